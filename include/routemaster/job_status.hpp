@@ -32,9 +32,9 @@ struct JobError {
     friend bool operator==(const JobError&, const JobError&) = default;
 };
 
-/// The error of an attempt that its worker never reported on: it died, or sent a `NackJob`. Kept
-/// when that was the last attempt.
-inline constexpr const char* unreported_error = "the last attempt ended without a report";
+/// The error of an attempt that its worker never reported on, as it died. Also kept when a
+/// `NackJob` ended the last attempt.
+inline constexpr const char* unreported_error = "the attempt ended without a report";
 
 /// A job as it is in its queue.
 struct JobStatus {

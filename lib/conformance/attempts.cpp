@@ -69,20 +69,24 @@ void add_attempt_cases(StoreCases& add) {
         const auto id = s.push_with("a", {.attempts_max = 3});
         s.take_work();
         s.advance(Duration{30'000});
+        const auto first_death = s.now();
         s.perform(ScrubWorkers{Duration{30'000}});
         s.perform(NackJob{s.take_work(), s.now()});
         expect_equal(s.take_work(2).attempt, 3U, "attempt");
         s.advance(Duration{20'000});
         s.perform(ScrubWorkers{Duration{30'000}});
         s.advance(Duration{10'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}),
+                     ReleasedJobs{.jobs = 1, .buried = 1}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
         const auto job = s.job(id);
         expect_equal(job.state, State::buried, "state");
         expect_equal(job.buried_at, std::optional{s.now()}, "when it was BURIED");
-        expect_equal(job.errors,
-                     std::vector<JobError>{{.attempt = 3, .at = s.now(), .text = unreported_error}},
-                     "errors");
+        expect_equal(
+            job.errors,
+            std::vector<JobError>{{.attempt = 1, .at = first_death, .text = unreported_error},
+                                  {.attempt = 3, .at = s.now(), .text = unreported_error}},
+            "errors, of which a nack leaves none");
     });
 
     add("a job whose last attempt died with its worker is BURIED before anybody asks for it",
@@ -99,8 +103,8 @@ void add_attempt_cases(StoreCases& add) {
             expect_equal(s.acquire({.queue = work_queue}).leases.size(), 3U, "jobs acquired");
             s.perform(CancelJob{work_queue, cancelled});
             s.advance(Duration{30'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{3},
-                         "jobs released");
+            const ReleasedJobs expected{.jobs = 3, .buried = 1};
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), expected, "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
             expect_equal(s.job(last).state, State::buried, "state");
             expect_equal(s.job(last).errors.at(0).text, std::string{unreported_error}, "why");

@@ -60,6 +60,8 @@ void add_push_cases(StoreCases& add);
 void add_acquire_cases(StoreCases& add);
 /// Adds the cases about attempts, errors and the options of jobs.
 void add_attempt_cases(StoreCases& add);
+/// Adds the cases about jobs that perhaps end their workers.
+void add_isolation_cases(StoreCases& add);
 /// Adds the cases about what follows from a job.
 void add_follow_up_cases(StoreCases& add);
 /// Adds the cases about jobs that wait for others.

@@ -17,6 +17,7 @@ std::vector<StoreCase> store_conformance() {
     add_push_cases(add);
     add_acquire_cases(add);
     add_attempt_cases(add);
+    add_isolation_cases(add);
     add_job_key_cases(add);
     add_priority_cases(add);
     add_job_group_cases(add);

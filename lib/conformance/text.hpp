@@ -52,7 +52,7 @@ public:
     static std::string of(Done) { return "done"; }
     static std::string of(Count count) { return std::to_string(count.value); }
     static std::string of(ReleasedJobs released) {
-        return record({of(released.jobs), released.more ? "more" : "all"});
+        return record({of(released.jobs), released.more ? "more" : "all", of(released.buried)});
     }
     static std::string of(Removal removal) { return word(removal, {"removed", "unknown"}); }
     static std::string of(Settlement settlement) {

@@ -358,7 +358,9 @@ private:
                                                    fields[2].as<std::uint64_t>());
         if (state == nullptr) return;
         auto& details = state->detailed();
-        details.attempts = fields[3].as<std::uint32_t>();
+        const auto before = std::exchange(details.attempts, fields[3].as<std::uint32_t>());
+        // The end of an attempt writes the full record.
+        if (details.attempts != before) details.cut_off = details.attempts > before;
         details.begun = details.begun || details.attempts > 0;
         if (fields.size() > 4 && state->in_order) {
             static_cast<detail::GroupedJob*>(state)->set_position(fields[4].as<std::uint64_t>());

@@ -259,6 +259,7 @@ void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
     if (job.last.id != lease.id) {
         job.attempts = 0;
         job.written = false;
+        job.failed = 0;
     }
     job.last = lease;
     if (lease.attempt <= job.attempts) {
@@ -285,6 +286,7 @@ void Oracle::may_be_kicked(const KickJobs& step) {
     for (auto& [key, job] : jobs_) {
         if (key.first != step.queue) continue;
         job.attempts = 0;
+        job.failed = 0;
         job.not_before = TimePoint::min();
     }
 }
@@ -394,7 +396,9 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
     used(step.lease, outcome != Settlement::lease_lost);
     if (outcome == Settlement::lease_lost) return;
     nacked(step.lease, last ? TimePoint::min() : step.run_at);
-    account_of(step.lease).written = true;
+    auto& job = account_of(step.lease);
+    job.written = true;
+    job.failed = step.lease.attempt;
 }
 
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
@@ -511,11 +515,11 @@ void Oracle::ran(const std::string& job) {
     }
 }
 
+/// A job may have to wait for others once two attempts in a row ended with their workers.
 void Oracle::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
-        if (job.holder && job.holder->lease.worker == worker) {
-            orphans_[key] = context_.moment();
-        }
+        if (!job.holder || job.holder->lease.worker != worker) continue;
+        if (job.holder->lease.attempt < job.failed + 2) orphans_[key] = context_.moment();
     }
 }
 

@@ -122,6 +122,7 @@ private:
         bool owed = false;
         std::uint32_t attempts = 0;  // That the store must know of.
         bool written = false;        // One of them has ended, so a crash forgets none.
+        std::uint32_t failed = 0;    // The last of them that failed.
         Lease last{};                // The last lease, though it may be lost.
         bool unreported = false;     // The store may still have that, and its worker does not know.
     };

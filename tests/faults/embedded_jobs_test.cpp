@@ -64,8 +64,10 @@ TEST_CASE("a job that kills its process each time is BURIED after its attempts")
     CHECK(scene.queue("work") == QueueStatus{.buried = 1});
     const auto job = status(scene, id);
     CHECK(job.attempts == 3);
-    REQUIRE(job.errors.size() == 1);
-    CHECK(job.errors[0] == JobError{3, now, unreported_error});
+    REQUIRE(job.errors.size() == 3);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        CHECK(job.errors[i] == JobError{i + 1, now, unreported_error});
+    }
 }
 
 TEST_CASE("a job whose last attempt died with its process is BURIED before anybody asks for it") {
@@ -101,9 +103,9 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in s
     scene.open();
     SUBCASE("by those who look for dead workers") {
         const ScrubWorkers scrub{Duration{3'500}};
-        CHECK(scene.must(scrub) == ReleasedJobs{.jobs = 0, .more = true});
+        CHECK(scene.must(scrub) == ReleasedJobs{.more = true, .buried = 2});
         CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
-        CHECK(scene.must(scrub) == ReleasedJobs{});
+        CHECK(scene.must(scrub) == ReleasedJobs{.buried = 1});
     }
     SUBCASE("by those who ask for jobs") {
         const AcquireJobs acquire{"work", scene.worker, 3};

@@ -36,6 +36,7 @@ struct Report {
     std::atomic<int> stopped{0};
     std::atomic<int> ended{0};
     std::atomic<int> lease_lost{0};
+    std::atomic<int> poisoned{0};
 };
 
 class SharedReport {
@@ -79,6 +80,13 @@ public:
     }
     /// Waits until it is dead.
     void wait() { ::waitpid(std::exchange(pid_, 0), nullptr, 0); }
+    /// Waits until it is dead, or something else has happened.
+    void wait_unless(const std::function<bool()>& happened) {
+        while (!happened() && pid_ > 0) {
+            if (::waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = 0;
+            ::usleep(5'000);
+        }
+    }
 
 private:
     [[noreturn]] static void work(const RedisServer& server, Report& report, const Handle& handle,
@@ -130,6 +138,26 @@ struct Keeper {
     JobQueue jobs{store, "work"};
     WorkerPool pool{store, {.queues = {"work"}}};
 };
+
+/// Kills its process after a while, or takes longer.
+void die_or_take_long(JobContext& job, Report& report) {
+    ++report.begun;
+    if (job.arguments()[0] == Value{"poison"}) {
+        ::usleep(50'000);
+        ++report.poisoned;
+        die(job, report);
+    }
+    ::usleep(200'000);
+    ++report.ended;
+}
+
+/// Soon takes others for dead.
+WorkerPoolOptions quick_options() {
+    return {.queues = {"work"},
+            .heartbeat_interval = Duration{50},
+            .worker_silence = Duration{300},
+            .poll_interval = Duration{100}};
+}
 
 constexpr std::chrono::seconds within{5};
 
@@ -198,10 +226,7 @@ TEST_CASE("redis: a job that ended while its worker was frozen is refused, too")
 TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no other along") {
     const RedisServer server;
     const SharedReport report;
-    const WorkerPoolOptions quick{.queues = {"work"},
-                                  .heartbeat_interval = Duration{50},
-                                  .worker_silence = Duration{300},
-                                  .poll_interval = Duration{100}};
+    const auto quick = quick_options();
     JobId id = 0;
     {
         PoolProcess first{server, *report, die, quick};
@@ -227,6 +252,39 @@ TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no 
     CHECK(await([&] { return jobs.status().value() == QueueStatus{.buried = 1}; }));
     CHECK(done == 1);
     CHECK(jobs.find(id).value()->state == JobStatus::State::buried);
+}
+
+TEST_CASE("redis: a job that kills its process takes none along that runs beside it each time") {
+    const RedisServer server;
+    const SharedReport report;
+    auto quick = quick_options();
+    quick.threads = 4;
+    JobId poison = 0;
+    {
+        RedisStore store{{.addresses = {server.address()}}};
+        JobQueue jobs{store, "work"};
+        for (const char* what : {"1", "poison", "2", "3"}) {
+            const auto id = jobs.push({"a", {what}}, {.attempts_max = 3}).value().id;
+            if (std::string{what} == "poison") poison = id;
+        }
+    }
+    const auto is_over = [&] { return report->ended == 3 && report->poisoned == 3; };
+    for (int lives = 0; !is_over(); ++lives) {
+        REQUIRE(lives < 6);
+        PoolProcess next{server, *report, die_or_take_long, quick};
+        next.wait_unless(is_over);
+    }
+    RedisStore store{{.addresses = {server.address()}}};
+    JobQueue jobs{store, "work"};
+    WorkerPool pool{store, quick};
+    pool.handle("a", [](JobContext&) {});
+    pool.start();
+    CHECK(await([&] { return jobs.status().value() == QueueStatus{.buried = 1}; }));
+    CHECK(report->ended == 3);
+    const auto buried = jobs.find(poison).value().value();
+    CHECK(buried.attempts == 3);
+    REQUIRE(buried.errors.size() == 3);
+    for (const auto& error : buried.errors) CHECK(error.text == unreported_error);
 }
 
 TEST_CASE("redis: a pool does many jobs once each, and its errors are kept") {

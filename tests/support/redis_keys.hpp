@@ -61,6 +61,7 @@ public:
                 if ((gauges || batch) && line.ends_with(" = 0")) continue;
                 if (leases && line.starts_with("newest = ")) continue;
                 if (leases && line.starts_with("cancelled = ")) continue;
+                if (leases && line.starts_with("isolated = ")) continue;
                 if (subscriber && line == "health_points = 100") continue;
                 kept.lines.push_back(line);
             }

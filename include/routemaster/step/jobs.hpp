@@ -86,15 +86,15 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// Promotes what is due, then leases READY jobs to a worker: they become PENDING. First come those
 /// that have been READY longest; but a job with a priority has its place by when it fell due, less
 /// `priority_step` for each level of it, and of equals one without a priority goes first.
-/// Also counts as a heartbeat of the worker. A worker may have many leases. From a queue that is
-/// paused (`PauseQueue`) it gets no new ones.
-/// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
-/// reply: so a job that kills its process each time is leased `attempts_max` times and no more. But
-/// on an embedded store the first attempt, where no process before can have begun one, is written
-/// when it ends, unless there may be but one, or the job expires: if it kills that process, it is
-/// not counted.
-/// Instead of being leased, a job whose attempts are used up is BURIED, with `unreported_error`,
-/// and one that has expired before its first attempt is dropped, counted in `jobs.expired`.
+/// Also counts as a heartbeat of the worker. From a queue that is paused (`PauseQueue`) it gets no
+/// new ones. Except in queues of Ruby Routemaster, this counts an attempt of each job, durably
+/// before the reply: so a job that kills its process each time is leased `attempts_max` times and
+/// no more. But on an embedded store the first attempt, where no process before can have begun one,
+/// is written when it ends, unless it is the only one or the job expires: it is not counted if it
+/// kills that process. Instead of being leased, a job whose attempts are used up is BURIED, and one
+/// that has expired before its first attempt is dropped, counted in `jobs.expired`. A job whose
+/// last two attempts have `unreported_error` perhaps ends its workers: a worker has one of these at
+/// a time, those of an embedded store one together. Others are put off by a second.
 /// New leases are of `job_slice_bytes_max` together at most. Of delivery jobs a worker gets those
 /// whose `destinations` it names, and those of subscribers that are gone. Where more of them are
 /// READY than `limit`, each gets its share, and what is left over the first.

@@ -43,6 +43,8 @@ inline constexpr std::uint64_t released_max = 1'000;
 struct ReleasedJobs {
     std::uint64_t jobs = 0;  ///< How many were released.
     bool more = false;       ///< There is more to do: do it again.
+    /// How many jobs were BURIED, as their last attempt ended with its worker.
+    std::uint64_t buried = 0;
 
     friend bool operator==(ReleasedJobs, ReleasedJobs) = default;
 };
@@ -63,9 +65,9 @@ struct RetireWorker {
 };
 
 /// Takes every worker for dead that has not been heard of for `silence` or longer, releases what
-/// it had leased in any queue, as READY, and forgets it. The attempts that died with it count: a
-/// job whose last one it was is BURIED, with `unreported_error`. So is a job of a file whose last
-/// attempt died with the process that had the file.
+/// it had leased in any queue, as READY, and forgets it. The attempts that died with it count, and
+/// leave `unreported_error`; a job whose last one it was is BURIED. The same becomes of jobs of a
+/// file whose attempts died with the process that had the file.
 /// When nobody did this for half of `silence` or longer, the store was perhaps away for all: who
 /// was silent then counts as heard of now, once.
 /// Each job that was released is counted in `jobs.scrubbed`, and each worker that was forgotten,

@@ -20,6 +20,8 @@ struct JobDetails {
     std::uint32_t attempts = 0;  ///< That were begun since it was pushed or kicked.
     bool begun = false;          ///< An attempt was, though it may not count any more.
     bool cancelled = false;      ///< It goes unless its attempt succeeds.
+    bool cut_off = false;   ///< It was restored in the last attempt, of which no error says so.
+    bool isolated = false;  ///< While PENDING: it needed isolation when it was leased.
     std::optional<TimePoint> buried_at{};
     /// Of the first failure since it was pushed or kicked, of those with a limit to the time.
     std::optional<TimePoint> failing_since{};
@@ -30,6 +32,11 @@ struct JobDetails {
     [[nodiscard]] bool has_attempts_left() const noexcept {
         return options.attempts_max == 0 || attempts < options.attempts_max;
     }
+
+    /// Whether its last two attempts ended with their workers, so perhaps it was the job that ended
+    /// them: each time it would take those along that run beside it. Also while the next is under
+    /// way.
+    [[nodiscard]] bool needs_isolation() const noexcept;
 
     /// Whether it is too late for the first attempt, and there was none.
     [[nodiscard]] bool has_expired(TimePoint now) const noexcept {
@@ -57,6 +64,7 @@ struct JobDetails {
         attempts = 0;
         begun = false;
         cancelled = false;
+        cut_off = false;
     }
 
     /// Keeps the error of the latest attempt.

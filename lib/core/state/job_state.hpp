@@ -104,6 +104,12 @@ struct JobState : Entity {
         return details != nullptr && details->cancelled;
     }
 
+    [[nodiscard]] bool cut_off() const noexcept { return details != nullptr && details->cut_off; }
+
+    [[nodiscard]] bool needs_isolation() const noexcept {
+        return details != nullptr && details->needs_isolation();
+    }
+
     /// The group that it stands in; null for most.
     [[nodiscard]] OrderingGroup* group() const noexcept;
     /// How many of its group may be under way at once, as its push said; 1 without a group.
@@ -209,6 +215,7 @@ struct Worker {
     TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< Of them.
+    std::size_t isolated = 0;                           ///< Of them.
     LeaseTimes times{};                                 ///< Since when it has them.
 };
 

@@ -143,13 +143,21 @@ void JobTable::take_away(JobState& job) {
 }
 
 bool JobTable::release(JobState& job, TimePoint run_at, TimePoint now) {
-    const bool last = job.counted && !job.cancelled() && !job.detailed().has_attempts_left();
+    if (is_last_attempt(job)) job.details->add_error(unreported_error, now);
+    return end_attempt(job, run_at, now);
+}
+
+bool JobTable::is_last_attempt(JobState& job) {
+    return job.counted && !job.cancelled() && !job.detailed().has_attempts_left();
+}
+
+bool JobTable::end_attempt(JobState& job, TimePoint run_at, TimePoint now) {
+    const bool last = is_last_attempt(job);
     if (!job.cancelled()) note(job.queue, &QueueCounts::failed, now);
     if (!last) {
         put_back(job, run_at, now);
     } else {
         leases_.end(job);
-        job.details->add_error(unreported_error, now);
         bury(job, now);
     }
     return last;
@@ -246,32 +254,9 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     if (!job.payload.resident()) changes_.load(job);
     JobPlaces::displace(job);
     details.add_error(unreported_error, now);
+    details.cut_off = false;
+    ++died_last_;
     return 1 + bury(job, now);
-}
-
-JobState* JobTable::due_and_used_up(const std::string& name, JobId id, TimePoint now) {
-    const auto* queue = find_queue(name);
-    auto* job = queue == nullptr ? nullptr : queue->by_id.find(id);
-    if (job == nullptr || job->waiting || job->run_at > now) return nullptr;
-    const bool stands =
-        job->state == JobState::State::scheduled || job->state == JobState::State::ready;
-    return stands && !job->details->has_attempts_left() ? job : nullptr;
-}
-
-void JobTable::bury_used_up(TimePoint now) {
-    JobSlice slice{released_max};
-    for (auto left = released_max; left > 0 && !used_up_.empty(); --left) {
-        const auto& [name, id] = used_up_.back();
-        auto* job = due_and_used_up(name, id, now);
-        if (job != nullptr && !slice.take(*job)) return;
-        used_up_.pop_back();
-        if (job == nullptr) continue;
-        try {
-            end_unfit(*job, now);
-        } catch (const Failure&) {
-            // It cannot be read. Whoever acquires from its queue is told.
-        }
-    }
 }
 
 std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
@@ -412,6 +397,12 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
                 if (acquired.leases.empty() && ended == 0) throw;
                 return;
             }
+            if (job.cut_off()) note_death(job, now);
+            if (is_kept_apart(job, holder)) {
+                reschedule(job, saturating_add(now, isolation_pause), now);
+                ++ended;
+                continue;
+            }
             if (before && acquired.explained.empty()) {
                 acquired.explained.push_back({.status = status(job, now), .queue = *before});
             }
@@ -479,40 +470,6 @@ ReleasedJobs JobTable::retire(const Uid& uid, TimePoint now) {
     return {.jobs = slice.jobs(), .more = more};
 }
 
-void JobTable::spare_silent(Duration silence, TimePoint now) {
-    const auto before = std::exchange(scrubbed_at_, now);
-    const bool long_ago = before && now > *before && now - *before >= silence / 2;
-    for (auto& [uid, worker] : leases_.workers()) {
-        // When the clock was set back, the silence of the dead counts from now.
-        worker.seen = std::min(worker.seen, now);
-        if (worker.assumed_seen != worker.seen) worker.assumed_seen = never;
-        if (!long_ago || worker.assumed_seen != never) continue;
-        if (saturating_add(worker.seen, silence) <= now) worker.seen = worker.assumed_seen = now;
-    }
-}
-
-ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
-    spare_silent(silence, now);
-    JobSlice slice{released_max};
-    bool more = false;
-    auto& workers = leases_.workers();
-    for (auto worker = workers.begin(); worker != workers.end();) {
-        const auto dead = worker++;
-        auto& state = dead->second;
-        if (saturating_add(state.seen, silence) > now) continue;
-        release_all(state, slice, [&](JobState& job) {
-            counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
-            release(job, now, now);
-        });
-        more = !state.jobs.empty();
-        if (more) break;
-        counters_.add({"workers.scrubbed", {}}, 1);
-        workers.erase(dead);
-    }
-    bury_used_up(now);
-    return {.jobs = slice.jobs(), .more = more || !used_up_.empty()};
-}
-
 // --- Restoring ----------------------------------------------------------------------------------
 
 JobState& JobTable::restore(QueueState& queue, std::string_view job, std::uint32_t hash,
@@ -528,6 +485,7 @@ void JobTable::unrestore(JobState& job) {
 }
 
 void JobTable::settle_restored() {
+    is_kept_ = true;
     if (reserved_begun_.last == all_begun) reserved_begun_.last = last_id_.last;
     std::vector<GroupedJob*> ordered;
     for (auto& [name, queue] : queues_) {
@@ -552,9 +510,8 @@ void JobTable::settle_restored() {
             return bool{job->waiting};
         });
         for (const auto* job : all) {
-            const bool used_up =
-                queue.has_ids && job->details != nullptr && !job->details->has_attempts_left();
-            if (used_up) used_up_.emplace_back(name, job->order);
+            const bool used_up = queue.has_ids && is_used_up(*job);
+            if (used_up || job->cut_off()) cut_off_.emplace_back(name, job->order);
         }
         queue.scheduled.restore(std::move(all));
         std::sort(buried.begin(), buried.end(), [](const JobState* a, const JobState* b) {
@@ -594,6 +551,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
     if (queue->has_ids) {
         auto& details = job->detailed();
         details.attempts = std::max({details.attempts, lease.attempt, 1U});
+        details.cut_off = false;
         job->counted = true;
     }
     // When it was granted first is not known any more.

@@ -316,6 +316,11 @@ private:
     void take_away(JobState& job);
     /// Counts an attempt.
     void begin_attempt(JobState& job);
+    /// Whether the attempt under way is the last, and counts.
+    [[nodiscard]] static bool is_last_attempt(JobState& job);
+    /// Ends a lease, whose attempt counts and whose errors are as they are to be. The job runs
+    /// again at `run_at`; true when it is BURIED now instead.
+    bool end_attempt(JobState& job, TimePoint run_at, TimePoint now);
     /// Ends the lease of a job, whose attempts are as they are to be.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
     /// Who was silent for as long as nobody looked counts as heard of now, but not twice.
@@ -328,10 +333,22 @@ private:
     [[nodiscard]] static bool is_unfit(const JobState& job, TimePoint now) noexcept;
     /// Ends such a job. Returns 1 and how many others are BURIED for that.
     std::size_t end_unfit(JobState& job, TimePoint now);
-    /// The job of that id, if it is due, and its attempts are used up; else null.
-    JobState* due_and_used_up(const std::string& name, JobId id, TimePoint now);
-    /// Ends restored jobs that are due, and whose last attempt ended with its process: a slice.
-    void bury_used_up(TimePoint now);
+    /// Whether no attempts are left.
+    [[nodiscard]] static bool is_used_up(const JobState& job) noexcept {
+        return job.details != nullptr && !job.details->has_attempts_left();
+    }
+    /// The job of that id, if it is due, and its attempts are used up, or its last one was cut off
+    /// and is not among its errors; else null.
+    JobState* due_and_cut_off(const std::string& name, JobId id, TimePoint now);
+    /// Notes the deaths of restored jobs that are due, and whose last attempt ended with its
+    /// process, and ends those that have no attempts left: a slice.
+    void settle_cut_off(TimePoint now);
+    /// Keeps the error of an attempt that ended with its process.
+    void note_death(JobState& job, TimePoint now);
+    /// Whether a worker may not have a job, as it perhaps ended its workers, and so did another
+    /// that would die with it: one of this worker, or, where the store ends with its process, of
+    /// any.
+    [[nodiscard]] bool is_kept_apart(const JobState& job, const Worker& holder) const noexcept;
     /// Ends a job that was cancelled, whatever its state.
     void drop_cancelled(JobState& job, TimePoint now);
     /// Makes a job that is nowhere BURIED. Returns how many others are so, too, for want of space
@@ -384,6 +401,9 @@ private:
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
 
+    /// After which a job that was kept apart is offered again.
+    static constexpr Duration isolation_pause{1'000};
+
     /// Of a store that keeps nothing, or was written before there was a number.
     static constexpr JobId all_begun = std::numeric_limits<JobId>::max();
 
@@ -413,9 +433,11 @@ private:
     Slab<GroupedJob> grouped_;
     std::uint64_t order_ = 0;
     std::optional<TimePoint> scrubbed_at_;  ///< When somebody last looked for dead workers.
-    /// Jobs that were restored when their attempts were used up, by queue and id, until the next
-    /// looks for dead workers.
-    std::vector<std::pair<std::string, JobId>> used_up_;
+    /// Jobs that were restored when their last attempt had been cut off, or their attempts were
+    /// used up, by queue and id, until the next looks for dead workers.
+    std::vector<std::pair<std::string, JobId>> cut_off_;
+    std::uint64_t died_last_ = 0;  ///< Jobs that were BURIED for that since somebody last looked.
+    bool is_kept_ = false;  ///< It was restored: its store outlives its process, and no lease does.
 };
 
 }  // namespace routemaster::detail

@@ -1,6 +1,7 @@
 #include "core/state/leases.hpp"
 
 #include <string>
+#include <utility>
 
 namespace routemaster::detail {
 
@@ -24,6 +25,11 @@ void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
     holder.jobs.insert_after(before, job);
     leased_.insert(mark(fence), job);
     if (job.cancelled()) ++holder.cancelled;
+    if (job.needs_isolation()) {
+        job.details->isolated = true;
+        ++holder.isolated;
+        ++isolated_;
+    }
 }
 
 void LeaseTable::note_time(Worker& holder, std::uint64_t fence, TimePoint now) {
@@ -43,6 +49,10 @@ void LeaseTable::end(JobState& job) {
     leased_.remove(mark(job.fence), job);
     job.worker->jobs.remove(job);
     if (job.cancelled()) --job.worker->cancelled;
+    if (job.details != nullptr && std::exchange(job.details->isolated, false)) {
+        --job.worker->isolated;
+        --isolated_;
+    }
     job.worker = nullptr;
     job.counted = false;
     job.fence = 0;

@@ -76,6 +76,9 @@ public:
     /// The same, into one that was just made: it may be in its place already.
     static void describe(const JobState& job, Lease& lease);
 
+    /// Leased jobs of all workers that were to be isolated when they were leased.
+    [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
+
     /// All leases.
     [[nodiscard]] std::vector<Lease> all() const;
 
@@ -94,6 +97,7 @@ private:
     Workers workers_;
     HashIndex<JobState> leased_;  ///< PENDING jobs, by their fences.
     std::uint64_t fence_ = 0;
+    std::size_t isolated_ = 0;
 };
 
 }  // namespace routemaster::detail

@@ -377,8 +377,13 @@ void LeaseLoop::beat() {
         0);
 }
 
-void LeaseLoop::on(MoreToScrub&) {
-    if (!retiring_) others_.emplace_back(ScrubWorkers{options_.worker_silence});
+void LeaseLoop::on(Scrubbed& scrubbed) {
+    if (const auto buried = scrubbed.jobs.buried; buried > 0) {
+        warn(std::to_string(buried) + (buried == 1 ? " job is" : " jobs are") +
+             " BURIED, whose last attempts ended with their workers");
+    }
+    if (scrubbed.jobs.more && !retiring_)
+        others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
 void LeaseLoop::close(TimePoint deadline) {
@@ -507,8 +512,8 @@ void LeaseLoop::post_others() {
     store_.submit(steps, now_, [event_queue = events_.shared()](std::span<Outcome> outcomes) {
         for (const auto& outcome : outcomes) {
             const auto* scrubbed = outcome ? std::get_if<ReleasedJobs>(&*outcome) : nullptr;
-            if (scrubbed != nullptr && scrubbed->more) {
-                event_queue->put(MoreToScrub{});
+            if (scrubbed != nullptr && (scrubbed->more || scrubbed->buried > 0)) {
+                event_queue->put(Scrubbed{*scrubbed});
             }
         }
     });

@@ -255,7 +255,9 @@ private:
     struct Retired {
         Result<ReleasedJobs> jobs;
     };
-    struct MoreToScrub {};
+    struct Scrubbed {
+        ReleasedJobs jobs;
+    };
 
     /// Jobs that were found though no wake-up had come. One may still be on its way.
     struct Unannounced {
@@ -263,7 +265,7 @@ private:
         std::string why;  // The first of them had not begun.
         TimePoint until;  // How long its wake-up is awaited.
     };
-    using Event = std::variant<GotJobs, Heard, Begun, Settled, GaveBack, Retired, MoreToScrub>;
+    using Event = std::variant<GotJobs, Heard, Begun, Settled, GaveBack, Retired, Scrubbed>;
 
     using OwnEventQueue = detail::OwnEventQueue<Event>;
 
@@ -286,7 +288,7 @@ private:
     void on(Settled& settled);
     void on(GaveBack& back);
     void on(Retired& retired);
-    void on(MoreToScrub&);
+    void on(Scrubbed& scrubbed);
 
     void take(Lease lease);
     /// Forgets a lease, and returns it.

@@ -9,9 +9,10 @@
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
---         attempts are used up. Nothing is promoted or given while the queue is paused, and no more
---         is given than there are tokens. No more than 4 MiB are given, nor do more end, with their
---         errors, but for the first one.
+--         attempts are used up. A worker has one at most that needs isolation; others are put off
+--         by a second. Nothing is promoted or given while the queue is paused, and no more is given
+--         than there are tokens. No more than 4 MiB are given, nor do more end, with their errors,
+--         but for the first one.
 -- Reply: when the next job falls due or nil, or, when it explains a job, a list of that,
 --        job_status() and queue_status() of before; then for each lease its fence and its job, and,
 --        where jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those
@@ -95,6 +96,10 @@ if not paused and (not more or not in_turns) then
     end
 end
 
+-- Whether the worker has a job that needs isolation: `isolated` is the fence of the last one.
+local isolated = own and redis.call('HGET', leases, 'isolated')
+local isolates = isolated and redis.call('HEXISTS', leases, isolated) == 1
+
 local reply, slice, ends = {false}, new_slice(), new_slice()
 -- Adds id, attempt and timeout to the lease of a job that has them.
 local function add_attempt(at, id, record)
@@ -137,6 +142,10 @@ local function give(jobs, part, taken, texts)
     local fields = {'newest', format('%d', fence + #jobs)}
     local at = #reply
     local ids, records = taken and taken.ids, taken and taken.records
+    if taken and taken.isolated then
+        isolates = true
+        redis.call('HSET', leases, 'isolated', format('%d', fence + taken.isolated))
+    end
     for i = 1, #jobs do
         local job = jobs[i]
         fence = fence + 1
@@ -225,7 +234,8 @@ for _, most in ipairs(#sources > 1 and {share, wanted} or {wanted}) do
             if rates then room = rates.room(room) end
             for _ = 1, room > 0 and 10 or 0 do
                 -- `unpack` takes no more at once.
-                local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends)
+                local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends,
+                    isolates)
                 local got = #taken.jobs
                 if explains and not explained and got > 0 then
                     explained = select(2, explanations())(q, taken.jobs[1], taken.ids[1],

@@ -13,15 +13,15 @@
 namespace routemaster::redis {
 
 /// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua,
-/// `settle_batches` of job_batch.lua, and `bury_unreported` of burial.lua. Needs the parts `record`
-/// and `ranks`, and `batch_ends_part`.
+/// `settle_batches` of job_batch.lua, and `bury_unreported`, `add_error` and `bury` of burial.lua.
+/// Needs the parts `record` and `ranks`, and `batch_ends_part`.
 inline std::string cancellations_part() {
     using namespace lua;
     const auto names = queue_names_part();
     return lazily("cancellations",
                   {index, counter, keyed, unrank, waiting, forget, throughput, job_batch, burial,
                    names, cancelled},
-                  "drop_cancelled, settle_batches, bury_unreported");
+                  "drop_cancelled, settle_batches, bury_unreported, add_error, bury");
 }
 
 }  // namespace routemaster::redis

@@ -31,7 +31,9 @@ namespace {
 
 ReleasedJobs released_jobs_in(const redisReply& reply) {
     const auto parts = items(reply, 2);
-    return {.jobs = count(*parts[0]).value, .more = number(*parts[1]) == 1};
+    return {.jobs = count(*parts[0]).value,
+            .more = number(*parts[1]) == 1,
+            .buried = parts.size() > 2 ? count(*parts[2]).value : 0};
 }
 
 }  // namespace

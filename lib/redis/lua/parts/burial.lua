@@ -70,6 +70,6 @@ end
 
 -- The same of one whose last attempt ended without a report.
 local function bury_unreported(q, job, record, in_hand)
-    add_error(record, 'the last attempt ended without a report')
+    add_error(record, unreported)
     return bury(q, job, record, in_hand)
 end

@@ -73,6 +73,18 @@ end
 -- Whether a record says since when its job has been failing.
 local function is_failing(record) return record[7] == 0 and record[9] == '' end
 
+-- The error of an attempt that its worker never reported on.
+local unreported = 'the attempt ended without a report'
+
+-- Whether the last two attempts of a job ended with their workers, so perhaps it was the job that
+-- ended them.
+local function needs_isolation(record)
+    local last = #record
+    if last < (is_failing(record) and 15 or 12) or record[1] < 2 then return false end
+    return record[last] == unreported and record[last - 3] == unreported and
+        record[last - 2] + 1 >= record[1]
+end
+
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never
 -- began. Returns whether it was cancelled, and the record. Does nothing where jobs have no records.
 -- `known` is the record, where somebody has read it.

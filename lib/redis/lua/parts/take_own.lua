@@ -33,10 +33,12 @@ local function is_unfit(record) return has_expired(record) or used_up(record) en
 -- Pops up to `most` READY jobs that may be begun. Returns lists of them, of their ids and of their
 -- records, several of which may be one table. Those that have expired are dropped, those whose
 -- attempts are used up BURIED, and those that were deleted passed over: some 1,000 in all. What is
--- left begins with a job that was not deleted. `has_ranks` says whether some may have a priority,
+-- left begins with a job that was not deleted. Of those that need isolation it takes none if
+-- `isolates`, else one, whose place in the lists is `isolated`; the others are put off. `has_ranks`
+-- says whether some may have a priority,
 -- `rates`, of throttled.lua, which have to wait for a token, `slice`, of job_slice.lua, when they
 -- are too large, and `ends` when those that end are.
-local function take_own(q, most, has_ranks, rates, slice, ends)
+local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
     -- Whether this step may end it, if it must end.
     local function may_end(job, record)
         return not is_unfit(record) or ends.fits(size_with_errors(q, job, record))
@@ -110,6 +112,10 @@ local function take_own(q, most, has_ranks, rates, slice, ends)
                     deleted = deleted_in(q)
                     break
                 end
+            elseif job and needs_isolation(record) and (isolates or taken.isolated) then
+                if not has_rank[i] then unrank(q, id or 0, record) end
+                place_by(q, job, now + 1000, record)
+                ended = ended + 1
             elseif job then
                 id = id or adopt(q, job)
                 -- A version before ranks may have put it into the list.
@@ -119,6 +125,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends)
                     size = size_of(q, job)
                 end
                 count_taken = count_taken + 1
+                if needs_isolation(record) then taken.isolated = count_taken end
                 own_jobs[count_taken], own_ids[count_taken] = job, id
                 own_records[count_taken] = record
                 slice.add(size)

@@ -40,11 +40,11 @@ end
 
 -- Makes the jobs that a worker leased from these queues READY, or ends those that were cancelled,
 -- oldest first, at most `limit`, and what belongs to `slice`, of job_slice.lua, with their errors;
--- and forgets the worker once those were all. Their attempts count or not; a job whose last one
--- counts is BURIED. Calls `each(queue, count)` for a queue that got jobs back. Returns the number
--- of jobs, and whether the worker was forgotten.
+-- and forgets the worker once those were all. Their attempts count, and leave an error, or not; a
+-- job whose last one counts is BURIED. Calls `each(queue, count)` for a queue that got jobs back.
+-- Returns the number of jobs, whether the worker was forgotten, and how many jobs are BURIED.
 local function retire(worker, queues, limit, slice, counts, each)
-    local total, released = 0, {}
+    local total, buried, released = 0, 0, {}
     for _, q in ipairs(queues) do
         local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
         local count = 0
@@ -60,13 +60,17 @@ local function retire(worker, queues, limit, slice, counts, each)
             end
             slice.add(size)
             released[q][job] = true
+            if known and counts and known[6] ~= -2 then
+                select(4, cancellations())(known, unreported)
+            end
             local is_cancelled, record = end_attempt(q, job, counts, known)
             if is_cancelled then
                 cancellations()(q, job)
             elseif record then
                 if counts then note_throughput(q, 'f') end
                 if counts and used_up(record) then
-                    select(3, cancellations())(q, job, record)
+                    select(5, cancellations())(q, job, record)
+                    buried = buried + 1
                 else
                     place_by(q, job, now, record)
                 end
@@ -79,7 +83,7 @@ local function retire(worker, queues, limit, slice, counts, each)
         if count > 0 then each(q, count) end
         if redis.call('EXISTS', pending) == 1 then
             end_leases(worker, released, total)
-            return total, false
+            return total, false, buried
         end
         redis.call('SREM', P .. 'jobs:pending:index:' .. q, worker)
     end
@@ -87,5 +91,5 @@ local function retire(worker, queues, limit, slice, counts, each)
     redis.call('HDEL', P .. 'workers', worker)
     redis.call('HDEL', P .. 'routemaster:scrubbed', worker)
     forget_name('workers', worker)
-    return total, true
+    return total, true, buried
 end
