@@ -36,6 +36,15 @@ struct JobError {
 /// `NackJob` ended the last attempt.
 inline constexpr const char* unreported_error = "the attempt ended without a report";
 
+/// From so many such ends on, a job perhaps ends its workers: it waits before its next attempt, and
+/// is isolated from others like it. See `AcquireJobs` and `ScrubWorkers`.
+inline constexpr std::uint32_t isolated_deaths = 2;
+
+/// How many attempts ended so since the job was pushed or kicked, by the errors that it keeps and
+/// the number of attempts that were begun.
+[[nodiscard]] std::uint32_t deaths_in(const std::vector<JobError>& errors,
+                                      std::uint32_t attempts) noexcept;
+
 /// A job as it is in its queue.
 struct JobStatus {
     /// Where a job is in its life.

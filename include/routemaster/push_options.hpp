@@ -79,8 +79,8 @@ struct PushOptions {
 
     /// Jobs of the same queue that must be done before it, by their ids: at most `job_after_max`.
     /// Until then it is SCHEDULED, whenever it falls due. An id that the queue does not have counts
-    /// as that of a job that is done; one that no job was given yet is `invalid`, and so is a job
-    /// that `job_dependents_max` others wait for.
+    /// as that of a job that is done, though another queue has it; one that no job was given yet is
+    /// `invalid`, and so is a job that `job_dependents_max` others wait for.
     ///
     /// A job that is BURIED is waited for, as a kick may yet make it succeed. When one is deleted
     /// or cancelled, expires, or is dropped from the BURIED ones, the job that waits for it is

@@ -29,7 +29,8 @@ namespace routemaster {
 ///
 /// `decode` answers `invalid` for arguments that are none of this type: a job of that name which
 /// another program, or another version of this one, pushed. What `encode` returns is part of the
-/// identity of the job, so equal values are the same job (see `PushOptions::unique`).
+/// identity of the job, so equal values are the same job (see `PushOptions::unique`). Where the
+/// only argument is a list, write `Value::Array(1, list)`: of `{list}` some compilers make a copy.
 template <class T>
 concept TypedJob = requires(const T& job, const Value::Array& arguments) {
     { T::name } -> std::convertible_to<std::string_view>;

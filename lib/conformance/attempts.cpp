@@ -77,7 +77,7 @@ void add_attempt_cases(StoreCases& add) {
         s.perform(ScrubWorkers{Duration{30'000}});
         s.advance(Duration{10'000});
         expect_equal(s.perform(ScrubWorkers{Duration{30'000}}),
-                     ReleasedJobs{.jobs = 1, .buried = 1}, "jobs released");
+                     ReleasedJobs{.jobs = 1, .buried = {{work_queue, id}}}, "jobs released");
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
         const auto job = s.job(id);
         expect_equal(job.state, State::buried, "state");
@@ -103,7 +103,7 @@ void add_attempt_cases(StoreCases& add) {
             expect_equal(s.acquire({.queue = work_queue}).leases.size(), 3U, "jobs acquired");
             s.perform(CancelJob{work_queue, cancelled});
             s.advance(Duration{30'000});
-            const ReleasedJobs expected{.jobs = 3, .buried = 1};
+            const ReleasedJobs expected{.jobs = 3, .buried = {{work_queue, last}}};
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), expected, "jobs released");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
             expect_equal(s.job(last).state, State::buried, "state");

@@ -20,12 +20,20 @@ std::uint64_t let_workers_die(Scenario& s) {
     return released;
 }
 
-/// The worker dies twice, each time with all jobs that there are.
+/// The worker dies twice, each time with all jobs that there are, and their wait is over.
 void let_die_twice(Scenario& s, std::uint64_t jobs) {
     for (int i = 0; i < 2; ++i) {
         expect_equal(lease_what_may(s).size(), jobs, "jobs acquired");
         expect_equal(let_workers_die(s), jobs, "jobs released");
     }
+    expect_wait(s, one_second);
+    s.advance(one_second);
+}
+
+/// All that was put off is due again, and nothing may begin.
+void expect_kept_apart(Scenario& s) {
+    s.advance(one_second);
+    expect_equal(take_all(s), std::string{}, "jobs acquired");
 }
 
 /// The name of the next job, which is done at once; empty when none may begin.
@@ -39,37 +47,47 @@ std::string do_next(const Scenario& s) {
 }  // namespace
 
 void add_isolation_cases(StoreCases& add) {
-    add("a worker has one job at a time whose last two attempts ended with their workers",
+    add("of jobs two of whose attempts ended with their workers one is leased at a time",
         [](Scenario& s) {
             push_all(s, "abc");
             let_die_twice(s, 3);
             push_all(s, "xy");
             const auto leases = lease_what_may(s);
             expect_equal(leases.size(), 3U, "jobs acquired");
-            expect_equal(leases[0].job, std::string{"a"}, "the first");
-            expect_equal(leases[1].job + leases[2].job, std::string{"xy"},
-                         "those that ended no worker");
+            expect_equal(leases[0].job + leases[1].job + leases[2].job, std::string{"xya"},
+                         "those that ended no worker, and one of the others");
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 2, .pending = 3}, "jobs");
-            expect_wait(s, Duration{1'000});
-            s.advance(Duration{1'000});
-            expect_wait(s, Duration{1'000});
-            s.perform(AckJob{leases[0]});
-            s.advance(Duration{1'000});
-            expect_equal(take_all(s), std::string{"b"}, "the next, once the first is done");
+            expect_kept_apart(s);
+            expect_kept_apart(s);
+            s.perform(AckJob{leases[2]});
+            s.advance(one_second);
+            expect_equal(take_all(s).size(), 1U, "jobs acquired once that is done");
         });
 
-    add("a job whose last attempt was reported on needs no isolation", [](Scenario& s) {
+    add("a job that failed since its workers died is isolated all the same", [](Scenario& s) {
         push_all(s, "ab");
         let_die_twice(s, 2);
-        auto lease = s.take_work();
-        expect_equal(lease.job, std::string{"a"}, "the first");
+        const auto lease = s.take_work();
         s.perform(FailJob{.lease = lease, .error = "broken", .run_at = s.now()});
-        expect_equal(take_all(s), std::string{"ba"}, "jobs acquired");
-        expect_equal(let_workers_die(s), 2U, "jobs released");
-        expect_equal(take_all(s), std::string{"ba"}, "after a's first death since then");
-        expect_equal(let_workers_die(s), 2U, "jobs released");
-        expect_equal(take_all(s), std::string{"b"}, "after its second");
+        expect_equal(take_all(s), std::string{"b"}, "jobs acquired");
+        expect_kept_apart(s);
     });
+
+    add("jobs of several queues, and of several workers, are isolated from each other",
+        [](Scenario& s) {
+            s.push("a");
+            s.perform(PushJob{"other", "b", s.now()});
+            const auto take_both = [&] {
+                return lease_what_may(s).size() +
+                       s.acquire({.worker = 2, .queue = "other"}).leases.size();
+            };
+            for (int i = 0; i < 2; ++i) {
+                expect_equal(take_both(), std::size_t{2}, "jobs acquired");
+                let_workers_die(s);
+            }
+            s.advance(one_second);
+            expect_equal(take_both(), std::size_t{1}, "jobs acquired after two deaths");
+        });
 
     add("a job that was BURIED and kicked needs no isolation", [](Scenario& s) {
         const auto first = s.push_with("a", {.attempts_max = 3});
@@ -78,8 +96,26 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"a"}, "jobs acquired");
         let_workers_die(s);
         expect_equal(s.perform(KickJobs{.queue = work_queue, .id = first}), Count{1}, "kicked");
+        s.advance(one_second);
         expect_equal(take_all(s).size(), 2U, "jobs acquired");
     });
+
+    add("a job waits longer each time its worker dies, but not for more than a minute",
+        [](Scenario& s) {
+            const auto id = s.push_with("a", {});
+            for (const int seconds : {0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60}) {
+                s.take_work();
+                let_workers_die(s);
+                const auto job = s.job(id);
+                expect_equal(job.state,
+                             seconds == 0 ? JobStatus::State::ready : JobStatus::State::scheduled,
+                             "state");
+                if (seconds > 0) {
+                    expect_equal(job.run_at, s.now() + seconds * one_second, "when it runs again");
+                }
+                s.advance(seconds * one_second);
+            }
+        });
 
     add("a job that was released once it was isolated is isolated again", [](Scenario& s) {
         push_all(s, "ab");
@@ -93,24 +129,24 @@ void add_isolation_cases(StoreCases& add) {
 
     add("a job that is put off, to be isolated, keeps its place in its group", [](Scenario& s) {
         s.push("a");
-        push_limited(s, "1", "g", 1);
+        push_limited(s, "g1", "g", 1);
         push_limited(s, "p", "h", 1, -3);
         let_die_twice(s, 3);
-        push_limited(s, "2", "g", 1);
+        push_limited(s, "g2", "g", 1);
         auto leases = lease_what_may(s);
         expect_equal(leases.size(), 1U, "jobs acquired");
         expect_equal(leases[0].job, std::string{"a"}, "the first");
         s.perform(AckJob{leases[0]});
         s.advance(one_second);
-        expect_equal(do_next(s), std::string{"1"}, "the first of the group");
-        expect_equal(do_next(s), std::string{"2"}, "the second");
+        expect_equal(do_next(s), std::string{"g1"}, "the first of the group");
+        expect_equal(do_next(s), std::string{"g2"}, "the second");
         expect_equal(do_next(s), std::string{"p"}, "the one of the lowest priority");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
     add("a job that is put off, to be isolated, takes no token", [](Scenario& s) {
         push_all(s, "a");
-        push_limited(s, "1", "g");
+        push_limited(s, "g1", "g");
         let_die_twice(s, 2);
         limit(s, {.queue = RateLimit{.jobs = 2, .per = Duration{60'000}},
                   .each_group = RateLimit{.jobs = 1, .per = Duration{60'000}}});
@@ -119,7 +155,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(leases[0].job, std::string{"a"}, "the first");
         s.perform(AckJob{leases[0]});
         s.advance(one_second);
-        expect_equal(take_all(s), std::string{"1"}, "with the second token of the queue");
+        expect_equal(take_all(s), std::string{"g1"}, "with the second token of the queue");
     });
 }
 

@@ -273,7 +273,8 @@ void add_worker_cases(StoreCases& add) {
             s.take_work();
             expect_released(Duration{4'000}, 0);
             expect_released(Duration{4'000}, 1);
-            // One that was heard of since then is spared again.
+            // One that was heard of since then is spared again. The job of two deaths waits.
+            s.push("c");
             s.take_work();
             expect_released(Duration{4'000}, 0);
             s.advance(Duration{1});

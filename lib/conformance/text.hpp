@@ -51,7 +51,8 @@ public:
 
     static std::string of(Done) { return "done"; }
     static std::string of(Count count) { return std::to_string(count.value); }
-    static std::string of(ReleasedJobs released) {
+    static std::string of(const BuriedJob& job) { return job.queue + " " + of(job.id); }
+    static std::string of(const ReleasedJobs& released) {
         return record({of(released.jobs), released.more ? "more" : "all", of(released.buried)});
     }
     static std::string of(Removal removal) { return word(removal, {"removed", "unknown"}); }

@@ -46,7 +46,9 @@ std::string to_string(JobExplanation::Reason reason) {
     return std::string{words.at(static_cast<std::size_t>(reason))};
 }
 
-std::string to_text(const JobExplanation& explanation) {
+namespace {
+
+std::string text_of_reason(const JobExplanation& explanation) {
     using Reason = JobExplanation::Reason;
     const auto& status = explanation.status;
     switch (explanation.reason()) {
@@ -76,6 +78,21 @@ std::string to_text(const JobExplanation& explanation) {
                    " others of its queue";
     }
     return {};
+}
+
+}  // namespace
+
+std::string to_text(const JobExplanation& explanation) {
+    const auto& status = explanation.status;
+    const auto deaths = deaths_in(status.errors, status.attempts);
+    const bool waits =
+        status.state == JobStatus::State::scheduled || status.state == JobStatus::State::ready;
+    auto text = text_of_reason(explanation);
+    if (waits && deaths >= isolated_deaths) {
+        text += "; " + std::to_string(deaths) +
+                " of its attempts ended with their workers, so it runs beside no other such job";
+    }
+    return text;
 }
 
 }  // namespace routemaster

@@ -95,7 +95,7 @@ public:
         : store_{store},
           options_{std::move(options)},
           random_{options_.seed ? *options_.seed : entropy()},
-          search_{store, options_.heartbeat_interval, options_.worker_silence} {
+          search_{store, options_.heartbeat_interval, options_.worker_silence, options_.log} {
         detail::check_times(options_.heartbeat_interval, options_.worker_silence,
                             options_.poll_interval, options_.wake_grace);
     }

@@ -36,8 +36,14 @@ std::size_t record_bytes(const StoredTimer& timer) {
     return timer.space.name.size() + timer.id().size() + timer.payload().size() + fixed;
 }
 
-/// How many times its full record a timer takes before that is written again.
-constexpr std::size_t timer_records_max = 4;
+/// About what that of a job takes.
+std::size_t record_bytes(const JobState& job) {
+    constexpr std::size_t fixed = 64;
+    return job.queue.name.size() + job.size_with_errors() + fixed;
+}
+
+/// How many times its full record a timer or a job takes before that is written again.
+constexpr std::size_t records_max = 4;
 
 /// The position of a job in its group, which it has.
 std::uint64_t position_of(const JobState& job) {
@@ -64,6 +70,12 @@ std::size_t further_fields(const JobState& job) {
         if (position_of(job) != 0) ++entries;
     }
     return entries;
+}
+
+/// Whether the last attempt of a job is under way, or was cut off and is not among its errors. The
+/// full record does not count it, so that the record of the attempt that follows says so.
+bool has_open_attempt(const JobState& job) {
+    return job.details != nullptr && (job.counted || job.details->cut_off);
 }
 
 /// Whether a job has no details but, perhaps, those in the map at the end: so do most of a group.
@@ -225,7 +237,9 @@ void JournalWriter::attempted(JobState& job) {
     job.last_row = open_row_;
 }
 
+/// As with timers: a job may be put off often.
 void JournalWriter::waits(JobState& job) {
+    if (job.payload.resident() && job.bytes > records_max * record_bytes(job)) return note(job);
     const auto begun = buffer_.size();
     const auto& details = *job.details;
     begin(ChangeKind::job_waits, details.buried_at ? 7 : 5);
@@ -299,7 +313,7 @@ void JournalWriter::changed(StoredTimer& timer) { note(timer); }
 /// Each change is needed until the full record is written again: so that is, when a timer was
 /// moved often.
 void JournalWriter::moved(StoredTimer& timer) {
-    if (timer.bytes > timer_records_max * record_bytes(timer)) return note(timer);
+    if (timer.bytes > records_max * record_bytes(timer)) return note(timer);
     const auto begun = buffer_.size();
     const auto reason = timer.space.reason_of(timer);
     begin(ChangeKind::timer_moved, reason.empty() ? 5 : 6);
@@ -428,12 +442,14 @@ void JournalWriter::encode(JobState& job) {
     delivers ? out_.text(job.group()->name) : out_.null();
     const auto further = further_fields(job);
     const bool plain = further > 0 && has_plain_details(job.details.get());
-    if (job.details != nullptr && !plain) encode_details(*job.details, further > 0);
+    if (job.details != nullptr && !plain) encode_details(job, further > 0);
     if (further > 0) encode_further(job, further);
+    if (has_open_attempt(job)) attempted(job);
 }
 
-void JournalWriter::encode_details(const detail::JobDetails& details, bool all) {
-    out_.natural(details.attempts);
+void JournalWriter::encode_details(const JobState& job, bool all) {
+    const auto& details = *job.details;
+    out_.natural(details.attempts - (has_open_attempt(job) ? 1U : 0U));
     out_.natural(details.options.attempts_max);
     out_.integer(details.options.timeout.count());
     out_.integer(to_milliseconds(details.options.expires_at));

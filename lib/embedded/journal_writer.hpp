@@ -119,7 +119,7 @@ private:
         requires requires { State::record; }
     void encode(const State& state);
     void encode(detail::JobState& job);
-    void encode_details(const detail::JobDetails& details, bool all);
+    void encode_details(const detail::JobState& job, bool all);
     void encode_further(const detail::JobState& job, std::size_t entries);
     void encode_ids(const std::vector<JobId>& ids);
     void encode(detail::BatchState& batch);

@@ -402,7 +402,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
 }
 
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
-                     ReleasedJobs released) {
+                     const ReleasedJobs& released) {
     context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(released.jobs));
     // It may have acquired some when it was asked already.
     forget_attempts(step.worker);
@@ -410,7 +410,7 @@ void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker
 }
 
 void Oracle::replied(std::uint64_t number, const Submission& submission, const ScrubWorkers&,
-                     ReleasedJobs released) {
+                     const ReleasedJobs& released) {
     for (const auto& worker : submission.silent) {
         context_.note(std::string{worker.text()} + " is taken for dead");
     }

@@ -173,8 +173,8 @@ private:
     void replied(std::uint64_t number, const Submission&, const NackJob&, Settlement);
     void replied(std::uint64_t number, const Submission&, const ReleaseJob&, Settlement);
     void replied(std::uint64_t number, const Submission&, const FailJob&, Settlement);
-    void replied(std::uint64_t number, const Submission&, const RetireWorker&, ReleasedJobs);
-    void replied(std::uint64_t number, const Submission&, const ScrubWorkers&, ReleasedJobs);
+    void replied(std::uint64_t number, const Submission&, const RetireWorker&, const ReleasedJobs&);
+    void replied(std::uint64_t number, const Submission&, const ScrubWorkers&, const ReleasedJobs&);
     void replied(std::uint64_t number, const Submission&, const BeginDelivery&,
                  const DeliveryStart&);
     void replied(std::uint64_t number, const Submission&, const SettleDelivery&, Settlement);

@@ -29,7 +29,10 @@ constexpr TimePoint now = from_milliseconds(1'700'000'000'000);
 [[noreturn]] void work(const fs::path& file) noexcept {
     EmbeddedStore store{file};
     const AcquireJobs step{.queue = "work", .worker = Uid{1, 1}};
-    if (!perform(store, step, now).value().leases.empty()) ::raise(SIGKILL);
+    // At once, or when the wait after its second death is over.
+    for (const Duration wait : {Duration{0}, Duration{60'000}}) {
+        if (!perform(store, step, now + wait).value().leases.empty()) ::raise(SIGKILL);
+    }
     ::_exit(0);
 }
 
@@ -66,7 +69,8 @@ TEST_CASE("a job that kills its process each time is BURIED after its attempts")
     CHECK(job.attempts == 3);
     REQUIRE(job.errors.size() == 3);
     for (std::uint32_t i = 0; i < 3; ++i) {
-        CHECK(job.errors[i] == JobError{i + 1, now, unreported_error});
+        CHECK(job.errors[i].attempt == i + 1);
+        CHECK(job.errors[i].text == unreported_error);
     }
 }
 
@@ -103,9 +107,13 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in s
     scene.open();
     SUBCASE("by those who look for dead workers") {
         const ScrubWorkers scrub{Duration{3'500}};
-        CHECK(scene.must(scrub) == ReleasedJobs{.more = true, .buried = 2});
+        const auto first = scene.must(scrub);
+        CHECK(first.more);
+        CHECK(first.buried.size() == 2);
         CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
-        CHECK(scene.must(scrub) == ReleasedJobs{.buried = 1});
+        const auto last = scene.must(scrub);
+        CHECK_FALSE(last.more);
+        CHECK(last.buried.size() == 1);
     }
     SUBCASE("by those who ask for jobs") {
         const AcquireJobs acquire{"work", scene.worker, 3};
@@ -226,7 +234,12 @@ TEST_CASE("fences grow with each acquisition from a file, over restarts and cras
     auto file = scene.file;
     std::uint64_t last = 0;
     const auto acquire = [&] {
-        const auto leases = scene.must(AcquireJobs{"work", scene.worker}).leases;
+        auto leases = scene.must(AcquireJobs{"work", scene.worker}).leases;
+        if (leases.empty()) {
+            // It waits, as its process died twice.
+            scene.now += Duration{60'000};
+            leases = scene.must(AcquireJobs{"work", scene.worker}).leases;
+        }
         REQUIRE(leases.size() == 1);
         CHECK(leases[0].fence > last);
         last = leases[0].fence;

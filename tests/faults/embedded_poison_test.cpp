@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "conformance/text.hpp"
 #include "file_scene.hpp"
@@ -73,4 +74,33 @@ TEST_CASE("a job that kills its process takes none along that runs beside it eac
     CHECK(buried.attempts == 3);
     REQUIRE(buried.errors.size() == 3);
     for (const auto& error : buried.errors) CHECK(error.text == unreported_error);
+}
+
+TEST_CASE("an attempt that was cut off is known though the job was written again") {
+    const FileOptions options{.slack_max = 1'024};
+    FileScene scene{options};
+    const auto id =
+        scene.must(PushJob{"work", "a", scene.now, {.expires_at = scene.now + Duration{1'000'000}}})
+            .id;
+    const auto write_again = [&] {
+        for (int i = 0; i < 3'000; ++i) scene.must(PutToken{"a", std::to_string(i)});
+    };
+    const auto die = [&] {
+        scene.close();
+        scene.open(options);
+    };
+    REQUIRE(scene.must(AcquireJobs{"work", scene.worker}).leases.size() == 1);
+    SUBCASE("while it was under way") {
+        write_again();
+        die();
+    }
+    SUBCASE("after that, before anybody asked for it") {
+        die();
+        write_again();
+        die();
+    }
+    const auto lease = scene.must(AcquireJobs{"work", scene.worker}).leases.at(0);
+    CHECK(lease.attempt == 2);
+    const auto job = scene.must(FindJob{"work", id}).value();
+    CHECK(job.errors == std::vector<JobError>{{1, scene.now, unreported_error}});
 }

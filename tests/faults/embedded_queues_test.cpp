@@ -76,5 +76,9 @@ TEST_CASE("a file keeps rate limits, and no restart gives more than they allow")
     scene.close();
     scene.open(options);
     CHECK(limits_of("work") == RateLimits{});
-    CHECK(begin() == 6);
+    auto begun = begin();
+    // Those whose process died twice wait.
+    scene.now += Duration{60'000};
+    begun += begin();
+    CHECK(begun == 6);
 }

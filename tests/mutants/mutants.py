@@ -117,7 +117,8 @@ PROGRAMS["recurring"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
 ]
 PROGRAMS["lease_loop"] = [
-    [f"tests/unit/{what}_test.cpp"] for what in ("lease_loop", "lease_loop_alive")
+    [f"tests/unit/{what}_test.cpp"]
+    for what in ("lease_loop", "lease_loop_wake_ups", "lease_loop_alive")
 ]
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")

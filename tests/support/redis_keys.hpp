@@ -49,6 +49,7 @@ public:
                 key.starts_with("routemaster:bucket:") || key.starts_with("routemaster:opens:") ||
                 key.starts_with("routemaster:deleted:") ||
                 key.starts_with("routemaster:throughput:") ||
+                key.starts_with("routemaster:isolated:") ||
                 key.starts_with("jobs:pending:index:") || is_about_listeners(key)) {
                 continue;
             }
@@ -61,7 +62,6 @@ public:
                 if ((gauges || batch) && line.ends_with(" = 0")) continue;
                 if (leases && line.starts_with("newest = ")) continue;
                 if (leases && line.starts_with("cancelled = ")) continue;
-                if (leases && line.starts_with("isolated = ")) continue;
                 if (subscriber && line == "health_points = 100") continue;
                 kept.lines.push_back(line);
             }

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,7 +10,6 @@
 
 #include "routemaster/perform.hpp"
 #include "support/lease_scene.hpp"
-#include "support/sleepy_store.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -21,20 +19,6 @@ namespace {
 using Id = LeaseLoop::Id;
 using Jobs = std::vector<std::string>;
 constexpr Duration hour{3'600'000};
-
-/// A store whose wake-ups come when the test says so.
-class LateStore final : public ForwardingStore {
-public:
-    using ForwardingStore::ForwardingStore;
-    [[nodiscard]] Watch watch(const std::string&, std::function<void()> wake) override {
-        wake_ = std::move(wake);
-        return {};
-    }
-    void wake() const { wake_(); }
-
-private:
-    std::function<void()> wake_;
-};
 
 /// A worker leases jobs of one letter each, of which two are less than a slice, and three more.
 void lease_large(LeaseScene& scene, const std::string& letters) {
@@ -83,123 +67,16 @@ TEST_CASE("a worker without a free slot asks for no job") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().empty());
 }
 
-TEST_CASE("a worker that is woken takes its job at that instant") {
-    LeaseScene scene{
-        10, {.heartbeat_interval = hour, .worker_silence = 2 * hour, .poll_interval = hour}};
-    scene.run_for(Duration{1'234});
-    scene.push("resize");
-    scene.run();
-    CHECK(scene.jobs() == Jobs{"resize"});
-}
-
-TEST_CASE("a worker takes a scheduled job when it falls due") {
-    LeaseScene scene{
-        10, {.heartbeat_interval = hour, .worker_silence = 2 * hour, .poll_interval = hour}};
-    perform(scene.store, PushJob{"images", "resize", scene.now + Duration{777}}, scene.now).value();
-    scene.run_for(Duration{776});
-    CHECK(scene.jobs().empty());
-    scene.run_for(Duration{1});
-    CHECK(scene.jobs() == Jobs{"resize"});
-}
-
-TEST_CASE("a job whose wake-up got lost is found after the interval") {
+TEST_CASE("what becomes of the jobs of dead workers is logged") {
     LeaseScene scene;
-    SleepyStore sleepy{scene.store};
-    LoopWorker worker{sleepy, scene.now, scene.complete({.poll_interval = Duration{400}}), 1};
-    worker.run();
-    scene.push("resize");
-    scene.now += Duration{399};
-    worker.run();
-    CHECK(worker.notes.jobs().empty());
-    scene.now += Duration{1};
-    worker.run();
-    CHECK(worker.notes.jobs() == Jobs{"resize"});
-}
-
-TEST_CASE("a job of which no wake-up told is run, counted, and logged with why it had not begun") {
-    LeaseScene scene;
-    SleepyStore sleepy{scene.store};
-    LoopWorker worker{sleepy, scene.now, scene.complete({}), 2};
-    const auto run_for = [&](Duration span) {
-        scene.now += span;
-        worker.run();
-    };
-    const auto missed = [&] {
-        for (const auto& [key, value] : perform(scene.store, ListCounters{}, scene.now).value()) {
-            if (key == CounterKey{"wakeups.missed", {{"queue", "images"}}}) return value;
-        }
-        return std::int64_t{0};
-    };
-    worker.run();
-    run_for(Duration{500});
-    scene.push_many(3);
-    run_for(Duration{500});
-    CHECK(worker.notes.jobs() == Jobs{"job-1", "job-2"});
-    // Its wake-up may still be on its way.
-    run_for(Duration{99});
-    CHECK(missed() == 0);
-    run_for(Duration{1});
-    CHECK(missed() == 2);
-    CHECK(scene.log.count(LogLevel::warning,
-                          "queue 'images' had 2 READY though a worker was idle, and no wake-up "
-                          "came; job 1: it is READY for attempt 1 of 25, as are 2 others of its "
-                          "queue") == 1);
-
-    // While it had no free slot, none had to come.
-    run_for(Duration{3'000});
-    worker.loop.settle(1, AckJob{worker.loop.lease(1)});
-    worker.wake();
-    run_for(Duration{200});
-    CHECK(worker.notes.jobs() == Jobs{"job-1", "job-2", "job-3"});
-    CHECK(missed() == 2);
-}
-
-TEST_CASE("a wake-up that comes shortly after its job was found was not missed") {
-    LeaseScene scene;
-    LateStore late{scene.store};
-    LoopWorker worker{late, scene.now, scene.complete({}), 10};
-    worker.run();
-    scene.push("resize");
-    scene.now += Duration{1'000};
-    worker.run();
-    CHECK(worker.notes.jobs() == Jobs{"resize"});
-    scene.now += Duration{50};
-    late.wake();
-    worker.wake();
-    worker.run();
-    scene.now += Duration{500};
-    worker.run();
-    CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
-}
-
-TEST_CASE("what falls due, or was woken for, is no missed wake-up") {
-    LeaseScene scene;
-    scene.run();
-    perform(scene.store, PushJob{"images", "later", scene.now + Duration{2'500}}, scene.now)
+    perform(scene.store, PushJob{"images", "last", scene.now, {.attempts_max = 1}}, scene.now)
         .value();
-    scene.run_for(Duration{3'000});
-    scene.push("now");
-    scene.run_for(Duration{3'000});
-    perform(scene.store, LimitQueue{"images", {.queue = RateLimit{.per = Duration{5'000}}}},
-            scene.now)
-        .value();
-    scene.push_many(2);
+    scene.push("more");
+    perform(scene.store, AcquireJobs{"images", Uid{9, 9}, 2}, scene.now).value();
     scene.run_for(Duration{10'000});
-    CHECK(scene.jobs() == Jobs{"later", "now", "job-1", "job-2"});
-    CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
-}
-
-TEST_CASE("workers of a queue without a token sleep until the next") {
-    LeaseScene scene{
-        10, {.heartbeat_interval = hour, .worker_silence = 2 * hour, .poll_interval = hour}};
-    perform(scene.store, LimitQueue{"images", {.queue = RateLimit{.per = Duration{1'000}}}},
-            scene.now)
-        .value();
-    scene.push_many(5);
-    scene.run_for(Duration{10'000});
-    CHECK(scene.jobs().size() == 5);
-    // Once for each job.
-    CHECK(scene.waits<AcquireJobs>() == std::vector<std::int64_t>{1'000, 1'000, 1'000, 1'000});
+    CHECK(scene.jobs() == Jobs{"more"});
+    CHECK(scene.log.count(LogLevel::warning, "go back: 2") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "job 1 of queue 'images' is BURIED") == 1);
 }
 
 TEST_CASE("a store that refuses jobs is asked again after growing waits") {

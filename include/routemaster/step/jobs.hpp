@@ -92,9 +92,9 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// no more. But on an embedded store the first attempt, where no process before can have begun one,
 /// is written when it ends, unless it is the only one or the job expires: it is not counted if it
 /// kills that process. Instead of being leased, a job whose attempts are used up is BURIED, and one
-/// that has expired before its first attempt is dropped, counted in `jobs.expired`. A job whose
-/// last two attempts have `unreported_error` perhaps ends its workers: a worker has one of these at
-/// a time, those of an embedded store one together. Others are put off by a second.
+/// that has expired before its first attempt is dropped, counted in `jobs.expired`. A job two of
+/// whose attempts have `unreported_error` perhaps ends its workers: the workers of a process have
+/// one of these at a time, and the others are put off.
 /// New leases are of `job_slice_bytes_max` together at most. Of delivery jobs a worker gets those
 /// whose `destinations` it names, and those of subscribers that are gone. Where more of them are
 /// READY than `limit`, each gets its share, and what is left over the first.

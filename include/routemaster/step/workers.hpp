@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "routemaster/job.hpp"
 #include "routemaster/listed_worker.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/reply.hpp"
@@ -39,14 +41,22 @@ struct Heartbeat {
 /// `job_slice_bytes_max` of jobs and the errors that they keep, but always one job.
 inline constexpr std::uint64_t released_max = 1'000;
 
+/// A job that was BURIED.
+struct BuriedJob {
+    std::string queue;
+    JobId id = 0;
+
+    friend bool operator==(const BuriedJob&, const BuriedJob&) = default;
+};
+
 /// What became of the jobs of workers that ended.
 struct ReleasedJobs {
     std::uint64_t jobs = 0;  ///< How many were released.
     bool more = false;       ///< There is more to do: do it again.
-    /// How many jobs were BURIED, as their last attempt ended with its worker.
-    std::uint64_t buried = 0;
+    /// Jobs that were BURIED, as their last attempt ended with its worker.
+    std::vector<BuriedJob> buried{};
 
-    friend bool operator==(ReleasedJobs, ReleasedJobs) = default;
+    friend bool operator==(const ReleasedJobs&, const ReleasedJobs&) = default;
 };
 
 /// Releases at once the jobs that a worker has leased, oldest first, and forgets the worker: its
@@ -66,8 +76,10 @@ struct RetireWorker {
 
 /// Takes every worker for dead that has not been heard of for `silence` or longer, releases what
 /// it had leased in any queue, as READY, and forgets it. The attempts that died with it count, and
-/// leave `unreported_error`; a job whose last one it was is BURIED. The same becomes of jobs of a
-/// file whose attempts died with the process that had the file.
+/// leave `unreported_error`; a job whose last one it was is BURIED. From the second such end in a
+/// row on (`isolated_deaths`) a job waits before it is READY again: a second, then twice as long
+/// each time, at most a minute. The same becomes of jobs of a file whose attempts died with the
+/// process that had the file.
 /// When nobody did this for half of `silence` or longer, the store was perhaps away for all: who
 /// was silent then counts as heard of now, once.
 /// Each job that was released is counted in `jobs.scrubbed`, and each worker that was forgotten,

@@ -46,7 +46,8 @@ public:
     virtual void changed(JobState& job) = 0;
     /// The number of attempts of a job changed, and nothing else of it.
     virtual void attempted(JobState& job) = 0;
-    /// What a job waits for changed, and with that its time, or that it is BURIED; nothing else.
+    /// What a job waits for changed, and with that its time, or that it is BURIED; or its time
+    /// alone. Nothing else.
     virtual void waits(JobState& job) = 0;
     /// The lease under which a job is PENDING, and whose fence it still has, ended.
     virtual void lease_ended(const JobState& job) = 0;

@@ -33,10 +33,12 @@ struct JobDetails {
         return options.attempts_max == 0 || attempts < options.attempts_max;
     }
 
-    /// Whether its last two attempts ended with their workers, so perhaps it was the job that ended
-    /// them: each time it would take those along that run beside it. Also while the next is under
-    /// way.
-    [[nodiscard]] bool needs_isolation() const noexcept;
+    /// Whether so many of its attempts ended with their workers that it was perhaps the job that
+    /// ended them: each time it would take those along that run beside it.
+    [[nodiscard]] bool needs_isolation() const noexcept { return deaths() >= isolated_deaths; }
+
+    /// How many attempts ended with their workers.
+    [[nodiscard]] std::uint32_t deaths() const noexcept { return deaths_in(errors, attempts); }
 
     /// Whether it is too late for the first attempt, and there was none.
     [[nodiscard]] bool has_expired(TimePoint now) const noexcept {

@@ -215,7 +215,6 @@ struct Worker {
     TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< Of them.
-    std::size_t isolated = 0;                           ///< Of them.
     LeaseTimes times{};                                 ///< Since when it has them.
 };
 

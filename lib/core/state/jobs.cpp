@@ -255,7 +255,7 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
     JobPlaces::displace(job);
     details.add_error(unreported_error, now);
     details.cut_off = false;
-    ++died_last_;
+    died_last_.push_back({job.queue.name, job.order});
     return 1 + bury(job, now);
 }
 
@@ -390,6 +390,11 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
                     ended += end_unfit(job, now);
                     continue;
                 }
+                if (is_kept_apart(job)) {
+                    put_off(job, now);
+                    ++ended;
+                    continue;
+                }
                 const bool fits = bytes + job.payload.size() <= job_slice_bytes_max;
                 if (!fits && !acquired.leases.empty()) return;
                 if (!job.payload.resident()) changes_.load(job);
@@ -397,9 +402,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
                 if (acquired.leases.empty() && ended == 0) throw;
                 return;
             }
-            if (job.cut_off()) note_death(job, now);
-            if (is_kept_apart(job, holder)) {
-                reschedule(job, saturating_add(now, isolation_pause), now);
+            if (job.cut_off() && note_death(job, now)) {
                 ++ended;
                 continue;
             }
@@ -485,7 +488,6 @@ void JobTable::unrestore(JobState& job) {
 }
 
 void JobTable::settle_restored() {
-    is_kept_ = true;
     if (reserved_begun_.last == all_begun) reserved_begun_.last = last_id_.last;
     std::vector<GroupedJob*> ordered;
     for (auto& [name, queue] : queues_) {

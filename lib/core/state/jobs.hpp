@@ -343,12 +343,16 @@ private:
     /// Notes the deaths of restored jobs that are due, and whose last attempt ended with its
     /// process, and ends those that have no attempts left: a slice.
     void settle_cut_off(TimePoint now);
-    /// Keeps the error of an attempt that ended with its process.
-    void note_death(JobState& job, TimePoint now);
-    /// Whether a worker may not have a job, as it perhaps ended its workers, and so did another
-    /// that would die with it: one of this worker, or, where the store ends with its process, of
-    /// any.
-    [[nodiscard]] bool is_kept_apart(const JobState& job, const Worker& holder) const noexcept;
+    /// Keeps the error of an attempt that ended with its process. True when the job waits now.
+    bool note_death(JobState& job, TimePoint now);
+    /// When a job runs again whose last attempt ended with its worker: at once, but from
+    /// `isolated_deaths` such ends on after a wait, which doubles each time.
+    [[nodiscard]] static TimePoint due_after_death(const JobState& job, TimePoint now) noexcept;
+    /// Whether nobody may have a job now, as it perhaps ends its workers, and so does another that
+    /// somebody has and that would die with it: all workers of the store share its process.
+    [[nodiscard]] bool is_kept_apart(const JobState& job) const noexcept;
+    /// Has such a READY job offered again within a second.
+    void put_off(JobState& job, TimePoint now);
     /// Ends a job that was cancelled, whatever its state.
     void drop_cancelled(JobState& job, TimePoint now);
     /// Makes a job that is nowhere BURIED. Returns how many others are so, too, for want of space
@@ -401,8 +405,8 @@ private:
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
 
-    /// After which a job that was kept apart is offered again.
-    static constexpr Duration isolation_pause{1'000};
+    static constexpr Duration death_wait_first{1'000};
+    static constexpr Duration death_wait_max{60'000};
 
     /// Of a store that keeps nothing, or was written before there was a number.
     static constexpr JobId all_begun = std::numeric_limits<JobId>::max();
@@ -436,8 +440,8 @@ private:
     /// Jobs that were restored when their last attempt had been cut off, or their attempts were
     /// used up, by queue and id, until the next looks for dead workers.
     std::vector<std::pair<std::string, JobId>> cut_off_;
-    std::uint64_t died_last_ = 0;  ///< Jobs that were BURIED for that since somebody last looked.
-    bool is_kept_ = false;  ///< It was restored: its store outlives its process, and no lease does.
+    /// Jobs that were BURIED for that since somebody last looked.
+    std::vector<BuriedJob> died_last_;
 };
 
 }  // namespace routemaster::detail

@@ -27,7 +27,6 @@ void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
     if (job.cancelled()) ++holder.cancelled;
     if (job.needs_isolation()) {
         job.details->isolated = true;
-        ++holder.isolated;
         ++isolated_;
     }
 }
@@ -49,10 +48,7 @@ void LeaseTable::end(JobState& job) {
     leased_.remove(mark(job.fence), job);
     job.worker->jobs.remove(job);
     if (job.cancelled()) --job.worker->cancelled;
-    if (job.details != nullptr && std::exchange(job.details->isolated, false)) {
-        --job.worker->isolated;
-        --isolated_;
-    }
+    if (job.details != nullptr && std::exchange(job.details->isolated, false)) --isolated_;
     job.worker = nullptr;
     job.counted = false;
     job.fence = 0;

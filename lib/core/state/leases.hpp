@@ -76,7 +76,7 @@ public:
     /// The same, into one that was just made: it may be in its place already.
     static void describe(const JobState& job, Lease& lease);
 
-    /// Leased jobs of all workers that were to be isolated when they were leased.
+    /// Leased jobs that needed isolation when they were leased.
     [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
 
     /// All leases.

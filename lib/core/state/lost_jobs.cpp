@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -34,8 +35,9 @@ ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
         if (saturating_add(state.seen, silence) > now) continue;
         release_all(state, slice, [&](JobState& job) {
             counters_.add({"jobs.scrubbed", {{"queue", job.queue.name}}}, 1);
+            const BuriedJob perhaps{job.queue.name, job.order};
             if (job.counted && !job.cancelled()) job.detailed().add_error(unreported_error, now);
-            if (end_attempt(job, now, now)) ++died_last_;
+            if (end_attempt(job, due_after_death(job, now), now)) died_last_.push_back(perhaps);
         });
         more = !state.jobs.empty();
         if (more) break;
@@ -45,7 +47,7 @@ ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
     settle_cut_off(now);
     return {.jobs = slice.jobs(),
             .more = more || !cut_off_.empty(),
-            .buried = std::exchange(died_last_, 0)};
+            .buried = std::exchange(died_last_, {})};
 }
 
 // --- Processes that died with the file that they had --------------------------------------------
@@ -81,18 +83,43 @@ void JobTable::settle_cut_off(TimePoint now) {
     }
 }
 
-void JobTable::note_death(JobState& job, TimePoint now) {
+bool JobTable::note_death(JobState& job, TimePoint now) {
     job.details->cut_off = false;
     job.details->add_error(unreported_error, now);
     note(job.queue, &QueueCounts::failed, now);
-    changes_.changed(job);
+    const auto run_at = due_after_death(job, now);
+    if (run_at > now) {
+        reschedule(job, run_at, now);
+    } else {
+        changes_.changed(job);
+    }
+    return run_at > now;
 }
 
 // --- Jobs that perhaps ended their workers ------------------------------------------------------
 
-bool JobTable::is_kept_apart(const JobState& job, const Worker& holder) const noexcept {
-    const auto others = is_kept_ ? leases_.isolated() : holder.isolated;
-    return others > 0 && job.needs_isolation();
+TimePoint JobTable::due_after_death(const JobState& job, TimePoint now) noexcept {
+    const auto deaths = job.details == nullptr ? 0 : job.details->deaths();
+    if (deaths < isolated_deaths) return now;
+    const auto doubled = std::min(deaths - isolated_deaths, 6U);
+    return saturating_add(now, std::min(death_wait_max, death_wait_first * (1 << doubled)));
+}
+
+bool JobTable::is_kept_apart(const JobState& job) const noexcept {
+    return leases_.isolated() > 0 && job.needs_isolation();
+}
+
+/// Not all at the same instant, so that the next begins soon after the one that is under way ends;
+/// but in steps, so that they wake nobody each millisecond.
+void JobTable::put_off(JobState& job, TimePoint now) {
+    constexpr std::int64_t step = 10;
+    constexpr std::uint64_t steps = 100;
+    const auto moment = static_cast<std::uint64_t>(to_milliseconds(now)) / step;
+    const auto later = 1 + (job.order % steps * 37 + moment % steps) % steps;
+    JobPlaces::displace(job);
+    job.run_at = saturating_add(now, Duration{step * static_cast<std::int64_t>(later)});
+    places_.place(job, now);
+    changes_.waits(job);
 }
 
 }  // namespace routemaster::detail

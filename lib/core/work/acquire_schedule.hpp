@@ -37,7 +37,10 @@ public:
         : interval_{interval}, wake_grace_{wake_grace}, what_{what} {}
 
     /// The store says that there is a job.
-    void wake() noexcept { woken_ = true; }
+    void wake() noexcept {
+        woken_ = true;
+        unannounced_ = false;
+    }
 
     /// A slot or a job has become free.
     void ask_at(TimePoint at) noexcept {
@@ -64,7 +67,7 @@ public:
 
     /// Whether the question that was sent last is a look in spite of the store: it had nothing, and
     /// since then, for a second at least, there were free slots, no job was to fall due, and no
-    /// wake-up came. So it has nothing still, unless a wake-up was missed.
+    /// wake-up came until now. So it has nothing still, unless a wake-up was missed.
     [[nodiscard]] bool unannounced() const noexcept { return unannounced_; }
 
     /// The store could not answer. True for the first time in a row.

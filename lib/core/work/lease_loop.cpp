@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/work/released_jobs_log.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/perform.hpp"
 
@@ -150,7 +151,9 @@ void LeaseLoop::on(GotJobs& got) {
         find_lost(got);
         may_have_lost_ = asks_for_all_;
     }
-    if (got.unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
+    // A wake-up may have come before this answer.
+    const bool unannounced = got.unannounced && schedule_.unannounced();
+    if (unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
     for (auto& lease : leases) take(std::move(lease));
 }
 
@@ -378,10 +381,7 @@ void LeaseLoop::beat() {
 }
 
 void LeaseLoop::on(Scrubbed& scrubbed) {
-    if (const auto buried = scrubbed.jobs.buried; buried > 0) {
-        warn(std::to_string(buried) + (buried == 1 ? " job is" : " jobs are") +
-             " BURIED, whose last attempts ended with their workers");
-    }
+    log_released(scrubbed.jobs, options_.log);
     if (scrubbed.jobs.more && !retiring_)
         others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
@@ -512,7 +512,7 @@ void LeaseLoop::post_others() {
     store_.submit(steps, now_, [event_queue = events_.shared()](std::span<Outcome> outcomes) {
         for (const auto& outcome : outcomes) {
             const auto* scrubbed = outcome ? std::get_if<ReleasedJobs>(&*outcome) : nullptr;
-            if (scrubbed != nullptr && (scrubbed->more || scrubbed->buried > 0)) {
+            if (scrubbed != nullptr && *scrubbed != ReleasedJobs{}) {
                 event_queue->put(Scrubbed{*scrubbed});
             }
         }

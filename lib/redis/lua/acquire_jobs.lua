@@ -3,16 +3,16 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
 --       or 0 when it asks for all of its leases, 8 the newest fence it ever got,
 --       9... where it can deliver to: "" for URLs, or the name of a callback; but of jobs with ids,
---       10 "1" if the first one is to be explained
+--       9 the process of the worker, 10 "1" if the first one is to be explained
 -- Parts: turns() gives those that only a mixed fleet needs, own_jobs() those for jobs with ids,
 --        rate_limits() those for a queue with rate limits, explanations() those that explain a job.
 -- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
 --         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are.
 --         Of jobs with ids it counts the attempt, and ends those that have expired, or whose
---         attempts are used up. A worker has one at most that needs isolation; others are put off
---         by a second. Nothing is promoted or given while the queue is paused, and no more is given
---         than there are tokens. No more than 4 MiB are given, nor do more end, with their errors,
---         but for the first one.
+--         attempts are used up. A process has one at most that needs isolation; others are put off
+--         for up to a second. Nothing is promoted or given while the queue is paused, and no more
+--         is given than there are tokens. No more than 4 MiB are given, nor do more end, with their
+--         errors, but for the first one.
 -- Reply: when the next job falls due or nil, or, when it explains a job, a list of that,
 --        job_status() and queue_status() of before; then for each lease its fence and its job, and,
 --        where jobs have ids, its id, attempts, and timeout or [timeout, metadata]: first those
@@ -27,6 +27,11 @@ if not newest or not fence then return redis.error_reply('ERR a fence is no numb
 fence = math.max(fence, tonumber(ARGV[8]))
 local waiting = expect_queue(q) or 0
 local own = q ~= 'main' and q ~= 'aux'
+-- Whether a worker of the process has a job that needs isolation: `isolated` has the last one.
+local isolated = own and P .. 'routemaster:isolated:' .. ARGV[9]
+local holder, held = string.match(own and redis.call('GET', isolated) or '', '^(%S+) (%d+)$')
+local isolates = holder ~= nil and
+    redis.call('HEXISTS', P .. 'routemaster:leases:' .. holder, held) == 1
 local flags = own and redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q) or {}
 local paused = flags[1] == 1
 local rates = flags[2] == 1 and not paused and rate_limits()(q) or nil
@@ -69,6 +74,24 @@ end
 
 if rates then rates.begin() end
 
+-- Sorts jobs, each with when it falls due, in whose order they are already: of those that fall due
+-- together the one that was pushed first goes first.
+local function sort_by_ids(all)
+    local together, jobs = false, {}
+    for i, one in ipairs(all) do
+        together = together or (i > 1 and all[i - 1][2] == one[2])
+        jobs[i] = one[1]
+    end
+    if not together then return end
+    for i, id in ipairs(redis.call('ZMSCORE', P .. 'routemaster:ids:' .. q, unpack(jobs))) do
+        all[i][3] = tonumber(id) or 0
+    end
+    table.sort(all, function(a, b)
+        if a[2] ~= b[2] then return a[2] < b[2] end
+        return a[3] < b[3]
+    end)
+end
+
 -- What comes back is promoted when all of it has, and so in order.
 if not paused and (not more or not in_turns) then
     local all, kinds = {}, 0
@@ -86,7 +109,11 @@ if not paused and (not more or not in_turns) then
             kinds = kinds + 1
         end
     end
-    if kinds > 1 then table.sort(all, function(a, b) return a[2] < b[2] end) end
+    if kinds > 1 then
+        table.sort(all, function(a, b) return a[2] < b[2] end)
+    elseif own then
+        sort_by_ids(all)
+    end
     for _, one in ipairs(all) do
         if has_ranks then
             place_by(q, one[1], one[2], record_of(q, one[1]))
@@ -95,10 +122,6 @@ if not paused and (not more or not in_turns) then
         end
     end
 end
-
--- Whether the worker has a job that needs isolation: `isolated` is the fence of the last one.
-local isolated = own and redis.call('HGET', leases, 'isolated')
-local isolates = isolated and redis.call('HEXISTS', leases, isolated) == 1
 
 local reply, slice, ends = {false}, new_slice(), new_slice()
 -- Adds id, attempt and timeout to the lease of a job that has them.
@@ -144,7 +167,7 @@ local function give(jobs, part, taken, texts)
     local ids, records = taken and taken.ids, taken and taken.records
     if taken and taken.isolated then
         isolates = true
-        redis.call('HSET', leases, 'isolated', format('%d', fence + taken.isolated))
+        redis.call('SET', isolated, format('%s %d', worker, fence + taken.isolated), 'EX', 172800)
     end
     for i = 1, #jobs do
         local job = jobs[i]

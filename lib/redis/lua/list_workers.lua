@@ -11,12 +11,12 @@ local shown_max = 20
 local function leased_by(worker)
     local leases = P .. 'routemaster:leases:' .. worker
     local total, shown = redis.call('HLEN', leases), {}
-    for _, other in ipairs(redis.call('HMGET', leases, 'newest', 'cancelled', 'isolated')) do
+    for _, other in ipairs(redis.call('HMGET', leases, 'newest', 'cancelled')) do
         if other then total = total - 1 end
     end
     if total > 2 * shown_max then
-        -- Four fields, of which three may be no fences: all jobs are of one queue, as a rule.
-        local some = redis.call('HRANDFIELD', leases, 4, 'WITHVALUES')
+        -- Three fields, of which two may be no fences: all jobs are of one queue, as a rule.
+        local some = redis.call('HRANDFIELD', leases, 3, 'WITHVALUES')
         local q
         for i = 1, #some, 2 do
             if tonumber(some[i]) then q = string.match(some[i + 1], '^(%Z+)%z') end

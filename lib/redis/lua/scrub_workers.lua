@@ -7,8 +7,8 @@
 --         that the server is not blocked for long; those whose last attempt it was are BURIED. In a
 --         mixed fleet also unblocks jobs; else checks a few blocked jobs whose group another
 --         program may have changed.
--- Reply: the number of jobs released, 1 if there is more to do, else 0, and how many of them are
---        BURIED.
+-- Reply: the number of jobs released, 1 if there is more to do, else 0, and of each of them that is
+--        BURIED its queue and its id.
 expect('HLEN', 'counters', 'routemaster:scrubbed')
 local silence = tonumber(ARGV[4])
 local queues = all_queues()
@@ -51,7 +51,7 @@ end
 expect_workers(queues, strays)
 expect_workers(queues, silent)
 
-local total, buried, slice, gone = 0, 0, new_slice(), true
+local total, buried, slice, gone = 0, {}, new_slice(), true
 local function count_scrubbed(q, jobs)
     count('jobs.scrubbed', q == to_callbacks and 'main' or q, jobs)
 end
@@ -62,9 +62,9 @@ for _, worker in ipairs(assumed) do
     redis.call('HSET', scrubbed, worker, redis.call('HGET', KEYS[1], worker))
 end
 local function retire_next(worker)
-    local jobs, last
-    jobs, gone, last = retire(worker, queues, 1000 - total, slice, true, count_scrubbed)
-    total, buried = total + jobs, buried + last
+    local jobs
+    jobs, gone = retire(worker, queues, 1000 - total, slice, true, count_scrubbed, buried)
+    total = total + jobs
     return gone
 end
 for _, worker in ipairs(strays) do
@@ -79,7 +79,7 @@ if ARGV.batches then select(2, cancellations())() end
 if mixed then
     total = total + release(1000 - total)
     local blocked = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
-    return {total, (blocked or not gone) and 1 or 0, buried}
+    return {total, (blocked or not gone) and 1 or 0, unpack(buried)}
 end
 local seen = {}
 for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 100)) do
@@ -93,4 +93,4 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 
         if may_run(token, uid) then let_in(job, token) end
     end
 end
-return {total, gone and 0 or 1, buried}
+return {total, gone and 0 or 1, unpack(buried)}

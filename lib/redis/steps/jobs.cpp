@@ -8,6 +8,7 @@
 #include "core/codec/cut_text.hpp"
 #include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
+#include "redis/process_name.hpp"
 #include "redis/steps/cancellations.hpp"
 #include "redis/steps/further_options.hpp"
 #include "redis/steps/job_batches.hpp"
@@ -140,7 +141,9 @@ struct StepProtocol<AcquireJobs> {
             .add(step.known)
             .add(step.newest);
         const bool has_ids = !is_ruby_queue(step.queue);
-        if (!step.destinations || has_ids) {
+        if (has_ids) {
+            request.arguments().add(process_name());
+        } else if (!step.destinations) {
             request.arguments().add("");
         } else {
             for (const auto& name : *step.destinations) request.arguments().add(name);

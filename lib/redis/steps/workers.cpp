@@ -31,9 +31,11 @@ namespace {
 
 ReleasedJobs released_jobs_in(const redisReply& reply) {
     const auto parts = items(reply, 2);
-    return {.jobs = count(*parts[0]).value,
-            .more = number(*parts[1]) == 1,
-            .buried = parts.size() > 2 ? count(*parts[2]).value : 0};
+    ReleasedJobs released{.jobs = count(*parts[0]).value, .more = number(*parts[1]) == 1};
+    for (std::size_t i = 2; i + 1 < parts.size(); i += 2) {
+        released.buried.push_back({std::string{text(*parts[i])}, count(*parts[i + 1]).value});
+    }
+    return released;
 }
 
 }  // namespace

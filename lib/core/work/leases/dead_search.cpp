@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/work/released_jobs_log.hpp"
 #include "routemaster/perform.hpp"
 
 namespace routemaster::detail {
@@ -31,6 +32,7 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
 
 void DeadSearch::note(const Result<ReleasedJobs>& reply, TimePoint now) {
     const auto asked_at = *std::exchange(asked_at_, std::nullopt);
+    if (reply) log_released(*reply, log_);
     // The others could not reach the store, either.
     const bool was_away = !reply || now - asked_at >= 2 * interval_;
     look_at_ = was_away ? now + silence_ : reply->more ? now : asked_at + interval_;

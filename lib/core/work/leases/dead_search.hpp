@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/work/event_queue.hpp"
+#include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/workers.hpp"
 #include "routemaster/store.hpp"
@@ -21,8 +22,8 @@ namespace routemaster::detail {
 class DeadSearch {
 public:
     /// The store must outlive it.
-    DeadSearch(Store& store, Duration interval, Duration silence)
-        : store_{store}, interval_{interval}, silence_{silence} {}
+    DeadSearch(Store& store, Duration interval, Duration silence, Log log)
+        : store_{store}, interval_{interval}, silence_{silence}, log_{std::move(log)} {}
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
@@ -36,6 +37,7 @@ private:
     Store& store_;
     const Duration interval_;
     const Duration silence_;
+    const Log log_;
     OwnEventQueue<Result<ReleasedJobs>> events_;
     std::optional<TimePoint> asked_at_;  // Without an answer yet.
     TimePoint look_at_ = never;

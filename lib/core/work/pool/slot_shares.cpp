@@ -1,5 +1,7 @@
 #include "core/work/pool/slot_shares.hpp"
 
+#include <algorithm>
+
 namespace routemaster::detail {
 
 SlotShares::SlotShares(const std::vector<PoolQueue>& queues, QueueOrder order)
@@ -9,6 +11,7 @@ SlotShares::SlotShares(const std::vector<PoolQueue>& queues, QueueOrder order)
 
 std::vector<std::size_t> SlotShares::share(const std::vector<Wish>& wishes, std::size_t free) {
     std::vector<std::size_t> shares(wishes.size(), free);
+    if (wishes.size() == 1) return shares;
     if (order_ == QueueOrder::strict) {
         bool taken = false;
         for (std::size_t i = 0; i < wishes.size(); ++i) {
@@ -17,29 +20,39 @@ std::vector<std::size_t> SlotShares::share(const std::vector<Wish>& wishes, std:
         }
         return shares;
     }
-    std::uint64_t total = 0;
+    std::int64_t total = 0;
     for (std::size_t i = 0; i < wishes.size(); ++i) {
-        if (wishes[i] == Wish::wants) total += weights_[i];
+        if (wishes[i] == Wish::nothing) credits_[i] = 0;
+        if (wishes[i] == Wish::wants) shares[i] = 0;
+        total += wishes[i] == Wish::nothing ? 0 : weights_[i];
     }
-    if (total == 0) return shares;
-    auto left = free;
-    for (std::size_t i = 0; i < wishes.size(); ++i) {
-        if (wishes[i] != Wish::wants) continue;
-        shares[i] = static_cast<std::size_t>(free * std::uint64_t{weights_[i]} / total);
-        left -= shares[i];
+    if (std::find(wishes.begin(), wishes.end(), Wish::wants) == wishes.end()) return shares;
+    auto turns = credits_;
+    const auto charge = [&](std::vector<std::int64_t>& credits, std::size_t queue) {
+        for (std::size_t i = 0; i < wishes.size(); ++i) {
+            if (wishes[i] != Wish::nothing) credits[i] += weights_[i];
+        }
+        credits[queue] -= total;
+    };
+    for (; free > 0; --free) {
+        const auto queue = next(wishes, turns);
+        charge(turns, queue);
+        // One that waits for an answer has its slots kept until then.
+        if (wishes[queue] == Wish::waits) continue;
+        charge(credits_, queue);
+        ++shares[queue];
     }
-    for (; left > 0; --left) ++shares[turn(wishes, total)];
     return shares;
 }
 
-std::size_t SlotShares::turn(const std::vector<Wish>& wishes, std::uint64_t total) {
-    std::size_t next = wishes.size();
+std::size_t SlotShares::next(const std::vector<Wish>& wishes,
+                             const std::vector<std::int64_t>& credits) const {
+    auto next = wishes.size();
     for (std::size_t i = 0; i < wishes.size(); ++i) {
-        if (wishes[i] != Wish::wants) continue;
-        credits_[i] += weights_[i];
-        if (next == wishes.size() || credits_[i] > credits_[next]) next = i;
+        if (wishes[i] == Wish::nothing) continue;
+        const bool first = next == wishes.size();
+        if (first || credits[i] + weights_[i] > credits[next] + weights_[next]) next = i;
     }
-    credits_[next] -= static_cast<std::int64_t>(total);
     return next;
 }
 

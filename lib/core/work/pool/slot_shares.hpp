@@ -23,14 +23,17 @@ public:
 
     SlotShares(const std::vector<PoolQueue>& queues, QueueOrder order);
 
-    /// So many of the free slots each queue may fill. In strict order the first queue that has jobs
-    /// gets all. By weight all that want jobs get their part; what does not divide goes round, so
-    /// that each gets its part in the long run (as nginx balances: "smooth weighted round robin").
-    /// A queue that wants nothing is given all: it will not take it.
+    /// So many of the free slots each queue may fill. In strict order the first queue that has
+    /// jobs gets all. By weight they go round, so that each queue gets its part in the long run (as
+    /// nginx balances: "smooth weighted round robin"). A queue that waits for an answer takes part:
+    /// slots that are its turn are kept, or whoever asks while it waits would get its part.
+    /// A queue that does not ask is given all: it will not take it.
     [[nodiscard]] std::vector<std::size_t> share(const std::vector<Wish>& wishes, std::size_t free);
 
 private:
-    [[nodiscard]] std::size_t turn(const std::vector<Wish>& wishes, std::uint64_t total);
+    /// Whose turn it is.
+    [[nodiscard]] std::size_t next(const std::vector<Wish>& wishes,
+                                   const std::vector<std::int64_t>& credits) const;
 
     QueueOrder order_;
     std::vector<std::uint32_t> weights_;

@@ -1,7 +1,7 @@
 -- Leases: `routemaster:leases:{worker}` maps a fence to queue NUL job, `newest` to the last fence
--- of the worker, `cancelled` to the fences of jobs that it is to stop, and `isolated` to that of
--- the last one that needed isolation; some of them may be over. The job itself is in Ruby
--- Routemaster's `jobs:pending:{q}:{worker}`, from which the scrub of any process may take it.
+-- of the worker, and `cancelled` to the fences of jobs that it is to stop, some of which may be
+-- over. The job itself is in Ruby Routemaster's `jobs:pending:{q}:{worker}`, from which the scrub
+-- of any process may take it.
 
 -- Whether a job without a key has an id that a lease names; 0 names none. What cannot be read is no
 -- reason to refuse it.

@@ -76,13 +76,25 @@ local function is_failing(record) return record[7] == 0 and record[9] == '' end
 -- The error of an attempt that its worker never reported on.
 local unreported = 'the attempt ended without a report'
 
--- Whether the last two attempts of a job ended with their workers, so perhaps it was the job that
--- ended them.
-local function needs_isolation(record)
-    local last = #record
-    if last < (is_failing(record) and 15 or 12) or record[1] < 2 then return false end
-    return record[last] == unreported and record[last - 3] == unreported and
-        record[last - 2] + 1 >= record[1]
+-- How many attempts ended so since the job was pushed or kicked: the errors of those before are
+-- not followed by later ones.
+local function deaths_of(record)
+    local last, below, deaths = #record, record[1] + 1, 0
+    local first = is_failing(record) and 10 or 7
+    while last >= first + 2 and record[last - 2] > 0 and record[last - 2] < below do
+        if record[last] == unreported then deaths = deaths + 1 end
+        below, last = record[last - 2], last - 3
+    end
+    return deaths
+end
+
+-- Whether it was perhaps the job that ended its workers.
+local function needs_isolation(record) return #record > 6 and deaths_of(record) >= 2 end
+
+-- How long a job waits then: a second, twice as long with each, and at most a minute.
+local function wait_after_death(record)
+    local deaths = deaths_of(record)
+    return deaths < 2 and 0 or math.min(60000, 1000 * 2 ^ (deaths - 2))
 end
 
 -- Records that a job is with no worker any more, and, unless its attempt counts, that it never

@@ -114,7 +114,9 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 end
             elseif job and needs_isolation(record) and (isolates or taken.isolated) then
                 if not has_rank[i] then unrank(q, id or 0, record) end
-                place_by(q, job, now + 1000, record)
+                -- Within a second, and not all at the same instant.
+                local later = ((id or 0) % 100 * 37 + math.floor(now / 10) % 100) % 100 + 1
+                place_by(q, job, now + 10 * later, record)
                 ended = ended + 1
             elseif job then
                 id = id or adopt(q, job)

@@ -41,10 +41,11 @@ end
 -- Makes the jobs that a worker leased from these queues READY, or ends those that were cancelled,
 -- oldest first, at most `limit`, and what belongs to `slice`, of job_slice.lua, with their errors;
 -- and forgets the worker once those were all. Their attempts count, and leave an error, or not; a
--- job whose last one counts is BURIED. Calls `each(queue, count)` for a queue that got jobs back.
--- Returns the number of jobs, whether the worker was forgotten, and how many jobs are BURIED.
-local function retire(worker, queues, limit, slice, counts, each)
-    local total, buried, released = 0, 0, {}
+-- job whose last one counts is BURIED, and its queue and id are appended to `all_buried`. Calls
+-- `each(queue, count)` for a queue that got jobs back. Returns the number of jobs, and whether the
+-- worker was forgotten.
+local function retire(worker, queues, limit, slice, counts, each, all_buried)
+    local total, released = 0, {}
     for _, q in ipairs(queues) do
         local pending = P .. 'jobs:pending:' .. q .. ':' .. worker
         local count = 0
@@ -69,10 +70,11 @@ local function retire(worker, queues, limit, slice, counts, each)
             elseif record then
                 if counts then note_throughput(q, 'f') end
                 if counts and used_up(record) then
+                    all_buried[#all_buried + 1] = q
+                    all_buried[#all_buried + 1] = id_of(q, job)
                     select(5, cancellations())(q, job, record)
-                    buried = buried + 1
                 else
-                    place_by(q, job, now, record)
+                    place_by(q, job, counts and now + wait_after_death(record) or now, record)
                 end
             else
                 make_ready(q, job, now)
@@ -83,7 +85,7 @@ local function retire(worker, queues, limit, slice, counts, each)
         if count > 0 then each(q, count) end
         if redis.call('EXISTS', pending) == 1 then
             end_leases(worker, released, total)
-            return total, false, buried
+            return total, false
         end
         redis.call('SREM', P .. 'jobs:pending:index:' .. q, worker)
     end
@@ -91,5 +93,5 @@ local function retire(worker, queues, limit, slice, counts, each)
     redis.call('HDEL', P .. 'workers', worker)
     redis.call('HDEL', P .. 'routemaster:scrubbed', worker)
     forget_name('workers', worker)
-    return total, true, buried
+    return total, true
 end

@@ -1,0 +1,17 @@
+#include "routemaster/job_status.hpp"
+
+namespace routemaster {
+
+std::uint32_t deaths_in(const std::vector<JobError>& errors, std::uint32_t attempts) noexcept {
+    std::uint32_t deaths = 0;
+    // Those of attempts before it was kicked are not followed by later ones.
+    auto next = attempts + 1;
+    for (auto error = errors.rbegin(); error != errors.rend(); ++error) {
+        if (error->attempt == 0 || error->attempt >= next) break;
+        next = error->attempt;
+        if (error->text == unreported_error) ++deaths;
+    }
+    return deaths;
+}
+
+}  // namespace routemaster
