@@ -50,7 +50,7 @@ struct JobLeasesOptions {
     RetryPolicy retry{};  ///< When a job runs again whose worker does not say when.
     /// Decides the jitter of waits; absent: from the machine.
     std::optional<std::uint64_t> seed{};
-    Log log{};  ///< Gets leases that ended because their worker was silent.
+    Log log{};  ///< Gets what failed or is BURIED, and whose worker was silent.
 };
 
 /// Jobs that one request gets at most, of `job_slice_bytes_max` together.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "core/codec/log_text.hpp"
 #include "core/work/event_queue.hpp"
 #include "core/work/leases/attempt_end.hpp"
 #include "core/work/leases/dead_search.hpp"
@@ -203,7 +205,24 @@ private:
         queue->extend(std::move(extends.name), extends.lease_time, std::move(extends.done));
     }
 
+    /// Logs that a job failed, and that it is BURIED, once the store says so.
+    [[nodiscard]] SettleDone logged(const LeaseName& name, const AttemptEnd& end,
+                                    SettleDone done) const {
+        if (!options_.log || end.kind != AttemptEnd::Kind::failed) return done;
+        constexpr std::size_t error_max = 500;
+        return [log = options_.log, done = std::move(done),
+                job = "queue '" + name.queue + "': job " + std::to_string(name.job),
+                error = detail::log_text(end.error, error_max)](const Result<Settlement>& reply) {
+            if (reply && *reply != Settlement::lease_lost) {
+                log(LogLevel::info, job + " failed: " + error);
+                if (*reply == Settlement::buried) log(LogLevel::warning, job + " is BURIED");
+            }
+            done(reply);
+        };
+    }
+
     void on(Settles& settles) {
+        settles.done = logged(settles.name, settles.end, std::move(settles.done));
         auto* const queue = find(settles.name.queue);
         const auto* const lease = queue == nullptr ? nullptr : queue->begin_settling(settles.name);
         if (lease == nullptr) {

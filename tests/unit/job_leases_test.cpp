@@ -155,8 +155,11 @@ TEST_CASE("an attempt that failed counts, and the job runs again when its worker
     CHECK(scene.job(id).run_at <= now + Duration{3'000});
     hand.run_for(Duration{3'000});
     job = only_job(hand.lease());
-    CHECK(hand.settle(job, {.kind = failed, .bury = true}).value() == Settlement::buried);
+    CHECK(hand.settle(job, {.kind = failed, .error = "worse", .bury = true}).value() ==
+          Settlement::buried);
     CHECK(scene.queue() == QueueStatus{.buried = 1});
+    CHECK(scene.log.count(LogLevel::info, "job 1 failed: worse") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "job 1 is BURIED") == 1);
 }
 
 TEST_CASE("the policy limits the attempts, and how long a job goes on failing") {
