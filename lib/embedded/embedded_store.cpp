@@ -35,8 +35,10 @@ constexpr std::chrono::milliseconds unhurried_sync{50};
 constexpr std::chrono::milliseconds probe_wait_min{10};
 constexpr std::chrono::milliseconds probe_wait_max{200};
 
-/// How often the store checks that its files are in place, and whether a full disk has space.
+/// How often the store checks that its files are in place, and whether a full disk has space. It
+/// waits longer while it has space and nothing to write: each time would wake an idle machine.
 constexpr std::chrono::milliseconds look_wait{500};
+constexpr std::chrono::milliseconds idle_look_wait{2'000};
 
 /// Free space, in halves of the reserve and beside it, from which a disk no longer counts as full.
 /// Right after a failure it takes much: then the disk has healed. A little means that deliveries
@@ -141,9 +143,10 @@ struct EmbeddedStore::Impl {
     /// changes without hurry wake nobody: the next commit, or the end of `unhurried_sync`, finds
     /// them.
     void await_work(std::unique_lock<std::mutex>& lock) {
-        sleep_until(lock, std::min(next_look, unhurried_at), Sleep::until_hurried);
+        sleep_until(lock, unhurried_at, Sleep::until_hurried);
         if (engine.has_work()) return;
-        sleep_until(lock, next_look, Sleep::until_work);
+        sleep_until(lock, last_look + (file.full() ? look_wait : idle_look_wait),
+                    Sleep::until_work);
         if (!engine.has_work()) return;
         unhurried_at = std::chrono::steady_clock::now() + unhurried_sync;
         sleep_until(lock, unhurried_at, Sleep::until_hurried);
@@ -214,8 +217,8 @@ struct EmbeddedStore::Impl {
     /// Runs from time to time. False when nobody would find what is written now.
     bool look(std::unique_lock<std::mutex>& lock) {
         const auto now = std::chrono::steady_clock::now();
-        if (now < next_look) return true;
-        next_look = now + look_wait;
+        if (now < last_look + look_wait) return true;
+        last_look = now;
         lock.unlock();
         const auto there = if_memory([&] {
             auto found = file.look_for_files();
@@ -273,7 +276,7 @@ struct EmbeddedStore::Impl {
     std::condition_variable changed;
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
-    std::chrono::steady_clock::time_point next_look{};
+    std::chrono::steady_clock::time_point last_look{};
     std::chrono::steady_clock::time_point unhurried_at{};  // When what is not hurried is due.
     Sleep sleep = Sleep::none;
     bool space_to_release = false;
