@@ -105,6 +105,7 @@ PROGRAMS["faults"] = [
         "tests/faults/embedded_job_batches_test.cpp",
         "tests/faults/embedded_jobs_test.cpp",
         "tests/faults/embedded_long_rows_test.cpp",
+        "tests/faults/embedded_poison_test.cpp",
         "tests/faults/embedded_priorities_test.cpp",
         "tests/faults/embedded_queues_test.cpp",
         "tests/faults/embedded_recurring_test.cpp",
@@ -123,6 +124,7 @@ PROGRAMS["lease_loop"] = [
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
 ]
+PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["prefetch"] = [["tests/unit/prefetch_test.cpp"]]

@@ -24,7 +24,7 @@ void JobBoard::offer(std::vector<AttemptPtr>& fresh) {
     count_ += fresh.size();
     refill_ = count_ / 2;
     fresh.clear();
-    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    if (may_begin()) idle_.wake_one();
 }
 
 JobBoard::Report JobBoard::take() {
@@ -49,7 +49,7 @@ std::vector<AttemptPtr> JobBoard::withdraw(TimePoint since) {
 void JobBoard::close() {
     const std::lock_guard lock{mutex_};
     closed_ = true;
-    arrived_.notify_all();
+    idle_.wake_all();
 }
 
 std::size_t JobBoard::running() const {
@@ -64,12 +64,10 @@ std::size_t JobBoard::waiting() const {
 
 AttemptPtr JobBoard::next() {
     std::unique_lock lock{mutex_};
-    ++idle_;
-    arrived_.wait(lock, [this] { return closed_ || may_begin(); });
-    --idle_;
+    idle_.wait(lock, [this] { return closed_ || may_begin(); });
     if (closed_) return nullptr;
     auto attempt = begin();
-    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    if (may_begin()) idle_.wake_one();
     return attempt;
 }
 
@@ -99,7 +97,7 @@ void JobBoard::end(AttemptPtr attempt, JobVerdict verdict) {
     --running_;
     ended_.push_back({std::move(attempt), std::move(verdict)});
     if (count_ == 0) wake_loop();
-    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    if (may_begin()) idle_.wake_one();
 }
 
 }  // namespace routemaster::detail

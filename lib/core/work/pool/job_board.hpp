@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/work/idle_threads.hpp"
 #include "core/work/pool/attempt.hpp"
 #include "core/work/pool/job_verdict.hpp"
 
@@ -91,12 +91,11 @@ private:
     const std::size_t slots_;
     const bool strict_;
     mutable std::mutex mutex_;  // Guards the rest; held while waking, so no wake comes late.
-    std::condition_variable arrived_;
+    IdleThreads idle_;
     std::vector<std::deque<AttemptPtr>> waiting_;
     std::size_t count_ = 0;   // Of those that wait.
     std::size_t refill_ = 0;  // When so few wait, the loop is woken to fetch more.
     std::size_t running_ = 0;
-    std::size_t idle_ = 0;  // Threads that wait.
     std::vector<Ended> ended_;
     std::vector<AttemptPtr> begun_;
     std::function<void()> wake_;

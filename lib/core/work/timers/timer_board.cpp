@@ -22,7 +22,7 @@ void TimerBoard::offer(std::vector<FiredTimer> fresh) {
     waiting_.insert(waiting_.end(), std::make_move_iterator(fresh.begin()),
                     std::make_move_iterator(fresh.end()));
     refill_ = waiting_.size() / 2;
-    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    if (may_begin()) idle_.wake_one();
 }
 
 TimerBoard::Report TimerBoard::take(bool looks) {
@@ -42,7 +42,7 @@ void TimerBoard::close() {
     const std::lock_guard lock{mutex_};
     closed_ = true;
     wake_ = {};
-    arrived_.notify_all();
+    idle_.wake_all();
 }
 
 std::size_t TimerBoard::running() const {
@@ -58,14 +58,10 @@ std::size_t TimerBoard::waiting() const {
 std::optional<FiredTimer> TimerBoard::next(std::optional<EndedTimer> ended) {
     std::unique_lock lock{mutex_};
     if (ended) note_end(*std::move(ended));
-    if (!closed_ && !may_begin()) {
-        ++idle_;
-        arrived_.wait(lock, [this] { return closed_ || may_begin(); });
-        --idle_;
-    }
+    idle_.wait(lock, [this] { return closed_ || may_begin(); });
     if (closed_) return std::nullopt;
     auto timer = begin();
-    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    if (may_begin()) idle_.wake_one();
     return timer;
 }
 
@@ -85,7 +81,7 @@ FiredTimer TimerBoard::begin() {
 void TimerBoard::end(EndedTimer ended) {
     const std::lock_guard lock{mutex_};
     note_end(std::move(ended));
-    if (idle_ > 0 && may_begin()) arrived_.notify_one();
+    if (may_begin()) idle_.wake_one();
 }
 
 void TimerBoard::note_end(EndedTimer ended) {

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -17,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/work/idle_threads.hpp"
 #include "routemaster/follow_ups.hpp"
 #include "routemaster/step/timer_firings.hpp"
 #include "routemaster/time.hpp"
@@ -97,11 +97,10 @@ private:
 
     const std::size_t slots_;
     mutable std::mutex mutex_;  // Guards the rest; held while waking, so no wake comes late.
-    std::condition_variable arrived_;
+    IdleThreads idle_;
     std::deque<FiredTimer> waiting_;
     std::size_t refill_ = 0;  // When so few wait, the loop is woken to take more.
     std::size_t running_ = 0;
-    std::size_t idle_ = 0;  // Threads that wait.
     std::vector<EndedTimer> ended_;
     std::function<void()> wake_;
     bool looks_ = false;

@@ -1,0 +1,77 @@
+/// @file
+/// The threads that wait at the boards of pools and listeners.
+
+#include "core/work/idle_threads.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstddef>
+#include <latch>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "core/work/pool/handler_table.hpp"
+#include "core/work/pool/job_board.hpp"
+#include "core/work/timers/timer_board.hpp"
+#include "routemaster/clock.hpp"
+#include "support/await.hpp"
+
+using namespace routemaster;
+using namespace routemaster::detail;
+
+namespace {
+
+constexpr std::size_t count = 4;
+
+/// Lets threads wait, then calls `offer`; true when each of them has something to do at once.
+template <class Next, class Offer, class Close>
+bool all_begin(Next next, Offer offer, Close close) {
+    std::atomic<std::size_t> begun{0};
+    std::latch ended{1};
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < count; ++i) {
+        threads.emplace_back([&] {
+            while (next()) {
+                ++begun;
+                ended.wait();
+            }
+        });
+    }
+    // Those that do not wait yet need not be woken.
+    ::usleep(20'000);
+    offer();
+    const bool all = test::await([&] { return begun == count; });
+    close();
+    ended.count_down();
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("jobs that come together begin on all threads that wait") {
+    const Handler handler;
+    const PublicationOptions publications;
+    JobBoard board{1, count, false};
+    CHECK(all_begin([&] { return board.next() != nullptr; },
+                    [&] {
+                        std::vector<AttemptPtr> fresh;
+                        for (std::size_t i = 0; i < count; ++i) {
+                            fresh.push_back(std::make_shared<Attempt>(
+                                0, i, Job{"a", {}}, Lease{}, handler, TimePoint{}, system_clock(),
+                                publications));
+                        }
+                        board.offer(fresh);
+                    },
+                    [&] { board.close(); }));
+}
+
+TEST_CASE("timers that come together begin on all threads that wait") {
+    TimerBoard board{count};
+    CHECK(all_begin([&] { return board.next(std::nullopt).has_value(); },
+                    [&] { board.offer(std::vector<FiredTimer>(count)); }, [&] { board.close(); }));
+}
