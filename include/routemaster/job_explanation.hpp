@@ -37,6 +37,9 @@ struct JobExplanation {
     /// The first jobs of its group, which keep it waiting, at most `explained_jobs_max`; they are
     /// leased, READY, or wait for their next attempt. None unless it is READY.
     std::vector<JobId> before{};
+    /// Of `status.after` those that are BURIED: it waits until they are kicked and done, and is
+    /// BURIED when one is deleted.
+    std::vector<JobId> buried{};
     std::uint32_t concurrency = 0;  ///< Of its group now, if there are such.
     /// When its queue, or its group, has a token again, if its rate limit keeps the job waiting.
     std::optional<TimePoint> queue_limited_until{};

@@ -95,6 +95,30 @@ void add_explanation_cases(StoreCases& add) {
                     "it is READY for attempt 1 of 25, as are 0 others of its queue");
     });
 
+    add("a job that waits for BURIED ones names them", [](Scenario& s) {
+        const auto a = s.push_with("a", {});
+        const auto b = s.push_with("b", {});
+        const auto c = s.push_with("c", {});
+        PushJob push{work_queue, "d", s.now()};
+        push.after = {a, b, c};
+        const auto d = s.perform(std::move(push)).id;
+        const auto bury = [&] { s.perform(FailJob{s.take_work(), "broken", s.now(), true}); };
+        const auto waits = [&](const std::string& buried) {
+            return "jobs " + std::to_string(a) + ", " + std::to_string(b) + " and " +
+                   std::to_string(c) + " must be done before it, and " + buried + " BURIED";
+        };
+        bury();
+        const auto one =
+            expect_text(s, d, Reason::awaits_jobs, waits("job " + std::to_string(a) + " is"));
+        expect(one.buried == std::vector<JobId>{a}, "the one that is BURIED");
+        bury();
+        expect_text(s, d, Reason::awaits_jobs,
+                    waits("jobs " + std::to_string(a) + " and " + std::to_string(b) + " are"));
+        expect(explain(s, a).buried.empty(), "of a job that waits for none");
+        s.perform(KickJobs{.queue = work_queue, .id = a});
+        expect(explain(s, d).buried == std::vector<JobId>{b}, "after one was kicked");
+    });
+
     add("a job that its group keeps waiting names those before it", [](Scenario& s) {
         const auto first = s.push_with("a", in_group(2));
         const auto second = s.push_with("b", in_group(2));

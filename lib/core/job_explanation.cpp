@@ -58,7 +58,12 @@ std::string text_of_reason(const JobExplanation& explanation) {
         case Reason::buried:
             return status.errors.empty() ? "it was given up"
                                          : "it was given up: " + status.errors.back().text;
-        case Reason::awaits_jobs: return names(status.after) + " must be done before it";
+        case Reason::awaits_jobs:
+            return names(status.after) + " must be done before it" +
+                   (explanation.buried.empty()
+                        ? ""
+                        : ", and " + names(explanation.buried) +
+                              (explanation.buried.size() == 1 ? " is" : " are") + " BURIED");
         case Reason::not_due: return "it is not due yet for " + attempt_of(status);
         case Reason::queue_paused: return "its queue is paused";
         case Reason::group_is_full:

@@ -310,7 +310,8 @@ WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
             "metrics cannot be sent to Datadog: they are written to the log, where an agent can "
             "read them");
     }
-    if (settings.print_metrics) {
+    // They go to the log, at `info`: without it nothing need be measured.
+    if (settings.print_metrics && process.log.level <= LogLevel::info) {
         monitor_.emplace(store, monitor_options(process, settings, log));
         measurements_.emplace(*monitor_);
     }

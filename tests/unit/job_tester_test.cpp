@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "routemaster/job_exceptions.hpp"
+#include "routemaster/recurring_jobs.hpp"
 
 using namespace routemaster;
 using namespace routemaster::testing;
@@ -134,4 +136,40 @@ TEST_CASE("a tester's asynchronous handlers end when they say so") {
     responders[0].done();
     CHECK(tester.drain() == 1);
     CHECK(mail.status().value() == QueueStatus{});
+}
+
+TEST_CASE("a tester runs recurring jobs at their ticks") {
+    JobTester tester{{.queues = {"checks"}}};
+    const auto start = tester.clock().now();
+    std::vector<Duration> pings;
+    tester.pool().handle("ping", [&](JobContext&) {
+        pings.push_back(tester.clock().now() - start);
+        if (pings.size() == 2) throw std::runtime_error{"no reply"};
+    });
+    RecurringJobs recurring{tester.store(), tester.clock()};
+    // Its ticks are the multiples of 10 s, of which this instant is one.
+    recurring
+        .every("ping", 10s, "checks", {"ping", {}}, {.catch_up = CatchUp::all, .overlap = true})
+        .value();
+    CHECK(tester.advance(9'999ms) == 0);
+    CHECK(tester.advance(1ms) == 1);
+    CHECK(pings == std::vector<Duration>{10s});
+    // The second fails, and its next attempt comes between the ticks.
+    CHECK(tester.advance(30s) >= 4);
+    CHECK(std::count(pings.begin(), pings.end(), Duration{20s}) == 1);
+    CHECK(std::count(pings.begin(), pings.end(), Duration{40s}) == 1);
+
+    pings.assign(3, Duration{0});
+    tester.clock().advance(60s);
+    CHECK(pings.size() == 3);
+    tester.drain();
+    CHECK(pings.size() == 9);
+    CHECK(pings.back() == 100s);
+    CHECK(tester.pushed().empty());
+
+    recurring.pause("ping").value();
+    CHECK(tester.advance(60s) == 0);
+    recurring.trigger("ping").value();
+    CHECK(tester.pushed("ping").size() == 1);
+    CHECK(tester.drain() == 1);
 }

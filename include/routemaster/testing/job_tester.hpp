@@ -7,6 +7,8 @@
 ///     CHECK(jobs.pushed("welcome").size() == 1);
 ///     jobs.drain();                              // Runs them.
 ///     jobs.advance(std::chrono::hours{1});       // And what falls due in the next hour, in order.
+///
+/// Recurring jobs run at their ticks meanwhile.
 
 #pragma once
 
@@ -23,6 +25,7 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_queue.hpp"
+#include "routemaster/recurring_scheduler.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/store/memory.hpp"
@@ -47,14 +50,16 @@ struct PushedJob {
 ///
 /// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like. What
 /// follows from a job (`JobContext::push`) is pushed when its handler has succeeded, and so are the
-/// callbacks of a batch (`JobBatches`) when its last job has ended: they run, but are not `pushed`.
+/// callbacks of a batch (`JobBatches`) when its last job has ended. Recurring jobs (`RecurringJobs`)
+/// run at the ticks that come in `advance`; those that were missed, because the clock was moved,
+/// are caught up with as they say. These two run, but are not `pushed`.
 ///
 /// Thread safety: one thread at a time.
 class JobTester {
 public:
     /// Of `options` the clock, threads and seed are replaced. Throws as `WorkerPool` does.
     explicit JobTester(WorkerPoolOptions options)
-        : store_{*this}, pool_{store_, alone(std::move(options), clock_)} {}
+        : store_{*this}, scheduler_{store_}, pool_{store_, alone(std::move(options), clock_)} {}
     JobTester(const JobTester&) = delete;
     JobTester& operator=(const JobTester&) = delete;
 
@@ -76,7 +81,7 @@ public:
     std::size_t drain() {
         const auto before = ended();
         draining_ = true;
-        while (pool_.poll(clock_.now()) <= clock_.now()) {
+        while (poll() <= clock_.now()) {
         }
         draining_ = false;
         return ended() - before;
@@ -88,7 +93,7 @@ public:
         const auto end = clock_.now() + span;
         auto attempts = drain();
         while (true) {
-            const auto next = std::max(pool_.poll(clock_.now()), clock_.now());
+            const auto next = std::max(poll(), clock_.now());
             if (next > end) break;
             clock_.set(next);
             attempts += drain();
@@ -152,6 +157,12 @@ private:
         return options;
     }
 
+    /// Both, as each may have something for the other. Returns when the first comes again.
+    TimePoint poll() {
+        const auto tick = scheduler_.poll(clock_.now());
+        return std::min(tick, pool_.poll(clock_.now()));
+    }
+
     /// Whether the step may have put a job into a queue.
     bool note(const Step& step, const Outcome& outcome) {
         if (!outcome) return false;
@@ -190,6 +201,7 @@ private:
     bool at_once_ = false;
     bool draining_ = false;
     Recorder store_;
+    RecurringScheduler scheduler_;
     WorkerPool pool_;
 };
 

@@ -11,6 +11,10 @@ JobExplanation JobTable::explain(const JobState& job, TimePoint now) const {
         if (!job.cancelled()) all.leased_at = job.worker->times.of(job.fence);
     }
     if (job.state == JobState::State::ready && !job.eligible) name_those_before(job, all);
+    for (const auto id : all.status.after) {
+        const auto* other = job.queue.by_id.find(id);
+        if (other != nullptr && other->state == JobState::State::buried) all.buried.push_back(id);
+    }
     const auto* rates = job.queue.rates.get();
     if (rates == nullptr || all.status.state != JobStatus::State::ready || !all.before.empty()) {
         return all;

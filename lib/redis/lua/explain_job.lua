@@ -4,7 +4,7 @@
 -- Reply: nil when there is no such job; else job_status(), queue_status(), and, or -1, when its
 --        worker was last heard of, when it was leased, the concurrency of the group that keeps it
 --        waiting, and when its queue and its group have a token again; then the ids of the first
---        of that group, 10 at most.
+--        of that group, 10 at most, or, of the jobs that it waits for, of those that are BURIED.
 local q, id = ARGV[4], tonumber(ARGV[5])
 local job = job_of(q, id)
 if not job then return false end
@@ -14,6 +14,13 @@ local all = {job_status(q, job, id, record, state, run_at), queue_status(q), -1,
 if state == 2 then
     all[3] = tonumber(redis.call('HGET', P .. 'workers', record[2])) or now
     if record[6] < -2 then all[4] = -record[6] end
+elseif state == 0 then
+    local after = after_of(record)
+    for i = 3, #after do
+        local other = job_of(q, after[i])
+        local its_record = other and record_of(q, other)
+        if other and state_of(q, other, its_record) == 3 then all[#all + 1] = after[i] end
+    end
 elseif state == 1 and group_in(record) then
     local _, _, _, is_held, first_of = job_groups()
     local at = tonumber(is_held(q, id) or '')

@@ -66,7 +66,9 @@ struct StepProtocol<ExplainJob> {
         if (number(*parts[4]) >= 0) all.concurrency = number_of(*parts[4]);
         if (number(*parts[5]) >= 0) all.queue_limited_until = reply.time(*parts[5]);
         if (number(*parts[6]) >= 0) all.group_limited_until = reply.time(*parts[6]);
-        for (const auto* part : parts.subspan(7)) all.before.push_back(count(*part).value);
+        const bool scheduled = all.status.state == JobStatus::State::scheduled;
+        auto& named = scheduled ? all.buried : all.before;
+        for (const auto* part : parts.subspan(7)) named.push_back(count(*part).value);
         return all;
     }
 };

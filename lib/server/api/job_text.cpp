@@ -146,6 +146,8 @@ void append_explanation(std::string& json, const JobExplanation& explanation) {
     append_json_text(json, to_text(explanation));
     json.append(R"(,"before":)");
     append_ids(json, explanation.before);
+    json.append(R"(,"buried":)");
+    append_ids(json, explanation.buried);
     json.append(R"(,"leased_at":)");
     append_time(json, explanation.leased_at);
     json.append(R"(,"heard_at":)");
