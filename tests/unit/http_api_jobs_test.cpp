@@ -242,8 +242,8 @@ TEST_CASE("http api: a job says why it does not run") {
     const auto blocked = explanation("2").body;
     CHECK(blocked.starts_with(
         R"({"reason":"group_is_full","text":"job 1 of its group 'g', of which 1 may be under way, )"
-        R"(is before it","before":[1],"buried":[],"leased_at":null,"heard_at":null,"limited_until":null,)"
-        R"("job":{"id":2,)"));
+        R"(is before it","before":[1],"buried":[],"leased_at":null,"heard_at":null,)"
+        R"("limited_until":null,"job":{"id":2,)"));
     const auto lease = acquire(bus);
     const auto leased = explanation("1").body;
     CHECK(leased.starts_with(R"({"reason":"leased","text":"worker )"));
