@@ -90,7 +90,6 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
     for (int round = 0; round < 2; ++round) {
         CAPTURE(round);
         REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
-        CHECK_FALSE(transport.trouble());
         DeliveryReports cancelled;
         for (int i = 0; i < 5; ++i) {
             transport.deliver(delivery(receiver.url("/silent")), cancelled.keep());
@@ -109,9 +108,13 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
         }
         std::ignore = first.wait_for(1);
         CHECK(deliver(transport, delivery(receiver.url())).outcome);
-        CHECK_FALSE(transport.trouble());
+        CHECK(test::await([&] { return !transport.trouble(); }));
     }
-    CHECK(log.count(LogLevel::error, "restarts") == 2);
+    // The thread for unhealthy subscribers sleeps, and does not notice; but on a machine with much
+    // to do it may not have begun to sleep yet.
+    const auto restarts = log.count(LogLevel::error, "restarts");
+    CHECK(restarts >= 2);
+    CHECK(restarts <= 4);
 }
 
 TEST_CASE("without descriptors deliveries fail and trouble is reported until there are some") {
@@ -158,5 +161,5 @@ TEST_CASE("a transport that cannot restart reports it, lets deliveries wait, and
     }
     CHECK(reports.wait_for(1).front().outcome);
     std::ignore = first.wait_for(1);
-    CHECK_FALSE(transport.trouble());
+    CHECK(test::await([&] { return !transport.trouble(); }));
 }
