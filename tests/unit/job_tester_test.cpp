@@ -173,3 +173,47 @@ TEST_CASE("a tester runs recurring jobs at their ticks") {
     CHECK(tester.pushed("ping").size() == 1);
     CHECK(tester.drain() == 1);
 }
+
+TEST_CASE("a tester runs each job at its time, however long it waits") {
+    JobTester tester{{.queues = {"work"}}};
+    const auto start = tester.clock().now();
+    std::vector<Duration> times;
+    tester.pool().handle("a", [&](JobContext&) { times.push_back(tester.clock().now() - start); });
+    auto work = tester.queue("work");
+    for (const auto wait : {Duration{1}, Duration{61'234}, Duration{24h}, Duration{24h} + 7ms}) {
+        work.push({"a", {wait.count()}}, {.run_at = start + wait}).value();
+    }
+    tester.advance(25h);
+    CHECK(times == std::vector<Duration>{1ms, 61'234ms, 24h, 24h + 7ms});
+
+    // A rate limit lets one begin each ten seconds.
+    times.clear();
+    work.limit_rate({.queue = RateLimit{.jobs = 1, .per = 10s}}).value();
+    for (int i = 0; i < 4; ++i) work.push({"a", {"limited", i}}).value();
+    tester.advance(60s);
+    CHECK(times == std::vector<Duration>{25h, 25h + 10s, 25h + 20s, 25h + 30s});
+
+    // A paused queue goes on when it is resumed.
+    times.clear();
+    work.limit_rate({}).value();
+    work.pause().value();
+    work.push({"a", {}}).value();
+    CHECK(tester.advance(10h) == 0);
+    work.resume().value();
+    CHECK(tester.drain() == 1);
+}
+
+TEST_CASE("a tester keeps what an asynchronous handler has for days") {
+    JobTester tester{{.queues = {"work"}, .slots = 4}};
+    std::vector<JobResponder> held;
+    tester.pool().handle_async("a",
+                               [&](const JobResponder& responder) { held.push_back(responder); });
+    tester.queue("work").push({"a", {}}).value();
+    tester.drain();
+    REQUIRE(held.size() == 1);
+    CHECK(tester.advance(72h) == 0);
+    CHECK(held.size() == 1);
+    held[0].done();
+    CHECK(tester.drain() == 1);
+    CHECK(tester.queue("work").status().value() == QueueStatus{});
+}

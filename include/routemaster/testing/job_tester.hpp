@@ -27,20 +27,12 @@
 #include "routemaster/store.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
+#include "routemaster/testing/pushed_job.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/typed_job.hpp"
 #include "routemaster/worker_pool.hpp"
 
 namespace routemaster::testing {
-
-/// A push that was neither a duplicate nor an error.
-struct PushedJob {
-    std::string queue;
-    Job job;
-    JobOptions options;
-    TimePoint run_at;  ///< When it was to run: that of the push, if at once.
-    JobId id = 0;
-};
 
 /// A store in memory, a clock that stands still, and a pool without threads, which does nothing but
 /// in `drain` and `advance`. So a test sees first what was pushed, and then what it led to.
@@ -48,14 +40,17 @@ struct PushedJob {
 /// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like. What
 /// follows from a job (`JobContext::push`) is pushed when its handler has succeeded. Callbacks of a
 /// batch (`JobBatches`) run when its last job has ended, and recurring jobs (`RecurringJobs`) at
-/// their ticks, missed ones as they say; of these two nothing is `pushed`.
+/// their ticks, missed ones as they say; of these two only what is triggered is `pushed`.
 ///
 /// Thread safety: one thread at a time.
 class JobTester {
 public:
-    /// Of `options` the clock, threads and seed are replaced. Throws as `WorkerPool` does.
+    /// Of `options` the clock, threads, seed, and the intervals at which a pool looks and is heard
+    /// of are replaced. Throws as `WorkerPool` does.
     explicit JobTester(WorkerPoolOptions options)
-        : store_{*this}, scheduler_{store_}, pool_{store_, alone(std::move(options), clock_)} {}
+        : store_{*this},
+          scheduler_{store_, {look_interval}},
+          pool_{store_, alone(std::move(options), clock_)} {}
     JobTester(const JobTester&) = delete;
     JobTester& operator=(const JobTester&) = delete;
 
@@ -143,10 +138,15 @@ private:
         JobTester& tester_;
     };
 
+    /// Nothing is missed without looking, and each look costs `advance` a turn.
+    static constexpr Duration look_interval{60'000};
+
     static WorkerPoolOptions alone(WorkerPoolOptions options, const Clock& clock) {
         options.threads = 0;
         options.clock = &clock;
         options.seed = 1;
+        options.heartbeat_interval = options.poll_interval = look_interval;
+        options.worker_silence = 10 * look_interval;
         return options;
     }
 
