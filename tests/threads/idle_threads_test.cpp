@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "core/work/pool/handler_table.hpp"

@@ -18,8 +18,9 @@ elseif state == 0 then
     local after = after_of(record)
     for i = 3, #after do
         local other = job_of(q, after[i])
-        local its_record = other and record_of(q, other)
-        if other and state_of(q, other, its_record) == 3 then all[#all + 1] = after[i] end
+        if other and state_of(q, other, record_of(q, other)) == 3 then
+            all[#all + 1] = after[i]
+        end
     end
 elseif state == 1 and group_in(record) then
     local _, _, _, is_held, first_of = job_groups()
