@@ -38,8 +38,8 @@ void be_nice(int niceness) {
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
-/// So many requests leave time for the turns of a borrower. With more of them two processors are
-/// faster than one: with four, 16 subscribers got 8 % fewer batches a second.
+/// So many requests that began just now leave time for the turns of a borrower. With more of them
+/// two processors are faster than one: with four, 16 subscribers got 8 % fewer batches a second.
 constexpr std::size_t busy_above = 1;
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -167,7 +167,7 @@ bool HttpPostLoop::take_submitted() {
         taken_.swap(submitted_);
         found_names.swap(found_);
         stopping = stopping_ || posts_ == nullptr;
-        busy_ = !stopping && posts_->size() + waiting_.size() + taken_.size() > busy_above;
+        busy_ = !stopping && posts_->recent() + waiting_.size() + taken_.size() > busy_above;
     }
     for (const auto& [name, addresses] : found_names) found(name, addresses);
     for (auto& request : taken_) admit(std::move(request));
@@ -251,7 +251,7 @@ int HttpPostLoop::timeout() {
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
     if (!submitted_.empty() || !found_.empty() || turn_requested_ || stopping_) return 0;
-    busy_ = posts_->size() > busy_above;
+    busy_ = posts_->recent() > busy_above;
     sleeping_ = true;
     if (!due) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();

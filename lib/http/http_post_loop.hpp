@@ -31,7 +31,7 @@ namespace routemaster::detail {
 
 /// Accepts requests, finds the addresses of their hosts, and posts them as soon as few enough are
 /// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break. Lends its
-/// thread while there is one request at most.
+/// thread while one request at most began just now.
 ///
 /// Thread safety: `submit`, `trouble` and the members of `SpareThread` from any thread; the loop is
 /// woken only when it sleeps.
