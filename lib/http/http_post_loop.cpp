@@ -111,7 +111,7 @@ void HttpPostLoop::take_back() {
 
 bool HttpPostLoop::request_turn() {
     const std::lock_guard lock{mutex_};
-    if (!turn_ || busy_ || stopping_ || trouble_) return false;
+    if (!turn_ || stopping_ || trouble_ || Clock::now() < busy_until_) return false;
     turn_requested_ = true;
     wake();
     return true;
@@ -167,12 +167,18 @@ bool HttpPostLoop::take_submitted() {
         taken_.swap(submitted_);
         found_names.swap(found_);
         stopping = stopping_ || posts_ == nullptr;
-        busy_ = !stopping && posts_->recent() + waiting_.size() + taken_.size() > busy_above;
+        if (!stopping) note_whether_busy(waiting_.size() + taken_.size());
     }
     for (const auto& [name, addresses] : found_names) found(name, addresses);
     for (auto& request : taken_) admit(std::move(request));
     taken_.clear();
     return !stopping;
+}
+
+/// Call it under the lock, with how many are about to begin.
+void HttpPostLoop::note_whether_busy(std::size_t beginning) {
+    const bool busy = posts_->recent() + beginning > busy_above;
+    busy_until_ = busy ? Clock::now() + HttpPosts::recent_for : Clock::time_point{};
 }
 
 const Result<Target>& HttpPostLoop::target(const std::string& url) {
@@ -251,7 +257,7 @@ int HttpPostLoop::timeout() {
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
     if (!submitted_.empty() || !found_.empty() || turn_requested_ || stopping_) return 0;
-    busy_ = posts_->recent() > busy_above;
+    note_whether_busy(0);
     sleeping_ = true;
     if (!due) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();

@@ -65,6 +65,7 @@ private:
     void run();
     void take_turn();
     bool take_submitted();
+    void note_whether_busy(std::size_t beginning);
     void wake();
     void admit(PostRequest request);
     [[nodiscard]] const Result<Target>& target(const std::string& url);
@@ -93,7 +94,7 @@ private:
     std::function<void()> turn_;  ///< Of the borrower. Called without the lock.
     bool turn_requested_ = false;
     bool in_turn_ = false;
-    bool busy_ = false;  ///< Has no time for turns.
+    Clock::time_point busy_until_{};  ///< Has no time for turns.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;

@@ -54,7 +54,7 @@ HttpPosts::~HttpPosts() {
 }
 
 std::size_t HttpPosts::recent() {
-    const auto since = Clock::now() - std::chrono::milliseconds{1};
+    const auto since = Clock::now() - recent_for;
     while (!recent_.empty() && recent_.front().first < since) recent_.pop_front();
     return recent_.size();
 }

@@ -46,7 +46,8 @@ public:
     /// How many are under way.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
 
-    /// How many of them began within the last millisecond. The others have receivers that are slow
+    static constexpr std::chrono::milliseconds recent_for{1};
+    /// How many of them began so short a time ago. The others have receivers that are slow
     /// or silent, and cost next to nothing while they wait.
     [[nodiscard]] std::size_t recent();
 
