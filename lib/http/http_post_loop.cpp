@@ -38,8 +38,8 @@ void be_nice(int niceness) {
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
-/// So many requests that began just now leave time for the turns of a borrower. With more of them
-/// two processors are faster than one: with four, 16 subscribers got 8 % fewer batches a second.
+/// So many requests leave time for the turns of a borrower. With more of them two processors are
+/// faster than one: with four, 16 subscribers got 8 % fewer batches a second.
 constexpr std::size_t busy_above = 1;
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -111,7 +111,7 @@ void HttpPostLoop::take_back() {
 
 bool HttpPostLoop::request_turn() {
     const std::lock_guard lock{mutex_};
-    if (!turn_ || stopping_ || trouble_ || Clock::now() < busy_until_) return false;
+    if (!turn_ || busy_ || stopping_ || trouble_) return false;
     turn_requested_ = true;
     wake();
     return true;
@@ -167,18 +167,12 @@ bool HttpPostLoop::take_submitted() {
         taken_.swap(submitted_);
         found_names.swap(found_);
         stopping = stopping_ || posts_ == nullptr;
-        if (!stopping) note_whether_busy(waiting_.size() + taken_.size());
+        busy_ = !stopping && posts_->size() + waiting_.size() + taken_.size() > busy_above;
     }
     for (const auto& [name, addresses] : found_names) found(name, addresses);
     for (auto& request : taken_) admit(std::move(request));
     taken_.clear();
     return !stopping;
-}
-
-/// Call it under the lock, with how many are about to begin.
-void HttpPostLoop::note_whether_busy(std::size_t beginning) {
-    const bool busy = posts_->recent() + beginning > busy_above;
-    busy_until_ = busy ? Clock::now() + HttpPosts::recent_for : Clock::time_point{};
 }
 
 const Result<Target>& HttpPostLoop::target(const std::string& url) {
@@ -257,7 +251,7 @@ int HttpPostLoop::timeout() {
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
     if (!submitted_.empty() || !found_.empty() || turn_requested_ || stopping_) return 0;
-    note_whether_busy(0);
+    busy_ = posts_->size() > busy_above;
     sleeping_ = true;
     if (!due) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();

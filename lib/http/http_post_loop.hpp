@@ -31,7 +31,7 @@ namespace routemaster::detail {
 
 /// Accepts requests, finds the addresses of their hosts, and posts them as soon as few enough are
 /// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break. Lends its
-/// thread while one request at most began just now.
+/// thread while there is one request at most.
 ///
 /// Thread safety: `submit`, `trouble` and the members of `SpareThread` from any thread; the loop is
 /// woken only when it sleeps.
@@ -65,7 +65,6 @@ private:
     void run();
     void take_turn();
     bool take_submitted();
-    void note_whether_busy(std::size_t beginning);
     void wake();
     void admit(PostRequest request);
     [[nodiscard]] const Result<Target>& target(const std::string& url);
@@ -94,7 +93,7 @@ private:
     std::function<void()> turn_;  ///< Of the borrower. Called without the lock.
     bool turn_requested_ = false;
     bool in_turn_ = false;
-    Clock::time_point busy_until_{};  ///< Has no time for turns.
+    bool busy_ = false;  ///< Has no time for turns.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,11 +44,6 @@ public:
 
     /// How many are under way.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
-
-    static constexpr std::chrono::milliseconds recent_for{1};
-    /// How many of them began so short a time ago. The others have receivers that are slow
-    /// or silent, and cost next to nothing while they wait.
-    [[nodiscard]] std::size_t recent();
 
     /// Begins one. Calls its `done` once, inside this call when it cannot begin.
     void start(PostRequest request);
@@ -94,7 +88,6 @@ private:
     std::optional<Clock::time_point> timer_;      ///< When libcurl wants to be called.
     std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.
     std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
-    std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< And when they began.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being reported by `advance`.
     std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
     std::vector<HttpPost*> without_socket_;  ///< Whose address failed: they may have others.

@@ -35,12 +35,10 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
                        SubscriberQueueCounter::throttled_events);
         const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
         jobs_.release(*job, now_ + Duration{std::llround(lengthened)}, now_);
-        hurried_ = false;  // Nobody waits for a delivery that does not begin.
         return DeliveryStart{.verdict = Verdict::throttled};
     }
     if (at_limit(*job, step)) {
         jobs_.release(*job, now_, now_);
-        hurried_ = false;
         return DeliveryStart{.verdict = Verdict::at_limit};
     }
     // Read before anything is changed: it may fail.
