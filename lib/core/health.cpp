@@ -1,6 +1,9 @@
 #include "routemaster/health.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace routemaster {
 
@@ -14,6 +17,13 @@ Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
     const Duration growing{std::int64_t{100} << std::max(doublings, 0)};
     const auto wait = std::max(health_backoff(points, backoff_max), std::min(backoff_max, growing));
     return Duration{std::llround(static_cast<double>(wait.count()) * (1.0 + jitter))};
+}
+
+TimePoint retry_time(TimePoint now, Duration wait) noexcept {
+    const auto slack = std::bit_floor(
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(wait.count() / 8, 1, 512)));
+    const auto due = static_cast<std::uint64_t>((now + wait).time_since_epoch().count());
+    return TimePoint{Duration{static_cast<std::int64_t>((due + slack - 1) & ~(slack - 1))}};
 }
 
 }  // namespace routemaster

@@ -59,12 +59,19 @@ private:
     static constexpr int polls_max = 8;
 
     void wake() {
+        bool ask = false;
         {
             const std::lock_guard lock{mutex_};
             // Whoever polls looks at it afterwards.
             if (std::exchange(woken_, true) || polling_ || roused_) return;
-            roused_ = stopping_ || spare_ == nullptr || !spare_->request_turn();
-            if (!roused_) return;
+            ask = spare_ != nullptr && !stopping_;
+            roused_ = !ask;
+        }
+        if (ask) {
+            // Without the lock: the spare thread would wait for it, if it ran at once.
+            if (spare_->request_turn()) return;
+            const std::lock_guard lock{mutex_};
+            roused_ = true;
         }
         changed_.notify_one();
     }

@@ -38,8 +38,8 @@ void be_nice(int niceness) {
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
 }
 
-/// So many requests leave time for the turns of a borrower. With more of them two processors are
-/// faster than one: with four, 16 subscribers got 8 % fewer batches a second.
+/// So many requests that began just now leave time for the turns of a borrower. With more of them
+/// two processors are faster than one: with four, 16 subscribers got 8 % fewer batches a second.
 constexpr std::size_t busy_above = 1;
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -61,12 +61,12 @@ HttpPostLoop::HttpPostLoop(HttpTransportOptions options, int niceness)
       proxy_{proxy_of(options_)},
       nameless_{name_timeout(options_)},
       begun_at_{Clock::now()},
-      posts_{std::make_unique<HttpPosts>(options_, machine_)},
+      posts_{std::make_unique<HttpPosts>(options_, machine_, waker_)},
       resolver_{{.timeout = name_timeout(options_)},
                 [this](const std::string& name, const Result<Addresses>& addresses) {
-                    const std::lock_guard lock{mutex_};
+                    std::unique_lock lock{mutex_};
                     found_.emplace_back(name, addresses);
-                    wake();
+                    wake(std::move(lock));
                 }},
       thread_{thread_without_signals([this, niceness] {
           if (niceness > 0) be_nice(niceness);
@@ -74,25 +74,21 @@ HttpPostLoop::HttpPostLoop(HttpTransportOptions options, int niceness)
       })} {}
 
 HttpPostLoop::~HttpPostLoop() {
-    {
-        const std::lock_guard lock{mutex_};
-        stopping_ = true;
-        stop_.notify_all();
-        wake();
-    }
+    std::unique_lock lock{mutex_};
+    stopping_ = true;
+    stop_.notify_all();
+    wake(std::move(lock));
     thread_.join();
 }
 
 void HttpPostLoop::submit(PostRequest request) {
-    {
-        const std::lock_guard lock{mutex_};
-        if (!stopping_) {
-            submitted_.push_back(std::move(request));
-            wake();
-            return;
-        }
+    std::unique_lock lock{mutex_};
+    if (stopping_) {
+        lock.unlock();
+        return finish(request, cancelled());
     }
-    finish(request, cancelled());
+    submitted_.push_back(std::move(request));
+    wake(std::move(lock));
 }
 
 bool HttpPostLoop::lend(std::function<void()> turn) {
@@ -110,16 +106,18 @@ void HttpPostLoop::take_back() {
 }
 
 bool HttpPostLoop::request_turn() {
-    const std::lock_guard lock{mutex_};
-    if (!turn_ || busy_ || stopping_ || trouble_) return false;
+    std::unique_lock lock{mutex_};
+    if (!turn_ || stopping_ || trouble_ || Clock::now() < busy_until_) return false;
     turn_requested_ = true;
-    wake();
+    wake(std::move(lock));
     return true;
 }
 
-/// Call it under the lock.
-void HttpPostLoop::wake() {
-    if (std::exchange(sleeping_, false)) posts_->wake();
+/// Releases the lock first: a thread that ran at once would wait for it.
+void HttpPostLoop::wake(std::unique_lock<std::mutex> lock) {
+    const bool asleep = std::exchange(sleeping_, false);
+    lock.unlock();
+    if (asleep) waker_.wake();
 }
 
 std::optional<std::string> HttpPostLoop::trouble() const {
@@ -167,12 +165,18 @@ bool HttpPostLoop::take_submitted() {
         taken_.swap(submitted_);
         found_names.swap(found_);
         stopping = stopping_ || posts_ == nullptr;
-        busy_ = !stopping && posts_->size() + waiting_.size() + taken_.size() > busy_above;
+        if (!stopping) note_whether_busy(waiting_.size() + taken_.size());
     }
     for (const auto& [name, addresses] : found_names) found(name, addresses);
     for (auto& request : taken_) admit(std::move(request));
     taken_.clear();
     return !stopping;
+}
+
+/// Call it under the lock, with how many are about to begin.
+void HttpPostLoop::note_whether_busy(std::size_t beginning) {
+    const bool busy = posts_->recent() + beginning > busy_above;
+    busy_until_ = busy ? Clock::now() + HttpPosts::recent_for : Clock::time_point{};
 }
 
 const Result<Target>& HttpPostLoop::target(const std::string& url) {
@@ -251,7 +255,7 @@ int HttpPostLoop::timeout() {
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
     if (!submitted_.empty() || !found_.empty() || turn_requested_ || stopping_) return 0;
-    busy_ = posts_->size() > busy_above;
+    note_whether_busy(0);
     sleeping_ = true;
     if (!due) return -1;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now).count();
@@ -279,7 +283,7 @@ void HttpPostLoop::begin_anew() {
     while (pause_until(begun_at_ + between_attempts)) {
         begun_at_ = Clock::now();
         try {
-            auto fresh = std::make_unique<HttpPosts>(options_, machine_);
+            auto fresh = std::make_unique<HttpPosts>(options_, machine_, waker_);
             const std::lock_guard lock{mutex_};
             posts_ = std::move(fresh);
             trouble_.reset();

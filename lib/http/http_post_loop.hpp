@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/system/waker.hpp"
 #include "http_post.hpp"
 #include "http_posts.hpp"
 #include "name_queue.hpp"
@@ -31,7 +32,7 @@ namespace routemaster::detail {
 
 /// Accepts requests, finds the addresses of their hosts, and posts them as soon as few enough are
 /// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break. Lends its
-/// thread while there is one request at most.
+/// thread while one request at most began just now.
 ///
 /// Thread safety: `submit`, `trouble` and the members of `SpareThread` from any thread; the loop is
 /// woken only when it sleeps.
@@ -65,7 +66,8 @@ private:
     void run();
     void take_turn();
     bool take_submitted();
-    void wake();
+    void note_whether_busy(std::size_t beginning);
+    void wake(std::unique_lock<std::mutex> lock);
     void admit(PostRequest request);
     [[nodiscard]] const Result<Target>& target(const std::string& url);
     void found(const std::string& name, const Result<Addresses>& addresses);
@@ -80,6 +82,7 @@ private:
 
     const HttpTransportOptions options_;
     ThisMachine machine_;
+    Waker waker_;
     std::optional<Target> proxy_;
     std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
     NameQueue nameless_;
@@ -93,7 +96,7 @@ private:
     std::function<void()> turn_;  ///< Of the borrower. Called without the lock.
     bool turn_requested_ = false;
     bool in_turn_ = false;
-    bool busy_ = false;  ///< Has no time for turns.
+    Clock::time_point busy_until_{};  ///< Has no time for turns.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;

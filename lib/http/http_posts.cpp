@@ -33,8 +33,8 @@ void finish(PostRequest& request, Result<void> outcome, bool permanent) {
                   .permanent = permanent});
 }
 
-HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine)
-    : options_{options}, machine_{machine} {
+HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, const Waker& waker)
+    : options_{options}, machine_{machine}, watch_{waker} {
     require_libcurl();
     multi_.reset(curl_multi_init());
     if (!multi_) throw Failure{libcurl_error("out of memory")};
@@ -53,6 +53,12 @@ HttpPosts::~HttpPosts() {
     multi_.reset();
 }
 
+std::size_t HttpPosts::recent() {
+    const auto since = Clock::now() - recent_for;
+    while (!recent_.empty() && recent_.front().first < since) recent_.pop_front();
+    return recent_.size();
+}
+
 void HttpPosts::start(PostRequest request) {
     try {
         if (idle_.empty()) {
@@ -69,6 +75,7 @@ void HttpPosts::start(PostRequest request) {
         const CURLMcode code = curl_multi_add_handle(multi_.get(), post.handle());
         if (code == CURLM_OK) {
             idle_.pop_back();
+            recent_.emplace_back(Clock::now(), &post);
             return;
         }
         begun = libcurl_error(curl_multi_strerror(code));
@@ -117,6 +124,7 @@ void HttpPosts::end(HttpPost& post, Result<void> outcome) {
     curl_multi_remove_handle(multi_.get(), post.handle());
     PostRequest request = post.take();
     idle_.push_back(&post);
+    std::erase_if(recent_, [&post](const auto& any) { return any.second == &post; });
     finish(request, std::move(outcome), permanent);
 }
 

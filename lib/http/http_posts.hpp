@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,14 +28,13 @@ namespace routemaster::detail {
 /// An error of one POST ends that one. `trouble` returns an error of the multi handle or the epoll
 /// set; then call `end_all`, and make another object of this class.
 ///
-/// Thread safety: `wake` from any thread, all others from one.
+/// Thread safety: one thread.
 class HttpPosts {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `options` and `machine` must outlive it. Throws `Failure` when libcurl or epoll cannot be
-    /// set up.
-    HttpPosts(const HttpTransportOptions& options, ThisMachine& machine);
+    /// All must outlive it. Throws `Failure` when libcurl or epoll cannot be set up.
+    HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, const Waker& waker);
 
     /// All POSTs must have ended.
     ~HttpPosts();
@@ -44,6 +44,12 @@ public:
 
     /// How many are under way.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
+
+    static constexpr std::chrono::milliseconds recent_for{1};
+
+    /// How many of them began within that time. The others have receivers that are slow or silent,
+    /// and cost next to nothing while they wait.
+    [[nodiscard]] std::size_t recent();
 
     /// Begins one. Calls its `done` once, inside this call when it cannot begin.
     void start(PostRequest request);
@@ -57,12 +63,9 @@ public:
         return now ? Clock::time_point::min() : timer_;
     }
 
-    /// Sleeps until something happens, `wake` is called, or `milliseconds` have passed (-1: no
+    /// Sleeps until something happens, the waker wakes, or `milliseconds` have passed (-1: no
     /// limit), and acts on it.
     void wait(int milliseconds);
-
-    /// Ends the current `wait`, or else the next.
-    void wake() const { watch_.wake(); }
 
     /// Why no POST can go on, if so.
     [[nodiscard]] const std::optional<Error>& trouble() const noexcept { return trouble_; }
@@ -88,6 +91,7 @@ private:
     std::optional<Clock::time_point> timer_;      ///< When libcurl wants to be called.
     std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.
     std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
+    std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< And when they began.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being reported by `advance`.
     std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
     std::vector<HttpPost*> without_socket_;  ///< Whose address failed: they may have others.

@@ -1,6 +1,5 @@
 #include "socket_watch.hpp"
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,22 +8,18 @@
 
 namespace routemaster::detail {
 
-SocketWatch::SocketWatch() : epoll_{epoll_create1(EPOLL_CLOEXEC)} {
-    wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+SocketWatch::SocketWatch(const Waker& waker)
+    : epoll_{epoll_create1(EPOLL_CLOEXEC)}, waker_{waker.descriptor()} {
     // Edge-triggered: each call is reported once, so nothing needs to be read.
-    epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = wake_}};
-    if (epoll_ < 0 || wake_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) != 0) {
+    epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = waker_}};
+    if (epoll_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, waker_, &event) != 0) {
         const Error error{Errc::unavailable, "epoll: " + std::generic_category().message(errno)};
         if (epoll_ >= 0) close(epoll_);
-        if (wake_ >= 0) close(wake_);
         throw Failure{error};
     }
 }
 
-SocketWatch::~SocketWatch() {
-    close(wake_);
-    close(epoll_);
-}
+SocketWatch::~SocketWatch() { close(epoll_); }
 
 std::error_code SocketWatch::want(int socket, std::uint32_t events) const {
     epoll_event event{.events = events, .data = {.fd = socket}};
@@ -43,11 +38,6 @@ int SocketWatch::collect(std::span<epoll_event> ready, int milliseconds) const {
         epoll_wait(epoll_, ready.data(), static_cast<int>(ready.size()), milliseconds);
     if (count >= 0) return count;
     return errno == EINTR ? 0 : -errno;
-}
-
-void SocketWatch::wake() const {
-    const std::uint64_t call = 1;
-    [[maybe_unused]] const auto size = write(wake_, &call, sizeof call);
 }
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Waits for sockets, and for a wake-up: epoll with an eventfd in it.
+/// Waits for sockets, and for a wake-up: epoll with the eventfd of a waker in it.
 
 #pragma once
 
@@ -11,16 +11,18 @@
 #include <span>
 #include <system_error>
 
+#include "core/system/waker.hpp"
+
 namespace routemaster::detail {
 
 /// An epoll set without a list of its own: only the kernel knows what it watches. A socket may be
 /// closed, and its number reused, without notice.
 ///
-/// Thread safety: `wake` from any thread, all others from one.
+/// Thread safety: one thread.
 class SocketWatch {
 public:
-    /// Throws `Failure` when the process has no descriptors left.
-    SocketWatch();
+    /// `waker` must outlive it. Throws `Failure` when the process has no descriptors left.
+    explicit SocketWatch(const Waker& waker);
     ~SocketWatch();
 
     SocketWatch(const SocketWatch&) = delete;
@@ -30,7 +32,7 @@ public:
     /// refuses.
     [[nodiscard]] std::error_code want(int socket, std::uint32_t events) const;
 
-    /// Sleeps until something happens, `wake` is called, or `milliseconds` have passed (-1: no
+    /// Sleeps until something happens, the waker wakes, or `milliseconds` have passed (-1: no
     /// limit). Calls `happened(socket, events)` for each socket. After an error the set is
     /// unusable.
     template <class Happened>
@@ -39,13 +41,10 @@ public:
         const int count = collect(ready, milliseconds);
         if (count < 0) return {-count, std::generic_category()};
         for (const auto& event : std::span{ready}.first(static_cast<std::size_t>(count))) {
-            if (event.data.fd != wake_) happened(event.data.fd, event.events);
+            if (event.data.fd != waker_) happened(event.data.fd, event.events);
         }
         return {};
     }
-
-    /// Ends the current `wait`, or else the next.
-    void wake() const;
 
 private:
     static constexpr std::size_t ready_max = 256;  ///< Further sockets wait for the next round.
@@ -53,8 +52,8 @@ private:
     /// The number of ready sockets, or the negative error.
     [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
 
-    int epoll_ = -1;
-    int wake_ = -1;
+    const int epoll_;
+    const int waker_;
 };
 
 }  // namespace routemaster::detail

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/system/waker.hpp"
 #include "instant.hpp"
 #include "lookup.hpp"
 #include "poll_set.hpp"
@@ -17,7 +18,6 @@
 #include "routemaster/time.hpp"
 #include "stream.hpp"
 #include "tls.hpp"
-#include "waker.hpp"
 
 namespace routemaster::redis {
 
@@ -25,7 +25,7 @@ namespace routemaster::redis {
 struct DialOptions {
     Duration timeout{5'000};           ///< For the lookup, and for what follows the connecting.
     std::shared_ptr<const Tls> tls{};  ///< Null: no TLS.
-    std::shared_ptr<Waker> waker{};    ///< Woken when the lookup is done.
+    std::shared_ptr<detail::Waker> waker{};  ///< Woken when the lookup is done.
 };
 
 /// Looks up a name, tries its addresses one after the other, and agrees on TLS.

@@ -9,7 +9,7 @@ LinkContext make_link_context(RedisOptions options, std::vector<const Script*> s
     if (options.timeout <= Duration::zero()) {
         throw Failure{{Errc::invalid, "timeout: must be positive"}};
     }
-    DialOptions dial{.timeout = options.timeout, .waker = std::make_shared<Waker>()};
+    DialOptions dial{.timeout = options.timeout, .waker = std::make_shared<detail::Waker>()};
     if (options.tls) dial.tls = std::make_shared<const Tls>(options.tls_ca_file);
     return {.options = std::move(options), .scripts = std::move(scripts), .dial = std::move(dial)};
 }

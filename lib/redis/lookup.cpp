@@ -36,7 +36,7 @@ Result<std::vector<SocketAddress>> ask(const RedisAddress& address, int flags, i
 
 }  // namespace
 
-Lookup::Lookup(const RedisAddress& address, std::shared_ptr<Waker> waker) {
+Lookup::Lookup(const RedisAddress& address, std::shared_ptr<detail::Waker> waker) {
     int code = 0;
     auto digits = ask(address, AI_NUMERICHOST, code);
     if (code != EAI_NONAME) {

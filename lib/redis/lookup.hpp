@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "core/system/waker.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store/redis.hpp"
 #include "socket.hpp"
-#include "waker.hpp"
 
 namespace routemaster::redis {
 
@@ -21,7 +21,7 @@ class Lookup {
 public:
     /// Starts the query. The result for a numeric address is there at once. `waker` is called when
     /// the result is there.
-    Lookup(const RedisAddress& address, std::shared_ptr<Waker> waker);
+    Lookup(const RedisAddress& address, std::shared_ptr<detail::Waker> waker);
 
     /// The addresses, at least one, or an error; nothing while the query runs.
     [[nodiscard]] std::optional<Result<std::vector<SocketAddress>>> result() const;

@@ -14,8 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "core/system/waker.hpp"
 #include "routemaster/time.hpp"
-#include "waker.hpp"
 
 namespace routemaster::redis {
 
@@ -28,7 +28,8 @@ public:
     /// `heard` is called, from the thread that listens, with the name of a channel in which there
     /// was a message, or may have been one before listening began. It must not block. `waker` wakes
     /// that thread when it has to listen to other channels.
-    WakeChannels(std::shared_ptr<Waker> waker, std::function<void(const std::string&)> heard)
+    WakeChannels(std::shared_ptr<detail::Waker> waker,
+                 std::function<void(const std::string&)> heard)
         : waker_{std::move(waker)}, heard_{std::move(heard)} {}
 
     /// Listens to a channel until `remove` was called as often.
@@ -55,7 +56,7 @@ public:
     void heard(const std::string& channel) const { heard_(channel); }
 
 private:
-    const std::shared_ptr<Waker> waker_;
+    const std::shared_ptr<detail::Waker> waker_;
     const std::function<void(const std::string&)> heard_;
     std::atomic<std::uint64_t> version_ = 1;
 

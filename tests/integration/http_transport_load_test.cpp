@@ -231,8 +231,19 @@ TEST_CASE("a transport lends its thread to one borrower at a time, while it has 
         CHECK(spare->request_turn());
         REQUIRE(test::await([&] { return turns == i; }));
     }
-    for (int i = 0; i < 5; ++i) transport.deliver(delivery(receiver.url()), cancelled.keep());
-    CHECK(test::await([&] { return !spare->request_turn(); }));
+    CHECK(test::await([&] {
+        for (int i = 0; i < 10; ++i) transport.deliver(delivery(receiver.url()), cancelled.keep());
+        bool refused = false;
+        for (int i = 0; i < 1'000 && !refused; ++i) refused = !spare->request_turn();
+        return refused;
+    }));
+    // Those under way get no answer, and take no time.
+    std::this_thread::sleep_for(100ms);
+    for (int i = turns + 1, last = i + 100; i < last; ++i) {
+        REQUIRE(spare->request_turn());
+        REQUIRE(test::await([&] { return turns == i; }));
+        std::this_thread::sleep_for(50us);
+    }
     spare->take_back();
     CHECK(spare->lend([] {}));
     spare->take_back();

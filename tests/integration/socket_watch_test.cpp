@@ -11,6 +11,7 @@
 #include <vector>
 
 using routemaster::detail::SocketWatch;
+using routemaster::detail::Waker;
 
 namespace {
 
@@ -36,7 +37,8 @@ int successor(int socket) {
 }  // namespace
 
 TEST_CASE("a socket with the number of one that was closed without notice is watched") {
-    SocketWatch watch;
+    const Waker waker;
+    SocketWatch watch{waker};
     int socket = ::eventfd(1, EFD_CLOEXEC);
     REQUIRE_FALSE(watch.want(socket, EPOLLOUT));
     socket = successor(socket);
@@ -50,7 +52,8 @@ TEST_CASE("a socket with the number of one that was closed without notice is wat
 }
 
 TEST_CASE("the events of a socket to watch may change, end, and begin again") {
-    SocketWatch watch;
+    const Waker waker;
+    SocketWatch watch{waker};
     const int socket = ::eventfd(1, EFD_CLOEXEC);
     CHECK_FALSE(watch.want(socket, 0));
     CHECK_FALSE(watch.want(socket, EPOLLIN));

@@ -46,6 +46,20 @@ TEST_CASE("every item wakes the reader while it is subscribed") {
     CHECK(woken == 2);
 }
 
+TEST_CASE("a reader that runs as soon as it is woken waits for no writer") {
+    EventQueue<int> event_queue;
+    std::vector<int> taken;
+    const auto read = [&] {
+        const auto some = event_queue.take();
+        taken.insert(taken.end(), some.events.begin(), some.events.end());
+    };
+    event_queue.wake_with([&] { std::thread{read}.join(); });
+    event_queue.put(1);
+    event_queue.put(2);
+    event_queue.wake();
+    CHECK(taken == std::vector<int>{1, 2});
+}
+
 TEST_CASE("an item that comes after the reader is gone wakes nobody") {
     int woken = 0;
     auto reader = std::make_unique<OwnEventQueue<int>>();

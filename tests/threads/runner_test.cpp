@@ -47,7 +47,7 @@ public:
         return next;
     }
     void wake_with(std::function<void()> wake) override {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{wake_mutex_};
         wake_ = std::move(wake);
     }
     void close(TimePoint deadline) override {
@@ -63,11 +63,11 @@ public:
 
     /// Does what an event queue does when an event comes.
     void wake() {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{wake_mutex_};
         if (wake_) wake_();
     }
     [[nodiscard]] bool can_be_woken() const {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{wake_mutex_};
         return static_cast<bool>(wake_);
     }
 
@@ -89,7 +89,9 @@ public:
         std::unique_lock lock{mutex_};
         const int before = polls_;
         busy_ = true;
-        if (wake_) wake_();
+        lock.unlock();
+        wake();
+        lock.lock();
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return polls_ > before; }));
         lock.unlock();
         body();
@@ -134,9 +136,11 @@ public:
     }
 
 private:
+    mutable std::mutex wake_mutex_;  // Guards the next.
+    std::function<void()> wake_;
+
     mutable std::mutex mutex_;  // Guards the rest.
     std::condition_variable changed_;
-    std::function<void()> wake_;
     std::function<void()> inside_;  // Called without the lock.
     TimePoint next_ = never;
     TimePoint last_poll_{};
@@ -164,9 +168,12 @@ public:
         turn_ = nullptr;
     }
     [[nodiscard]] bool request_turn() override {
-        const std::lock_guard lock{mutex_};
+        std::unique_lock lock{mutex_};
         if (busy_) return false;
         ++requests_;
+        if (!prompt_) return true;
+        lock.unlock();
+        std::thread{[this] { turn(); }}.join();
         return true;
     }
 
@@ -184,6 +191,11 @@ public:
         const std::lock_guard lock{mutex_};
         busy_ = true;
     }
+    /// From now on each turn is over when its request returns.
+    void be_prompt() {
+        const std::lock_guard lock{mutex_};
+        prompt_ = true;
+    }
     [[nodiscard]] int requests() const {
         const std::lock_guard lock{mutex_};
         return requests_;
@@ -200,6 +212,7 @@ private:
     bool in_turn_ = false;
     int requests_ = 0;
     bool busy_ = false;
+    bool prompt_ = false;
 };
 
 /// Wakes the witness until its runner leaves the next turn to the lender: what comes during a poll
@@ -327,6 +340,16 @@ TEST_CASE("a runner leaves polls to a spare thread while that has time") {
     const int polls = witness.polls();
     witness.wake();
     witness.wait_beyond(polls);
+}
+
+TEST_CASE("a spare thread that takes its turn at once waits for nobody who wakes") {
+    testing::ManualClock clock;
+    Witness witness;
+    Lender lender;
+    Runner runner{witness, clock, &lender};
+    lender.be_prompt();
+    for (int i = 0; i < 200; ++i) wake_for_turn(witness, lender);
+    CHECK(witness.polls() > 200);
 }
 
 TEST_CASE("a runner goes on by itself when a spare thread has polled for long") {

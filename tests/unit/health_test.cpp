@@ -53,3 +53,19 @@ TEST_CASE("jitter lengthens a wait by up to half") {
     CHECK(retry_wait(100, 1, Duration{60'000}, 0.25) == Duration{125});
     CHECK(retry_wait(0, 1, Duration{60'000}, 0.4999) == Duration{89'994});
 }
+
+TEST_CASE("retries are due together, at most an eighth of their wait and half a second late") {
+    const auto due = [](std::int64_t now, std::int64_t wait) {
+        return retry_time(TimePoint{Duration{now}}, Duration{wait}).time_since_epoch().count();
+    };
+    CHECK(due(1'000'003, 0) == 1'000'003);
+    CHECK(due(1'000'003, 15) == 1'000'018);
+    CHECK(due(1'000'003, 16) == 1'000'020);
+    CHECK(due(1'000'003, 100) == 1'000'104);
+    CHECK(due(0, 128) == 128);
+    CHECK(due(1, 4'095) == 4'096);
+    CHECK(due(1, 4'096) == 4'608);
+    CHECK(due(1, 90'000) == 90'112);
+    CHECK(due(513, 90'000) == 90'624);
+    CHECK(due(-1'000'003, 100) == -999'896);
+}

@@ -23,15 +23,19 @@ public:
     };
 
     void put(Event event) {
-        const std::lock_guard lock{mutex_};
-        events_.events.push_back(std::move(event));
-        if (wake_) wake_();
+        {
+            const std::lock_guard lock{mutex_};
+            events_.events.push_back(std::move(event));
+        }
+        wake_reader();
     }
 
     void wake() {
-        const std::lock_guard lock{mutex_};
-        events_.woken = true;
-        if (wake_) wake_();
+        {
+            const std::lock_guard lock{mutex_};
+            events_.woken = true;
+        }
+        wake_reader();
     }
 
     [[nodiscard]] Events take() {
@@ -46,13 +50,20 @@ public:
 
     /// Calls `wake`, which must not call back, whenever something comes.
     void wake_with(std::function<void()> wake) {
-        const std::lock_guard lock{mutex_};
+        const std::lock_guard lock{wake_mutex_};
         wake_ = std::move(wake);
     }
 
 private:
-    mutable std::mutex mutex_;  // Guards the two below; locked while waking, so no wake comes late.
+    /// Without the lock of the events: the reader would wait for it, if it ran at once.
+    void wake_reader() {
+        const std::lock_guard lock{wake_mutex_};
+        if (wake_) wake_();
+    }
+
+    mutable std::mutex mutex_;  // Guards the events.
     Events events_;
+    std::mutex wake_mutex_;  // Guards the wake-up; locked while waking, so that none comes late.
     std::function<void()> wake_;
 };
 

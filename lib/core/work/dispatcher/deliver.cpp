@@ -78,8 +78,8 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .patient = !loop_.closing()};
     if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);
-        step.retry_at =
-            now_ + retry_wait(points, flight.attempt, options_.health.backoff_max, jitter());
+        step.retry_at = retry_time(
+            now_, retry_wait(points, flight.attempt, options_.health.backoff_max, jitter()));
         step.permanent = delivered.report.permanent;
         step.error = outcome.error().message();
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Wakes the thread of a link when it sleeps in `poll`.
+/// Wakes a thread that sleeps in `poll` or `epoll_wait`.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "routemaster/error.hpp"
 
-namespace routemaster::redis {
+namespace routemaster::detail {
 
 /// An eventfd. Its users share it, so that it may outlive the thread.
 ///
@@ -49,4 +49,4 @@ private:
     int descriptor_;
 };
 
-}  // namespace routemaster::redis
+}  // namespace routemaster::detail
