@@ -48,7 +48,7 @@ struct DispatcherOptions {
 ///
 /// By default each subscriber has one delivery under way, so its batches arrive in order; see
 /// `Subscription::max_in_flight`. A slow or dead subscriber delays nobody else. After a failure
-/// the batch comes again after `retry_wait`, without limit of attempts, until it is delivered, its
+/// the batch comes again at its `retry_time`, without limit of attempts, until it is delivered, its
 /// subscriber is gone, or it becomes DEAD as its subscriber asked for (`Subscription::attempts_max`
 /// and `age_max`), which is logged. A batch may arrive twice: after a crash, or when a lease was
 /// lost.

@@ -14,7 +14,7 @@
 
 namespace routemaster::detail {
 
-/// An eventfd. Its users share it, so that it may outlive the thread.
+/// An eventfd. It must outlive whoever may wake.
 ///
 /// Thread safety: all members may be called from any thread.
 class Waker {
