@@ -55,8 +55,8 @@ public:
     [[nodiscard]] const std::string& queue() const noexcept { return queue_; }
     [[nodiscard]] JobId id() const noexcept { return id_; }
 
-    /// Which attempt this is, 1 for the first; 0 in a queue of Ruby Routemaster. An attempt counts
-    /// even if its worker died with it.
+    /// Which attempt this is, 1 for the first; 0 in a queue of Ruby Routemaster. An attempt
+    /// counts even if its worker died with it, but for one case: see `PushOptions::attempts_max`.
     [[nodiscard]] std::uint32_t attempt() const noexcept { return attempt_; }
 
     /// A number that is greater with each attempt at any job of the store. A handler that writes to

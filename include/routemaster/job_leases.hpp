@@ -157,9 +157,9 @@ public:
     void extend(LeaseName name, std::optional<Duration> lease_time,
                 std::function<void(Result<std::optional<Extension>>)> done);
 
-    /// Ends an attempt, and the lease with it. `buried` when the job failed for good. When the
-    /// result is an error, the lease lasts. Repeating what succeeded answers `lease_lost`. With
-    /// follow-ups also the errors of `CompleteJob`; then nothing of them happened.
+    /// Ends an attempt, and the lease with it. `buried` when the job failed for good. After an
+    /// error the lease lasts, but after `timed_out` it is unknown whether it does. Repeating what
+    /// succeeded answers `lease_lost`. With follow-ups also the errors of `CompleteJob`.
     void settle(LeaseName name, AttemptEnd end, std::function<void(Result<Settlement>)> done);
 
     /// From now on nobody waits: `unavailable`. Leases are extended and settled as before.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <mutex>
 #include <optional>
+#include <variant>
 
 #include "routemaster/completion_thread.hpp"
 
@@ -14,11 +15,21 @@ bool in_doubt(const Outcome& outcome) {
     return !outcome && outcome.error().code() == Errc::timed_out;
 }
 
-/// What a repetition says of a step that was in doubt before: another error than `timed_out` would
-/// deny that the step was done, which the first attempt may have achieved.
+/// Says of an end of a lease that nothing was changed.
+bool lease_lost(const Reply& reply) {
+    if (const auto* const end = std::get_if<Settlement>(&reply)) {
+        return *end == Settlement::lease_lost;
+    }
+    const auto* const completed = std::get_if<Completed>(&reply);
+    return completed != nullptr && completed->settlement == Settlement::lease_lost;
+}
+
+/// What a repetition says of a step that was in doubt before. Another error than `timed_out` would
+/// deny that the step was done, which the first attempt may have achieved; so would `lease_lost`,
+/// for a lease ends when its job is settled.
 void keep_doubt(Outcome& repeated, const Error& doubt, const StepTraits& traits) {
-    if (repeated || Changes{traits.changes} == Changes::nothing) return;
-    repeated = doubt;
+    if (Changes{traits.changes} == Changes::nothing) return;
+    if (!repeated || lease_lost(*repeated)) repeated = doubt;
 }
 
 }  // namespace

@@ -149,6 +149,8 @@ private:
 }  // namespace
 
 void guard_command(const CommandToRun& command, int input, int output, int control) {
+    const auto self = getpid();
+    [[maybe_unused]] const auto written = ::write(control, &self, sizeof self);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     std::signal(SIGCHLD, SIG_DFL);
     sigset_t children;
@@ -158,7 +160,6 @@ void guard_command(const CommandToRun& command, int input, int output, int contr
     const int child_signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
     int failure[2];
     if (child_signals < 0 || pipe2(failure, O_CLOEXEC) != 0) report(control, {.error = errno});
-    const auto self = getpid();
     const auto pid = fork();
     if (pid < 0) report(control, {.error = errno});
     if (pid == 0) become(command, input, output, failure[1], self);

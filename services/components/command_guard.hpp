@@ -18,7 +18,8 @@ struct CommandToRun {
 inline constexpr char ask_to_end = 'T';
 inline constexpr char kill_all = 'K';
 
-/// What the guard reports, once.
+/// What the guard reports last. First of all it reports its process id, so that the worker can
+/// continue a guard that somebody has stopped.
 struct CommandEnd {
     int error = 0;   ///< If it could not be executed: why, as in `errno`.
     int status = 0;  ///< Else as `waitpid` has it.

@@ -107,8 +107,11 @@ bool send(int to, std::string text, const Descriptors& descriptors) {
                           control);
         }
         if (guard < 0) {
-            const CommandEnd end{.error = errno};
-            [[maybe_unused]] const auto written = ::write(control, &end, sizeof end);
+            const struct {
+                pid_t nobody = 0;
+                CommandEnd end{.error = errno};
+            } report;
+            [[maybe_unused]] const auto written = ::write(control, &report, sizeof report);
         }
         for (const int each : descriptors) ::close(each);
     }

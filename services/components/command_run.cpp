@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -79,7 +80,10 @@ public:
             if (all[2].revents != 0 && !write_some(command_.input, input_)) command_.input.close();
             if (all[3].revents != 0 && !read_some(command_.output, tail_)) command_.output.close();
             if (all[1].revents != 0) ask_to_stop();
-            if (all[0].revents != 0) return take_end();
+            if (all[0].revents != 0) {
+                if (guard_) return take_end();
+                if (!take_guard()) return std::nullopt;
+            }
             if (kill_at_ && Clock::now() >= *kill_at_) ask_to_kill();
             if (give_up_at_ && Clock::now() >= *give_up_at_) return std::nullopt;
         }
@@ -112,12 +116,20 @@ private:
         kill_at_ = Clock::now() + patience_;
     }
 
-    /// A guard that was stopped by a signal kills nothing before it goes on; then it finds that
-    /// nobody waits for it, and kills what is left.
+    /// A guard that a signal has stopped, perhaps one of its command, hears nothing until it is
+    /// continued.
     void ask_to_kill() {
         say(kill_all);
+        if (guard_.value_or(0) > 0) ::kill(*guard_, SIGCONT);
         kill_at_.reset();
         give_up_at_ = Clock::now() + kill_timeout;
+    }
+
+    bool take_guard() {
+        pid_t guard = 0;
+        if (::read(command_.control.get(), &guard, sizeof guard) != sizeof guard) return false;
+        guard_ = guard;
+        return true;
     }
 
     std::optional<CommandEnd> take_end() {
@@ -128,6 +140,7 @@ private:
     }
 
     StartedCommand command_;
+    std::optional<pid_t> guard_;  ///< Once it has reported it. 0: it could not be made.
     std::string_view input_;
     const Duration patience_;
     OutputTail tail_;

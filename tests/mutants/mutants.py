@@ -16,7 +16,9 @@ that is to find it is compiled against the copy and run:
     simulation_rates    rate limits
     simulation_batches  batches of jobs, and jobs that wait for others
     faults        what a crash leaves in the file of the embedded store
-    dispatcher    the unit tests of the dispatcher's shares, end, trouble, and wake-ups
+    dispatcher    the unit tests of the dispatcher's shares, end, trouble, wake-ups, and retries
+    wake_ups      the tests of how threads wake each other
+    http_transport    the tests of many deliveries by HTTP at once
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
@@ -61,7 +63,7 @@ STATE = sources_of("core/state")
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
 LIBRARIES = ["-luriparser", "-ldate-tz", "-lsqlite3", "-ldeflate",
-             "-lhiredis", "-lssl", "-lcrypto"]
+             "-lhiredis", "-lcurl", "-lssl", "-lcrypto"]
 
 # Programs by suite, each of several sources. Those that are to kill most come first.
 PROGRAMS = {
@@ -94,7 +96,7 @@ for what, world in (("timers", "timer"), ("pools", "pool"), ("ticks", "recurring
     ]
 PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
-    for what in ("fairness", "close", "trouble", "wake")
+    for what in ("fairness", "close", "trouble", "wake", "retry")
 ]
 PROGRAMS["faults"] = [
     [
@@ -123,6 +125,10 @@ PROGRAMS["lease_loop"] = [
 ]
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
+]
+PROGRAMS["wake_ups"] = [[f"tests/threads/{what}_test.cpp"] for what in ("event_queue", "runner")]
+PROGRAMS["http_transport"] = [
+    ["tests/integration/http_transport_load_test.cpp", *sources_of("http")]
 ]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]

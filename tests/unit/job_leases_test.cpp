@@ -76,6 +76,23 @@ TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhe
     CHECK(hand.settle(again).value() == Settlement::settled);
 }
 
+TEST_CASE("an end whose reply was lost is in doubt, though the lease is over when it is repeated") {
+    for (const auto kind : {AttemptEnd::Kind::done, failed, released}) {
+        JobScene scene;
+        HandLeases hand{scene};
+        scene.push("a", {.attempts_max = 1});
+        const auto job = only_job(hand.lease({.worker = "w"}));
+        scene.store.lose_replies<AckJob>(1);
+        scene.store.lose_replies<FailJob>(1);
+        scene.store.lose_replies<ReleaseJob>(1);
+        const auto end = hand.settle(job, {.kind = kind});
+        REQUIRE(!end);
+        CHECK(end.error().code() == Errc::timed_out);
+        // Now it is known.
+        CHECK(hand.settle(job, {.kind = kind}).value() == Settlement::lease_lost);
+    }
+}
+
 TEST_CASE("leases of large jobs that are over at once end in slices, and the others last") {
     JobScene scene;
     HandLeases hand{scene};

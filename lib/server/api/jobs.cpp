@@ -66,11 +66,15 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
     return pushes;
 }
 
-/// Answers 200 when at least one of the jobs is in the queue now; else with the first error.
+/// Answers 200 when at least one of the jobs is in the queue now; else with the first error, and if
+/// that is about a job, says about which.
 void answer_pushes(Exchange& exchange, const std::vector<Result<Pushed>>& replies) {
     const bool none =
         std::none_of(replies.begin(), replies.end(), [](const auto& reply) { return bool{reply}; });
-    if (none && !replies.empty()) return exchange.refuse(replies.front().error());
+    if (none && !replies.empty()) {
+        const auto& error = replies.front().error();
+        return exchange.refuse(error.code() == Errc::invalid ? headed("jobs[0]", error) : error);
+    }
     std::string json{"["};
     for (const auto& reply : replies) {
         if (json.size() > 1) json.push_back(',');
