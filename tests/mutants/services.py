@@ -1,7 +1,7 @@
 """Programs of the service with a bug in them, for the integration tests to find.
 
 The release build has the programs and the tests. Of a mutant one source is compiled again, from a
-copy, with the command of the build; the three programs are linked with it into a folder, and the
+copy, with the command of the build and with the sources that the build compiles along with it; the three programs are linked with it into a folder, and the
 tests that the mutant names are run on the programs of that folder (see tests/support/programs.hpp).
 """
 
@@ -42,6 +42,16 @@ def build_all():
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
+def unit_of(source, target):
+    """What the build compiles a source as, alone or among others, and the object it makes."""
+    folder, name = source.rsplit("/", 1)
+    objects = f"{folder}/CMakeFiles/{target}.dir"
+    for unit in sorted((BUILD / objects / "Unity").glob("unity_*_cxx.cxx")):
+        if f'"{ROOT / source}"' in unit.read_text(encoding="utf-8"):
+            return unit, f"{objects}/Unity/{unit.name}.o"
+    return ROOT / source, f"{objects}/{name}.o"
+
+
 class Programs:
     """A folder of programs, of which one source may be another."""
 
@@ -51,12 +61,16 @@ class Programs:
 
     def build(self, source, copy):
         """Compiles `copy` in place of `source`, and links. Returns a complaint, or None."""
-        folder, name = source.rsplit("/", 1)
+        folder = source.rsplit("/", 1)[0]
         target = {"components": "routemaster_parts", "routemaster": "routemaster",
                   "web": "routemaster-web", "worker": "routemaster-worker"}[folder.split("/")[1]]
-        built = f"{folder}/CMakeFiles/{target}.dir/{name}.o"
-        mutant = self.folder / "mutant.o"
-        command = command_for(built).replace(str(ROOT / source), str(copy))
+        unit, built = unit_of(source, target)
+        mutant, planted = self.folder / "mutant.o", copy
+        if unit != ROOT / source:
+            planted = self.folder / "mutant.cxx"
+            text = unit.read_text(encoding="utf-8")
+            planted.write_text(text.replace(str(ROOT / source), str(copy)), encoding="utf-8")
+        command = command_for(built).replace(str(unit), str(planted))
         command = re.sub(r"-MD -MT \S+ -MF \S+", f"-iquote {ROOT / folder}", command)
         # The last of contrary flags wins, and without optimization it is twice as fast.
         good, complaint = shell(command.replace(f"-o {built}", f"-O0 -g0 -o {mutant}"))
