@@ -1,8 +1,9 @@
 """Programs of the service with a bug in them, for the integration tests to find.
 
 The release build has the programs and the tests. Of a mutant one source is compiled again, from a
-copy, with the command of the build and with the sources that the build compiles along with it; the three programs are linked with it into a folder, and the
-tests that the mutant names are run on the programs of that folder (see tests/support/programs.hpp).
+copy, with the command of the build and with the sources that the build compiles along with it; the
+three programs are linked with it into a folder, and the tests that the mutant names are run on the
+programs of that folder (see tests/support/programs.hpp).
 """
 
 import os
@@ -62,6 +63,8 @@ class Programs:
     def build(self, source, copy):
         """Compiles `copy` in place of `source`, and links. Returns a complaint, or None."""
         folder = source.rsplit("/", 1)[0]
+        if not folder.startswith("services/"):
+            return f"{source} is not in services/: only what is there can be planted here"
         target = {"components": "routemaster_parts", "routemaster": "routemaster",
                   "web": "routemaster-web", "worker": "routemaster-worker"}[folder.split("/")[1]]
         unit, built = unit_of(source, target)
