@@ -35,8 +35,9 @@ WorkerPoolOptions checked(WorkerPoolOptions options) {
     if (options.queues.empty()) throw refused("queues: there are none");
     std::set<std::string> names;
     for (const auto& queue : options.queues) {
-        if (!is_queue_name(queue.name))
+        if (!is_queue_name(queue.name)) {
             throw refused("queues: a name must be " + std::string{queue_name_rule});
+        }
         if (queue.name == delivery_queue) {
             throw refused("queues: " + queue.name + " is the bus's own, for its deliveries");
         }

@@ -128,6 +128,8 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
                  "metadata: must be an object of strings");
     push_refused(bus, R"({"name":"a","metadata":{"":"x"}})", "metadata: a name must not be empty");
     push_refused(bus, R"([{"name":"a"},{"name":7}])", "jobs[1]: name: requires a string");
+    push_refused(bus, R"([{"name":"a","after":[999999]}])",
+                 "jobs[0]: after: no job has had the id 999999");
     push_refused(bus, R"([{"name":"a"},{"name":"b","metadata":{"":"x"}}])",
                  "jobs[1]: metadata: a name must not be empty");
     std::string many{"["};
