@@ -16,7 +16,7 @@ that is to find it is compiled against the copy and run:
     simulation_rates    rate limits
     simulation_batches  batches of jobs, and jobs that wait for others
     faults        what a crash leaves in the file of the embedded store
-    dispatcher    the unit tests of the dispatcher's shares, end, trouble, wake-ups, and retries
+    dispatcher    the unit tests of the dispatcher, but for its basics
     wake_ups      the tests of how threads wake each other
     http_transport    the tests of many deliveries by HTTP at once
     lease_loop    the unit tests of what every worker does about its leases
@@ -96,7 +96,7 @@ for what, world in (("timers", "timer"), ("pools", "pool"), ("ticks", "recurring
     ]
 PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
-    for what in ("fairness", "close", "trouble", "wake", "retry")
+    for what in ("fairness", "breaker", "close", "trouble", "wake", "retry")
 ]
 PROGRAMS["faults"] = [
     [
