@@ -10,6 +10,7 @@
 #include "routemaster/entropy.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster {
@@ -239,11 +240,6 @@ void JobQueue::limit_rate(const RateLimits& limits, std::function<void(Result<vo
 
 namespace {
 
-Result<void> check_not_deliveries(const std::string& queue) {
-    if (queue != delivery_queue) return {};
-    return Error{Errc::invalid, "queue: " + queue + " is the bus's own, for its deliveries"};
-}
-
 Result<void> check_unique(const Unique& unique) {
     if (unique.by != Unique::By::key) {
         if (unique.key.empty()) return {};
@@ -279,7 +275,7 @@ JobKey key_of(const Unique& unique, TimePoint now) {
 
 }  // namespace
 
-Result<void> JobQueue::check_name() const { return check_not_deliveries(name_); }
+Result<void> JobQueue::check_name() const { return check_not_deliveries("queue", name_); }
 
 Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimePoint now) const {
     return step_into(name_, job, options, now);
@@ -287,7 +283,7 @@ Result<PushJob> JobQueue::step(const Job& job, const PushOptions& options, TimeP
 
 Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                                     const PushOptions& options, TimePoint now) {
-    if (auto checked = check_not_deliveries(queue); !checked) return checked.error();
+    if (auto checked = check_not_deliveries("queue", queue); !checked) return checked.error();
     if (auto checked = detail::check_job(job); !checked) return checked.error();
     if (auto checked = check_unique(options.unique); !checked) return checked.error();
     if (auto checked = check_limits(options); !checked) return checked.error();

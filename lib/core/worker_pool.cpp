@@ -13,6 +13,7 @@
 #include "routemaster/error.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/runner.hpp"
+#include "routemaster/step/check.hpp"
 
 namespace routemaster {
 namespace {
@@ -38,9 +39,7 @@ WorkerPoolOptions checked(WorkerPoolOptions options) {
         if (!is_queue_name(queue.name)) {
             throw refused("queues: a name must be " + std::string{queue_name_rule});
         }
-        if (queue.name == delivery_queue) {
-            throw refused("queues: " + queue.name + " is the bus's own, for its deliveries");
-        }
+        check_not_deliveries("queues", queue.name).value();
         if (!names.insert(queue.name).second) throw refused("queues: " + queue.name + " is twice");
         if (queue.weight == 0) throw refused("queues: a weight must be at least 1");
     }

@@ -333,8 +333,12 @@ TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no 
     const std::string body = R"({"name":"a"})";
     refused(bus, request("POST", "/v1/queues/main/jobs", root, body), 400,
             "queue: main is the bus's own, for its deliveries");
-    refused(bus, request("POST", "/v1/queues/main/pause", root), 400,
-            "queue: main is the bus's own, for its deliveries");
+    for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{
+             {"POST", "pause"}, {"POST", "lease"}, {"GET", "throughput"}, {"GET", "jobs/1"}}) {
+        CAPTURE(path);
+        refused(bus, request(method, "/v1/queues/main/" + path, root), 400,
+                "queue: main is the bus's own, for its deliveries");
+    }
     CHECK(bus.post("/v1/queues/aux/jobs", root, body).body == R"({"id":null,"outcome":"pushed"})");
     CHECK(bus.get("/v1/queues/aux", root).body.find(R"("ready":1)") != std::string::npos);
     refused(bus, request("POST", "/v1/queues/aux/jobs", root, R"({"name":"b","timeout":5})"), 400,

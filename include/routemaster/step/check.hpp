@@ -19,6 +19,9 @@ namespace routemaster {
 /// Checks the name of a queue: `is_queue_name`.
 [[nodiscard]] Result<void> check_queue(std::string_view name);
 
+/// Checks the name of a queue in a field: not `delivery_queue`, which is the bus's own.
+[[nodiscard]] Result<void> check_not_deliveries(std::string_view field, std::string_view name);
+
 /// Checks the name of a queue whose jobs have ids: none of Ruby Routemaster's.
 [[nodiscard]] Result<void> check_own_queue(std::string_view name);
 

@@ -81,7 +81,7 @@ public:
     /// Lets `span` pass: runs what falls due meanwhile, each at its time, as `drain` does. Returns
     /// how many attempts ended.
     std::size_t advance(Duration span) {
-        const auto end = clock_.now() + span;
+        const auto end = saturating_add(clock_.now(), span);
         auto attempts = drain();
         while (clock_.now() < end) {
             clock_.set(std::clamp(poll(), clock_.now(), end));

@@ -24,8 +24,15 @@ Result<void> check_queue(std::string_view name) {
     return Error{Errc::invalid, "queue: must be " + std::string{queue_name_rule}};
 }
 
+Result<void> check_not_deliveries(std::string_view field, std::string_view name) {
+    if (name != delivery_queue) return {};
+    return Error{Errc::invalid, std::string{field} + ": " + std::string{name} +
+                                    " is the bus's own, for its deliveries"};
+}
+
 Result<void> check_own_queue(std::string_view name) {
     if (auto checked = check_queue(name); !checked) return checked;
+    if (auto checked = check_not_deliveries("queue", name); !checked) return checked;
     if (!is_ruby_queue(name)) return {};
     return Error{Errc::invalid,
                  "queue: " + std::string{name} + " is Ruby Routemaster's, whose jobs have no ids"};
