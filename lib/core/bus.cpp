@@ -31,8 +31,11 @@ void Bus::publish(const Event& event, std::function<void(Result<void>)> done) {
     const auto now = clock_.now();
     auto step = encoded(event, now);
     if (!step) return done(step.error());
-    submit(store_, *std::move(step), now,
-           [done = std::move(done)](const Result<Done>& reply) { done(without_value(reply)); });
+    static_assert(!PublishEvent::traits.repeatable, "so that one completion is enough");
+    Step any{*std::move(step)};
+    store_.submit({&any, 1}, now, [done = std::move(done)](std::span<Outcome> outcomes) {
+        done(without_value(reply_of<PublishEvent>(outcomes.front())));
+    });
 }
 
 std::vector<Result<void>> Bus::publish_many(std::span<const Event> events) {

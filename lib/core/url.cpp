@@ -2,10 +2,24 @@
 
 #include <uriparser/Uri.h>
 
+#include <algorithm>
 #include <string>
 
 namespace routemaster {
 namespace {
+
+/// Whether a URL is what most are: HTTPS, a host, and a path, of unreserved characters alone. Every
+/// rule allows it, and it need not be parsed, which would take a sixth of publishing an event.
+bool is_plain(std::string_view url) noexcept {
+    constexpr std::string_view scheme = "https://";
+    if (!url.starts_with(scheme)) return false;
+    url.remove_prefix(scheme.size());
+    if (url.empty() || url.front() == '/') return false;
+    return std::all_of(url.begin(), url.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= '9') ||
+               c == '_' || c == '~';
+    });
+}
 
 /// The parts of a URL, as views of its text.
 class Parsed {
@@ -67,6 +81,7 @@ Result<void> check_url(std::string_view url, std::string_view field, UrlRule rul
     if (url.size() > url_length_max) {
         return refuse("takes more than " + std::to_string(url_length_max) + " bytes");
     }
+    if (is_plain(url)) return {};
     const Parsed parsed{url};
     if (!parsed.well_formed()) {
         return refuse("is malformed at byte " + std::to_string(parsed.wrong_at() + 1) +

@@ -18,6 +18,7 @@ that is to find it is compiled against the copy and run:
     faults        what a crash leaves in the file of the embedded store
     dispatcher    the unit tests of the dispatcher, but for its basics
     wake_ups      the tests of how threads wake each other
+    url           the tests of which URLs are accepted
     http_transport    the tests of many deliveries by HTTP at once
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
@@ -131,6 +132,7 @@ PROGRAMS["http_transport"] = [
     ["tests/integration/http_transport_load_test.cpp", *sources_of("http")]
 ]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
+PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["prefetch"] = [["tests/unit/prefetch_test.cpp"]]

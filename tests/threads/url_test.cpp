@@ -43,6 +43,22 @@ TEST_CASE("URLs that Ruby Routemaster accepts are accepted") {
     }
 }
 
+TEST_CASE("URLs that need no parser get its verdict") {
+    // A fragment is allowed, and has a URL parsed.
+    constexpr std::string_view alphabet = "aZ09-._~/:@%?[]+,;=!$&'()*^ \\\"<\x7f\x80";
+    for (const char first : alphabet) {
+        for (const char second : alphabet) {
+            for (const char third : alphabet) {
+                const std::string url{'h', 't', 't', 'p', 's', ':', '/', '/', first, second, third};
+                for (const auto rule : {UrlRule::https, UrlRule::any}) {
+                    const bool good = verdict(url, rule) == "good";
+                    REQUIRE_MESSAGE(good == (verdict(url + '#', rule) == "good"), url);
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("URLs are refused with Ruby Routemaster's words") {
     CHECK(verdict("") == "URL is missing");
     CHECK(verdict({}) == "URL is missing");
