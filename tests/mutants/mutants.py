@@ -16,7 +16,7 @@ that is to find it is compiled against the copy and run:
     simulation_rates    rate limits
     simulation_batches  batches of jobs, and jobs that wait for others
     faults        what a crash leaves in the file of the embedded store
-    dispatcher    the unit tests of the dispatcher, but for its basics
+    dispatcher    the unit tests of the dispatcher's shares, end, trouble, wake-ups, and retries
     wake_ups      the tests of how threads wake each other
     url           the tests of which URLs are accepted
     http_transport    the tests of many deliveries by HTTP at once
@@ -97,7 +97,7 @@ for what, world in (("timers", "timer"), ("pools", "pool"), ("ticks", "recurring
     ]
 PROGRAMS["dispatcher"] = [
     [f"tests/unit/dispatcher_{what}_test.cpp"]
-    for what in ("fairness", "breaker", "close", "trouble", "wake", "retry")
+    for what in ("fairness", "close", "trouble", "wake", "retry")
 ]
 PROGRAMS["faults"] = [
     [

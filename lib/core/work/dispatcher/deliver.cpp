@@ -76,10 +76,7 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .concurrency_max = concurrency_max(),
         // Nobody waits for it but the end of the dispatcher.
         .patient = !loop_.closing()};
-    if (outcome) {
-        breakers_.succeeded(flight.subscriber);
-    } else {
-        if (breakers_.failed(flight.subscriber, flight.attempt)) step.concurrency_max = 1;
+    if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);
         step.retry_at = retry_time(
             now_, retry_wait(points, flight.attempt, options_.health.backoff_max, jitter()));

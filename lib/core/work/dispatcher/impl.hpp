@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/work/circuit_breakers.hpp"
 #include "core/work/event_queue.hpp"
 #include "core/work/fair_share.hpp"
 #include "core/work/lease_loop.hpp"
@@ -151,7 +150,6 @@ private:
 
     DispatcherOptions options_;
     detail::FairShare share_{options_.in_flight_max};
-    detail::CircuitBreakers breakers_;
     Random random_;
     detail::LeaseLoop loop_;
     OwnEventQueue events_;
