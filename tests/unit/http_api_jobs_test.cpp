@@ -333,6 +333,12 @@ TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no 
     const std::string body = R"({"name":"a"})";
     refused(bus, request("POST", "/v1/queues/main/jobs", root, body), 400,
             "queue: main is the bus's own, for its deliveries");
+    for (const auto* jobs : {"[]", R"([{"name":"a"}])"}) {
+        CAPTURE(jobs);
+        refused(bus, request("POST", "/v1/queues/main/jobs", root, jobs), 400,
+                "queue: main is the bus's own, for its deliveries");
+        CHECK(bus.post("/v1/queues/a:b/jobs", root, jobs).status == 400);
+    }
     for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{
              {"POST", "pause"}, {"GET", "throughput"}, {"GET", "jobs/1"}}) {
         CAPTURE(path);

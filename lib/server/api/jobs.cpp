@@ -15,6 +15,7 @@
 #include "payload.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/codec/json_text.hpp"
+#include "routemaster/step/check.hpp"
 #include "routemaster/step/job_lists.hpp"
 #include "routes.hpp"
 
@@ -50,6 +51,10 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
     if (payloads.size() > pushes_max) {
         return bad("jobs", "must be at most " + std::to_string(pushes_max));
     }
+    // Of an array without jobs nothing else would refuse them.
+    const auto name = exchange.segment(2);
+    if (auto checked = check_queue(name); !checked) return checked.error();
+    if (auto checked = check_not_deliveries("queue", name); !checked) return checked.error();
     const auto queue = exchange.queue();
     std::vector<JobPush> pushes;
     pushes.reserve(payloads.size());
