@@ -8,7 +8,6 @@
 #include "core/codec/job_check.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
-#include "routemaster/names.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/step/check.hpp"
 #include "routemaster/uid.hpp"

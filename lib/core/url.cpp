@@ -15,6 +15,7 @@ bool is_plain(std::string_view url) noexcept {
     if (!url.starts_with(scheme)) return false;
     url.remove_prefix(scheme.size());
     if (url.empty() || url.front() == '/') return false;
+    // From '-' to '9' are '.', '/' and the digits.
     return std::all_of(url.begin(), url.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= '9') ||
                c == '_' || c == '~';

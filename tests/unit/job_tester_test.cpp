@@ -42,6 +42,14 @@ struct MailTester : JobTester {
 
 }  // namespace
 
+TEST_CASE("a tester leaves a job without a handler in its queue, and counts it") {
+    MailTester tester;
+    tester.queue("mail").push(Job{"goodbye"}).value();
+    CHECK(tester.drain() == 0);
+    CHECK(tester.pool().status().unhandled == 1);
+    CHECK(tester.queue("mail").status().value().scheduled == 1);
+}
+
 TEST_CASE("a tester shows what was pushed before it runs") {
     MailTester tester;
     auto mail = tester.queue("mail");

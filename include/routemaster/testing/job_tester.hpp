@@ -38,7 +38,7 @@ namespace routemaster::testing {
 /// in `drain` and `advance`. So a test sees first what was pushed, and then what it led to.
 ///
 /// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like. A job
-/// without a handler stays where it is, counted as `unhandled` in the pool's status. What follows
+/// without a handler stays in its queue, counted as `unhandled` in the pool's status. What follows
 /// from a job (`JobContext::push`) is pushed when its handler has succeeded. Callbacks of a batch
 /// (`JobBatches`) run when its last job has ended, and recurring jobs (`RecurringJobs`) at their
 /// ticks, missed ones as they say; of these two only what is triggered is `pushed`.

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "core/store/store_errors.hpp"
-#include "routemaster/names.hpp"
 #include "routemaster/step/check.hpp"
 
 namespace routemaster {
@@ -49,8 +48,9 @@ Result<void> check_pushes(const std::vector<PushJob>& pushes) {
             return at_place("pushes", i,
                             {Errc::invalid, "after: what follows from a job waits for no other"});
         }
-        if (pushes[i].queue != delivery_queue) continue;
-        return at_place("pushes", i, {Errc::invalid, "queue: is that of deliveries"});
+        if (auto checked = check_not_deliveries("queue", pushes[i].queue); !checked) {
+            return at_place("pushes", i, checked.error());
+        }
     }
     return {};
 }
