@@ -339,10 +339,10 @@ TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no 
                 "queue: main is the bus's own, for its deliveries");
         CHECK(bus.post("/v1/queues/a:b/jobs", root, jobs).status == 400);
     }
-    for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& wanted : std::vector<std::pair<std::string, std::string>>{
              {"POST", "pause"}, {"GET", "throughput"}, {"GET", "jobs/1"}}) {
-        CAPTURE(path);
-        refused(bus, request(method, "/v1/queues/main/" + path, root), 400,
+        CAPTURE(wanted.second);
+        refused(bus, request(wanted.first, "/v1/queues/main/" + wanted.second, root), 400,
                 "queue: main is the bus's own, for its deliveries");
     }
     CHECK(bus.post("/v1/queues/aux/jobs", root, body).body == R"({"id":null,"outcome":"pushed"})");
