@@ -26,7 +26,7 @@ def measure(build, server, runs, subscribers):
     warm_up = count // WARM_UP_SHARE
     store = [build / "bench/bench_redis_publish", "--url", server.url,
              "--subscribers", str(subscribers)]  # fmt: skip
-    words = redis.words(build, "publish")
+    words = redis.words(server, build, "publish")
     server.empty()
     redis.run(server, store, SMALLEST)
     redis.repeat(server, words, warm_up)

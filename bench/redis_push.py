@@ -38,8 +38,7 @@ def main():
     plain, together, single = [], [], []
     with redis.server(build) as server:
         store = [build / "bench/bench_redis_push", "--url", server.url, "--together"]
-        redis.run(server, [*store, "1"], 1)  # Loads the scripts.
-        words = redis.words(build, "push")
+        words = redis.words(server, build, "push")
         for _ in range(ROUNDS):
             plain.append(measure(server, lambda count: redis.repeat(server, words, count)))
             together.append(measure(server, lambda count: redis.run(server, [*store, "16"], count)))

@@ -98,11 +98,14 @@ def run(redis, command, count, warm_up=0):
     return Run({**json.loads(said), "warm_up": warm_up}, redis_cpu_seconds)
 
 
-def words(build, step):
-    """The command by which the store performs a step; see tools/redis_words.cpp."""
+def words(server, build, step):
+    """The command by which the store performs a step, whose script it loads into the server; see
+    tools/redis_words.cpp."""
     result = subprocess.run([build / "bench/bench_redis_words", step],
                             stdout=subprocess.PIPE, check=True).stdout  # fmt: skip
-    return [word.encode("latin-1") for word in json.loads(result)]
+    script, *command = (word.encode("latin-1") for word in json.loads(result))
+    server.command("SCRIPT", "LOAD", script)
+    return command
 
 
 def repeat(redis, command, count):

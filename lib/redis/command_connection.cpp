@@ -40,14 +40,19 @@ void append_call(std::string& out, const PendingCall& pending) {
 }  // namespace
 
 CommandConnection::CommandConnection(const RedisAddress& address, LinkContext& context, Instant now)
-    : context_{context},
-      connection_{address, context.dial, now},
-      handshake_{context.options, context.scripts} {}
+    : context_{context}, connection_{address, context.dial, now}, handshake_{context.options} {}
 
 void CommandConnection::send(PendingCall pending, Instant now) {
     if (sent_.empty()) silent_since_ = now;
+    if (!pending.with_source) load(*pending.call.script);
     append_call(connection_.write_buffer(), pending);
     sent_.push_back({Sent::Kind::call, connection_.appended(), std::move(pending)});
+}
+
+void CommandConnection::load(const Script& script) {
+    if (!loaded_.insert(&script).second) return;
+    append_command(connection_.write_buffer(), {"SCRIPT", "LOAD", script.source});
+    sent_.push_back({Sent::Kind::load, connection_.appended(), no_call()});
 }
 
 void CommandConnection::work(const PollSet& polled, Instant now) {
@@ -89,6 +94,7 @@ void CommandConnection::got(ServerReply reply, Instant now) {
     if (expired_ > 0) --expired_;
     switch (sent.kind) {
         case Sent::Kind::time: got_time(*reply, now); break;
+        case Sent::Kind::load: break;
         case Sent::Kind::call:
             if (sent.pending.call.done) got_reply(std::move(sent.pending), std::move(reply));
             break;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,10 @@ struct FinishedCall {
 
 /// Sends calls to one server and matches replies with them. It calls nobody back: it leaves results
 /// and calls to be retried in `Output`.
+///
+/// It loads a script into the server right before the first call of it: whatever is loaded makes
+/// each garbage collection of the server's Lua longer, and most programs use few of the scripts.
+/// Nobody waits for the reply: when the script cannot be loaded, the call says why.
 ///
 ///     connecting ──► ready ──► draining ──► lost
 ///
@@ -103,13 +108,13 @@ public:
 private:
     /// A request whose reply is outstanding.
     struct Sent {
-        enum class Kind : std::uint8_t { call, time };
+        enum class Kind : std::uint8_t { call, load, time };
         Kind kind;
         std::uint64_t end;    ///< Of its bytes in the write buffer.
         PendingCall pending;  ///< For a call. Its `done` is empty once it timed out.
     };
 
-    void begin();
+    void load(const Script& script);
     void got(ServerReply reply, Instant now);
     void got_handshake(const redisReply& reply);
     void got_time(const redisReply& reply, Instant now);
@@ -129,6 +134,7 @@ private:
     bool agreed_ = false;   ///< The server replied to it.
     Error reason_{Errc::unavailable, "not connected yet"};
     std::optional<RedisAddress> redirect_;
+    std::unordered_set<const Script*> loaded_;
     bool permission_logged_ = false;  ///< That a permission is missing.
     std::deque<Sent> sent_;
     std::size_t expired_ = 0;            ///< Calls at the front that were reported as timed out.

@@ -46,17 +46,14 @@ Handshake::Handshake(const RedisOptions& options, Peer peer) : options_{options}
     if (!options.client_name.empty()) questions_.push_back(Question::name);
 }
 
-Handshake::Handshake(const RedisOptions& options, std::span<const Script* const> scripts)
-    : Handshake{options, Peer::server} {
-    scripts_ = scripts;
+Handshake::Handshake(const RedisOptions& options) : Handshake{options, Peer::server} {
     if (options.database != 0) questions_.push_back(Question::select);
     questions_.push_back(Question::info);
     questions_.push_back(Question::role);
-    questions_.insert(questions_.end(), scripts.size(), Question::load);
+    questions_.push_back(Question::load);
 }
 
 void Handshake::ask(std::string& out) const {
-    std::size_t script = 0;
     for (const auto question : questions_) {
         switch (question) {
             case Question::auth:
@@ -74,9 +71,7 @@ void Handshake::ask(std::string& out) const {
                 break;
             case Question::info: append_command(out, {"INFO", "server"}); break;
             case Question::role: append_command(out, {"ROLE"}); break;
-            case Question::load:
-                append_command(out, {"SCRIPT", "LOAD", scripts_[script++]->source});
-                break;
+            case Question::load: append_command(out, {"SCRIPT", "LOAD", "return"}); break;
         }
     }
 }
@@ -99,15 +94,10 @@ Result<void> Handshake::judge(Question question, const redisReply& reply) {
     switch (question) {
         case Question::auth:
         case Question::name:
-        case Question::select: return {};
+        case Question::select:
+        case Question::load: return {};
         case Question::info: return judge_version(text_of(reply));
         case Question::role: return judge_role(reply);
-        case Question::load: {
-            const Script& script = *scripts_[loaded_++];
-            if (text_of(reply) == script.sha1) return {};
-            return Error{Errc::invalid, std::string{script.name} + ": its SHA-1 is " +
-                                            std::string{text_of(reply)} + ", not " + script.sha1};
-        }
     }
     return {};
 }

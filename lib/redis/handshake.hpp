@@ -6,26 +6,24 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "call.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/store/redis.hpp"
-#include "script.hpp"
 
 namespace routemaster::redis {
 
-/// Authenticates, and checks the server: a master, new enough, with our scripts loaded. All
-/// requests are sent together.
+/// Authenticates, and checks the server: a master, new enough, that takes scripts, as one does not
+/// that reads its dataset still. All requests are sent together.
 ///
 /// A user with restricted permissions needs CLIENT SETNAME (a refusal is no failure), SELECT when
 /// there is a database to select, INFO, ROLE, SCRIPT LOAD and TIME.
 class Handshake {
 public:
     /// For a connection that carries calls.
-    Handshake(const RedisOptions& options, std::span<const Script* const> scripts);
+    explicit Handshake(const RedisOptions& options);
 
     /// For a connection that only has to authenticate. A sentinel may not need the servers'
     /// password.
@@ -53,10 +51,8 @@ private:
 
     const RedisOptions& options_;
     Peer peer_;
-    std::span<const Script* const> scripts_;
     std::vector<Question> questions_;
     std::size_t answered_ = 0;
-    std::size_t loaded_ = 0;
     std::optional<RedisAddress> master_;
 };
 

@@ -42,10 +42,9 @@ std::thread thread_without_signals(Function function) {
 
 }  // namespace
 
-Link::Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
-           std::function<void(std::string_view)> heard,
+Link::Link(RedisOptions options, std::string channel, std::function<void(std::string_view)> heard,
            std::function<void(const std::string&)> heard_further)
-    : context_{make_link_context(std::move(options), std::move(scripts))},
+    : context_{make_link_context(std::move(options))},
       further_channels_{
           std::make_shared<WakeChannels>(context_.dial.waker, std::move(heard_further))},
       channel_{std::move(channel), std::move(heard), further_channels_.get()},

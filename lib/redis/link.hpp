@@ -50,13 +50,12 @@ namespace routemaster::redis {
 /// Thread safety: all public members may be called from any thread.
 class Link {
 public:
-    /// Starts to connect; does not wait for it. Each connection loads `scripts`, which must outlive
-    /// the link. `heard` is called with each message of `channel`, and with an empty text whenever
-    /// messages may have been missed (the listening connection is new); it must not block. So is
-    /// `heard_further` with the name of each of `further_channels` in which there was a message.
+    /// Starts to connect; does not wait for it. `heard` is called with each message of `channel`,
+    /// and with an empty text whenever messages may have been missed (the listening connection is
+    /// new); it must not block. So is `heard_further` with the name of each of `further_channels`
+    /// in which there was a message.
     /// Throws `Failure`: `invalid` when the options are inconsistent.
-    Link(RedisOptions options, std::vector<const Script*> scripts, std::string channel,
-         std::function<void(std::string_view)> heard,
+    Link(RedisOptions options, std::string channel, std::function<void(std::string_view)> heard,
          std::function<void(const std::string&)> heard_further = {});
 
     /// Completes waiting calls as `cancelled` and those in doubt as `timed_out`, and closes both

@@ -7,13 +7,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "dial.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/store/redis.hpp"
 #include "routemaster/time.hpp"
-#include "script.hpp"
 #include "server_clock.hpp"
 
 namespace routemaster::redis {
@@ -21,7 +19,6 @@ namespace routemaster::redis {
 /// The settings of a link, and the state its parts share. Outlives them.
 struct LinkContext {
     RedisOptions options;
-    std::vector<const Script*> scripts;
     DialOptions dial;
     std::unique_ptr<ServerClock> clock = std::make_unique<ServerClock>();
 
@@ -37,8 +34,7 @@ struct LinkContext {
 };
 
 /// Throws `Failure`: `invalid` when the options are inconsistent or the authorities cannot be read.
-[[nodiscard]] LinkContext make_link_context(RedisOptions options,
-                                            std::vector<const Script*> scripts);
+[[nodiscard]] LinkContext make_link_context(RedisOptions options);
 
 /// `host:port`, as in logs.
 [[nodiscard]] inline std::string to_text(const RedisAddress& address) {

@@ -29,18 +29,12 @@ struct SubmittedSteps {
     }
 };
 
-std::vector<const redis::Script*> scripts() {
-    auto all = redis::step_scripts();
-    all.push_back(&redis::index_repair_script());
-    return all;
-}
-
 }  // namespace
 
 struct RedisStore::Impl {
     explicit Impl(RedisOptions settings)
         : options{std::move(settings)},
-          link{options, scripts(), options.prefix + "routemaster:wake",
+          link{options, options.prefix + "routemaster:wake",
                [this](std::string_view queue) {
                    // An empty name: messages may have been missed.
                    if (queue.empty()) return watchers.wake_all();

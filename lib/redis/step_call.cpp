@@ -1,6 +1,5 @@
 #include "step_call.hpp"
 
-#include <algorithm>
 #include <type_traits>
 #include <variant>
 
@@ -8,14 +7,6 @@
 #include "script_reply.hpp"
 
 namespace routemaster::redis {
-namespace {
-
-template <class... Lists>
-void add_all_scripts(detail::Domains<Lists...>, std::vector<const Script*>& scripts) {
-    (Protocols<Lists>::add_scripts(scripts), ...);
-}
-
-}  // namespace
 
 Outcome ReplyReader::read(const CallResult& result) const {
     if (!result) return result.error();
@@ -35,17 +26,6 @@ Result<StepCall> step_call(const Step& step, const RequestContext& context) {
             return Protocols<DomainOf<std::decay_t<decltype(any)>>>::call(step, context);
         },
         step);
-}
-
-std::vector<const Script*> step_scripts() {
-    std::vector<const Script*> scripts;
-    add_all_scripts(StepDomains{}, scripts);
-    // Kinds of steps may share one.
-    const auto by_sha1 = [](const Script* a, const Script* b) { return a->sha1 < b->sha1; };
-    const auto is_same = [](const Script* a, const Script* b) { return a->sha1 == b->sha1; };
-    std::sort(scripts.begin(), scripts.end(), by_sha1);
-    scripts.erase(std::unique(scripts.begin(), scripts.end(), is_same), scripts.end());
-    return scripts;
 }
 
 }  // namespace routemaster::redis

@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "call.hpp"
 #include "request.hpp"
@@ -32,10 +32,12 @@ struct ScriptReply;
 ///     };
 ///
 /// It may also have `check_mixed_fleet(step, context)`, which says what is wrong with a step where
-/// Ruby processes share the server; `joint_script()`, which runs several steps, one after the
-/// other, and `can_join(step)`, whether that step can be one of them: then `request` has told the
-/// arguments where the step's own ones begin; and `listed_names`, the key, without its prefix, of
-/// the set or hash whose names the step lists by lua/parts/page.lua.
+/// Ruby processes share the server; `ruby_script()`, which is for the queues of Ruby Routemaster
+/// and lacks the parts for jobs with ids, as all that is loaded slows the server's Lua down;
+/// `joint_script()`, which runs several steps, one after the other, and `can_join(step)`, whether
+/// that step can be one of them: then `request` has told the arguments where the step's own ones
+/// begin; and `listed_names`, the key, without its prefix, of the set or hash whose names the step
+/// lists by lua/parts/page.lua.
 template <class S>
 struct StepProtocol;
 
@@ -61,16 +63,14 @@ struct StepCall {
 /// the server need not be asked.
 [[nodiscard]] Result<StepCall> step_call(const Step& step, const RequestContext& context);
 
-/// The scripts of all steps, to be loaded into a server. Composed at first use. Thread safe.
-[[nodiscard]] std::vector<const Script*> step_scripts();
-
 /// The calls and scripts of one domain. Instantiated in steps/, where its protocols are.
 template <class List>
 struct Protocols;
 template <class... S>
 struct Protocols<StepList<S...>> {
     static Result<StepCall> call(const Step& step, const RequestContext& context);
-    static void add_scripts(std::vector<const Script*>& scripts);
+    /// The script of one step, as a function of its name; empty when it is of another domain.
+    static std::string function_named(std::string_view name);
 };
 
 }  // namespace routemaster::redis

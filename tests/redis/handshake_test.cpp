@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -30,13 +29,14 @@ std::string info(const std::string& version) {
 }
 
 const std::string master = "*3\r\n" + bulk("master") + ":0\r\n*0\r\n";
+const std::string loaded = bulk("63143b6f8007b98c53ca2149822777b3566f9241");
 
 /// The result of a handshake without password and name after these replies.
 struct Greeting {
     explicit Greeting(const std::string& replies) {
         RedisOptions options;
         options.client_name.clear();
-        redis::Handshake handshake{options, std::span<const redis::Script* const>{}};
+        redis::Handshake handshake{options};
         redis::ReplyParser parser;
         parser.feed(replies);
         while (auto reply = *parser.next()) {
@@ -67,11 +67,11 @@ redis::ErrorReply read(std::string_view text) {
 
 TEST_CASE("handshake: a master of version 7 or newer is accepted") {
     for (const auto* version : {"7.0.0", "7.2.4", "8.0.1", "10.0.0"}) {
-        const Greeting greeting{info(version) + master};
+        const Greeting greeting{info(version) + master + loaded};
         REQUIRE(greeting.outcome);
         CHECK(*greeting.outcome);
     }
-    CHECK_FALSE(Greeting{info("7.0.0")}.outcome);
+    CHECK_FALSE(Greeting{info("7.0.0") + master}.outcome);
 }
 
 TEST_CASE("handshake: a server that is too old is refused for good") {
@@ -98,6 +98,8 @@ TEST_CASE("handshake: an error reply is reported in its own words") {
           "unavailable: NOAUTH Authentication required.");
     CHECK(refusal(info("7.0.0") + "-NOPERM this user may not\r\n") ==
           "unavailable: NOPERM this user may not");
+    CHECK(refusal(info("7.0.0") + master + "-LOADING it reads its dataset\r\n") ==
+          "unavailable: LOADING it reads its dataset");
 }
 
 TEST_CASE("error reply: a refusal for the server's state may be retried") {

@@ -213,6 +213,7 @@ TEST_CASE("link faults: only the call that a slow server does not reach in time 
     GatedScene gated{timeout};
     auto& gate = gated.gate;
     auto& scene = gated.scene;
+    REQUIRE(scene.ask_echo("once") == "once");
     gate.fall_silent();
     const Stopwatch watch;
     auto first = scene.begin(echo, {}, "first");

@@ -95,13 +95,12 @@ private:
     std::vector<std::string> all_;
 };
 
-/// A link with the scripts above, which listens to the channel `wake`.
+/// A link that listens to the channel `wake`.
 class LinkScene {
 public:
     /// `options` as for the link, without a log.
     explicit LinkScene(RedisOptions options)
         : link{with_log(std::move(options)),
-               {&echo, &append, &run},
                "wake",
                [this](std::string_view message) { heard(message); }} {}
     explicit LinkScene(const RedisServer& server, Duration timeout = Duration{5'000})

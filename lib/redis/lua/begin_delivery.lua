@@ -26,12 +26,11 @@ local known = token and redis.call('HMGET', P .. 'subscriber:' .. token, 'callba
     'timeout', 'max_events', 'max_in_flight', 'health_points', 'last_attempted_at', 'window',
     'attempts_max', 'age_max', 'dead_max')
 local events = redis.call('LLEN', list) - 3
-expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
-expect_batch(token or '')
 if not token or not known[2] or events <= 0 then
+    expect_batch(token or '')
     end_lease(q, job, worker, fence)
     redis.call('SREM', KEYS[1], job)
-    if token then remove_batch(uid, token) end
+    if token then remove_batch(uid, token, math.max(events, 0)) end
     return 2
 end
 
@@ -42,6 +41,8 @@ if health < 100 then
     if wait > 0 and attempted + wait <= now then wait = 0 end
     wait = math.max(wait, tonumber(ARGV[11]))
     if wait > 0 then
+        expect_batch(token)
+        expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
         count_status('delivery.batches', token, 'throttled', 1)
         count_status('delivery.events', token, 'throttled', events)
         end_lease(q, job, worker, fence)
@@ -55,8 +56,14 @@ if not mixed then
     local concurrency = tonumber(known[5]) or 1
     local window = math.min(concurrency, tonumber(known[8]) or group_start)
     local limit = math.max(1, math.min(window, tonumber(ARGV[10])))
+    local place_in_group = read_key('ZRANK', 'routemaster:group:' .. token, uid) or 0
+    local is_beyond = place_in_group >= limit
+    if is_beyond or limit < window then
+        expect_batch(token)
+        expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
+    end
     if limit < window then redis.call('HSET', P .. 'subscriber:' .. token, 'window', limit) end
-    if (redis.call('ZRANK', P .. 'routemaster:group:' .. token, uid) or 0) >= limit then
+    if is_beyond then
         end_lease(q, job, worker, fence)
         place(q, job, now)
         return 3
@@ -64,7 +71,7 @@ if not mixed then
 end
 
 local attempt = (tonumber(head[3]) or 0) + 1
-redis.call('SREM', P .. 'batches:current:' .. token, uid)
+read_key('SREM', 'batches:current:' .. token, uid)
 redis.call('LSET', list, 2, attempt)
 redis.call('HSET', P .. 'subscriber:' .. token, 'last_attempted_at', now)
 return {uid, head[2], attempt, token, known[1], known[2], known[3], known[4], known[5], known[9],

@@ -11,7 +11,8 @@ if redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 1 and
     not take_out_delivery(job, token) then
     return 2
 end
-count('events.dropped', token, redis.call('LLEN', KEYS[1]) - 3)
+local events = math.max(redis.call('LLEN', KEYS[1]) - 3, 0)
+count('events.dropped', token, events)
 redis.call('SREM', P .. 'jobs:index:main', job)
-remove_batch(uid, token)
+remove_batch(uid, token, events)
 return 0

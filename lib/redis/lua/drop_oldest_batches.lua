@@ -53,9 +53,9 @@ for _, one in ipairs(waiting) do
         redis.call('ZREM', KEYS[1], uid)
     elseif redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 or
         take_out_delivery(job, token) then
-        local size = redis.call('LLEN', P .. 'batches:' .. uid) - 3
+        local size = math.max(redis.call('LLEN', P .. 'batches:' .. uid) - 3, 0)
         redis.call('SREM', P .. 'jobs:index:main', job)
-        remove_batch(uid, token)
+        remove_batch(uid, token, size)
         dropped(token, size)
     end
 end

@@ -7,7 +7,6 @@
 local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])
 if not q then return 0 end
 expect_queue(q)
-expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
 expect('HLEN', 'counters')
 if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
 local record = record_of(q, job)

@@ -5,7 +5,8 @@
 --       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
 --       the publisher must be a valid token, 10 bytes that fill a batch, 11 who alone gets it, or
 --       "", 12 message, 13 timestamp, 14 the first 17 characters of fresh batch ids
--- Parts: groups() returns those that are seldom needed.
+-- Parts: batches() gives those to begin a batch, or to fill one; of these places() gives those for
+--        jobs that are not READY at once.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
 --       delivery job; seals what is full; counts.
 -- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, -2
@@ -31,16 +32,18 @@ end
 if not owner then redis.call('SCARD', P .. 'topics') end
 
 -- All keys are read before any is changed. Most publications begin no batch and fill none.
-local join, place, make_ready, fresh_uid, expect, expect_queue
+local expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places
 local jobs, gauge = P .. 'jobs:index:main', P .. 'batches:gauges:event'
 local tokens = only ~= '' and {only} or redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
 if #tokens > 1 then table.sort(tokens) end
--- For each subscriber: its token; its CURRENT batch, or false to begin one; when the batch's job
--- falls due, or false when it exists; whether the batch will be full.
+-- For each subscriber: its `token`; the `uid` of its CURRENT batch, and if that `begins` now, the
+-- size of its group; when its job is `due`, or false when it exists, and whether the job `goes` at
+-- once to where those for URLs are READY; whether the batch `is_full` then.
 local targets = {}
-local stale, some_join, some_wait, some_move
+local stale, some_begin, some_wait, some_move, some_go
 for _, token in ipairs(tokens) do
-    local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid')
+    local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid',
+        'callback', 'max_in_flight', 'window')
     -- Every subscriber has a uuid, maybe an empty one; without it, a late write left this hash
     -- behind.
     if wants[3] then
@@ -55,41 +58,53 @@ for _, token in ipairs(tokens) do
                 uid = false
             end
         end
-        local due = false
+        local target = {token = token, uid = uid, due = false}
         -- Also for an existing batch: one whose job was lost gets it back.
         if not uid or redis.call('SISMEMBER', jobs, '\146\165batch\145\180' .. uid) == 0 then
-            due = math.min(tonumber(ARGV[13]), now) + (tonumber(wants[1]) or 500)
-            some_wait = true
-            if due <= now then some_move = true end
+            target.due = math.min(tonumber(ARGV[13]), now) + (tonumber(wants[1]) or 500)
+        end
+        target.is_full = events >= (tonumber(wants[2]) or 100) or #message >= bytes_max
+        if target.due and not join then
+            expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places =
+                batches()
         end
         if not uid then
-            some_join = true
-            redis.call('ZCARD', P .. 'routemaster:group:' .. token)
+            some_begin = true
+            target.uid = fresh_uid()
+            target.begins = expect('ZCARD', 'routemaster:group:' .. token)
         end
-        local is_full = events >= (tonumber(wants[2]) or 100) or #message >= bytes_max
+        if target.due and target.due > now then
+            some_wait = true
+        elseif target.due then
+            target.goes = target.begins and not callback_in(wants[4], wants[3]) and
+                (mixed or target.begins < concurrency_in(wants[5], wants[6]))
+            if target.goes then some_go = true else some_move = true end
+        end
         -- The memory of a batch is read for large events, and every 64th of the others. A key that
         -- counts bytes would cost each publication a write, and Ruby workers would leave it behind.
-        if uid and not is_full and (#message >= 1024 or events % 64 == 0) then
+        if uid and not target.is_full and (#message >= 1024 or events % 64 == 0) then
             local batch = P .. 'batches:' .. uid
             local bytes = redis.pcall('MEMORY', 'USAGE', batch, 'SAMPLES', '0')
-            is_full = type(bytes) == 'number' and bytes + #message >= bytes_max
+            target.is_full = type(bytes) == 'number' and bytes + #message >= bytes_max
         end
-        if is_full then some_move = true end
-        targets[#targets + 1] = {token, uid, due, is_full}
+        if target.is_full then some_move = true end
+        targets[#targets + 1] = target
     end
 end
-if some_wait or some_move then
-    join, place, make_ready, fresh_uid, expect, expect_queue = groups()
+if some_move and not join then
+    expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places = batches()
 end
-if some_join then
+local place, make_ready
+if some_move or some_wait then place, make_ready = places() end
+if some_begin then
     expect('HLEN', 'batches:gauges:batch')
     expect('ZCARD', 'batches:index')
 end
 if some_move then
     expect_queue('main')
-elseif some_wait then
-    expect('ZCARD', 'jobs:scheduled:main', 'jobs:scheduled:main:callbacks')
-    expect('SCARD', 'jobs:index:main')
+else
+    if some_go then expect('LLEN', 'jobs:instant:main') end
+    if some_wait then expect('ZCARD', 'jobs:scheduled:main', 'jobs:scheduled:main:callbacks') end
 end
 if #targets > 0 then redis.call('HLEN', gauge) end
 
@@ -107,33 +122,31 @@ if only == '' then
     add(KEYS[1], 'counter', 1)
 end
 for _, target in ipairs(targets) do
-    local token, uid, due = target[1], target[2], target[3]
-    if uid then
+    local token, uid = target.token, target.uid
+    local job = '\146\165batch\145\180' .. uid
+    if not target.begins then
         redis.call('RPUSH', P .. 'batches:' .. uid, message)
     else
         local current = P .. 'batches:current:' .. token
         if stale and stale[token] then redis.call('SREM', current, stale[token]) end
-        uid = fresh_uid()
-        target[2] = uid
         redis.call('RPUSH', P .. 'batches:' .. uid, token, now, 0, message)
         redis.call('SADD', current, uid)
         redis.call('ZADD', P .. 'batches:index', now, uid)
         add(P .. 'batches:gauges:batch', token, 1)
-        join(token, uid)
+        join(token, uid, target.begins)
     end
-    if due then
-        local job = '\146\165batch\145\180' .. uid
+    if target.due then
         redis.call('SADD', jobs, job)
-        place('main', job, due)
+        if target.goes then offer_to(nil, 'main', job) else place('main', job, target.due) end
     end
     add(gauge, token, 1)
     tally('\146\172events.added\145\146\165queue' .. str(token), 1)
 end
 if some_move then
     for _, target in ipairs(targets) do
-        if target[4] then
-            local job = '\146\165batch\145\180' .. target[2]
-            redis.call('SREM', P .. 'batches:current:' .. target[1], target[2])
+        if target.is_full then
+            local job = '\146\165batch\145\180' .. target.uid
+            redis.call('SREM', P .. 'batches:current:' .. target.token, target.uid)
             if redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
                 redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 then
                 make_ready('main', job)

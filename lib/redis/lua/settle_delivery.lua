@@ -15,14 +15,22 @@ local token = head and head[1]
 if not token then
     return redis.error_reply('INVALID lease: not a delivery job, or its batch is gone')
 end
-expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
-expect('SCARD', 'subscribers')
-expect_batch(token)
-expect_dead(token)
-if ARGV[8] ~= '1' then expect('LLEN', 'routemaster:dead_batch:' .. uid) end
+local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
+local events = math.max(redis.call('LLEN', P .. 'batches:' .. uid) - 3, 0)
+local exists = read_key('SISMEMBER', 'subscribers', token) == 1
+local known = read_key('HMGET', 'subscriber:' .. token, 'health_points', 'attempts_max',
+    'age_max', 'dead_max', 'max_in_flight', 'window')
+-- Whether its end can let no other batch of its subscriber begin.
+local group = read_key('ZRANGE', 'routemaster:group:' .. token, 0, 1)
+local is_alone = group[1] == uid and not group[2]
+expect_ended_batch(token)
+if not delivered or not is_alone then expect_queue('main') end
+if not delivered then
+    expect_dead(token)
+    expect('LLEN', 'routemaster:dead_batch:' .. uid)
+end
 if not end_lease(q, job, worker, fence) then return 0 end
 
-local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
 local created_at, attempts = tonumber(head[2]), tonumber(head[3]) or 0
 
 -- Whether the failure is the last of its batch: 0, or a value that is not a number, means no limit.
@@ -37,7 +45,6 @@ local status = delivered and 'success' or 'failure'
 local took = math.min(math.max(now - begun_at, 0), 86400000)
 local age = begun_at - (created_at or begun_at)
 count_status('delivery.batches', token, status, 1)
-local events = redis.call('LLEN', P .. 'batches:' .. uid) - 3
 count_status('delivery.events', token, status, events)
 count_status('delivery.time', token, status, took)
 count_status('delivery.time2', token, status, took * took)
@@ -48,18 +55,18 @@ end
 if delivered then count('latency.batches.last_attempt', token, age) end
 
 local dead, dead_max = false, nil
-local exists = redis.call('SISMEMBER', P .. 'subscribers', token) == 1
 if exists then
-    local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'health_points',
-        'attempts_max', 'age_max', 'dead_max')
-    redis.call('HSET', P .. 'subscriber:' .. token, 'health_points',
-        math.max(0, math.min(100, (tonumber(known[1]) or 100) + ARGV[9])))
+    local before = tonumber(known[1])
+    local health = math.max(0, math.min(100, (before or 100) + ARGV[9]))
+    if health ~= before then
+        redis.call('HSET', P .. 'subscriber:' .. token, 'health_points', health)
+    end
     dead = not delivered and dies(tonumber(known[2]) or 0, tonumber(known[3]) or 0)
     dead_max = tonumber(known[4]) or 1000
 end
 if delivered then
     redis.call('SREM', KEYS[1], job)
-    remove_batch(uid, token)
+    remove_batch(uid, token, events, is_alone)
 elseif dead then
     local kept = P .. 'routemaster:dead_batch:' .. uid
     redis.call('SREM', KEYS[1], job)
@@ -68,7 +75,7 @@ elseif dead then
     redis.call('LPUSH', kept, ARGV[13])
     redis.call('ZADD', P .. 'routemaster:dead', now, uid)
     redis.call('ZADD', P .. 'routemaster:dead:' .. token, now, uid)
-    dequeue(uid, token, events)
+    dequeue(uid, token, events, is_alone)
     count('batches.dead', token, 1)
     count('events.dead', token, events)
     local beyond = redis.call('ZCARD', P .. 'routemaster:dead:' .. token) - dead_max
@@ -82,5 +89,7 @@ else
     redis.call('SET', error_key(uid), ARGV[13], 'PX', 86400000)
     place(q, job, tonumber(ARGV[11]))
 end
-if exists and not mixed then adapt(token, delivered, tonumber(ARGV[14])) end
+if exists and not mixed then
+    adapt(token, delivered, tonumber(ARGV[14]), known[5], known[6])
+end
 return dead and 2 or 1

@@ -77,8 +77,8 @@ struct StepProtocol<DeliverBatch> {
     static Script script() {
         using namespace lua;
         return compose(DeliverBatch::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, ready, place,
-                        batch_error, batch, delivery_state},
+                       {expect, index, wake, counter, job, callback, group_concurrency,
+                        ordering_group, ready, place, batch_error, batch, delivery_state},
                        deliver_batch);
     }
     static void request(Request& request, const DeliverBatch& step) { add_batch(request, step); }
@@ -91,7 +91,7 @@ struct StepProtocol<DropBatch> {
         using namespace lua;
         return compose(DropBatch::traits,
                        {expect, index, wake, counter, job, callback, take_out_delivery,
-                        ordering_group, batch_error, batch},
+                        group_concurrency, ordering_group, batch_error, batch},
                        drop_batch);
     }
     static void request(Request& request, const DropBatch& step) { add_batch(request, step); }

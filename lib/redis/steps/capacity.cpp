@@ -16,7 +16,7 @@ struct StepProtocol<DropOldestBatches> {
         using namespace lua;
         return compose(DropOldestBatches::traits,
                        {expect, index, wake, counter, job, callback, take_out_delivery,
-                        ordering_group, batch_error, batch, dead},
+                        group_concurrency, ordering_group, batch_error, batch, dead},
                        drop_oldest_batches);
     }
     static void request(Request& request, const DropOldestBatches& step) {

@@ -70,8 +70,8 @@ struct StepProtocol<RedeliverDeadBatches> {
     static Script script() {
         using namespace lua;
         return compose(RedeliverDeadBatches::traits,
-                       {expect, index, wake, counter, job, callback, ordering_group, join, ready,
-                        place, batch_error, batch, dead, dead_asked},
+                       {expect, index, wake, counter, job, callback, group_concurrency,
+                        ordering_group, join, ready, place, batch_error, batch, dead, dead_asked},
                        redeliver_dead_batches);
     }
     static void request(Request& request, const RedeliverDeadBatches& step) {

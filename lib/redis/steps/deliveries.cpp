@@ -24,8 +24,8 @@ struct StepProtocol<BeginDelivery> {
     static Script script() {
         using namespace lua;
         return compose(BeginDelivery::traits,
-                       {expect, index, wake, counter, status, job, callback, ordering_group, ready,
-                        place, lease, batch_error, batch},
+                       {expect, index, wake, counter, status, job, callback, group_concurrency,
+                        ordering_group, ready, place, lease, batch_error, batch},
                        begin_delivery);
     }
     static void request(Request& request, const BeginDelivery& step) {
@@ -62,8 +62,8 @@ struct StepProtocol<SettleDelivery> {
     static Script script() {
         using namespace lua;
         return compose(SettleDelivery::traits,
-                       {expect, index, wake, counter, status, job, callback, ordering_group, window,
-                        ready, place, lease, batch_error, batch, dead},
+                       {expect, index, wake, counter, status, job, callback, group_concurrency,
+                        ordering_group, window, ready, place, lease, batch_error, batch, dead},
                        settle_delivery);
     }
     static void request(Request& request, const SettleDelivery& step) {

@@ -105,9 +105,10 @@ struct StepProtocol<KickJobs> {
         const auto ends = batch_ends_part();
         return compose(
             KickJobs::traits,
-            {expect,  index,  wake,       counter,   job,    callback,   ordering_group, ready,
-             place,   keyed,  record,     job_size,  groups, ranks,      unrank,         ends,
-             waiting, forget, throughput, job_batch, burial, begin_anew, job_slice},
+            {expect,         index,      wake,     counter, job,    callback,   group_concurrency,
+             ordering_group, ready,      place,    keyed,   record, job_size,   groups,
+             ranks,          unrank,     ends,     waiting, forget, throughput, job_batch,
+             burial,         begin_anew, job_slice},
             kick_jobs);
     }
     static void request(Request& request, const KickJobs& step) {

@@ -29,8 +29,10 @@ template <>
 struct StepProtocol<PushJob> {
     static Script script() {
         using namespace lua;
-        const auto ruby_pushes = lazily(
-            "ruby_pushes", {expect, job, callback, ordering_group, place, ruby_push}, "ruby_push");
+        const auto ruby_pushes =
+            lazily("ruby_pushes",
+                   {expect, job, callback, group_concurrency, ordering_group, place, ruby_push},
+                   "ruby_push");
         const auto keyed_pushes = lazily("keyed_pushes",
                                          {expect, deleted, keyed, record, ranks, begin_anew, unrank,
                                           waiting, push_after, job_batch, push_keyed},
@@ -113,25 +115,31 @@ template <>
 struct StepProtocol<AcquireJobs> {
     static Script script() {
         using namespace lua;
-        const auto turns =
-            lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
         const auto names = queue_names_part();
         const auto groups = job_groups_part();
         const auto ends = batch_ends_part();
-        const auto own_jobs = lazily(
-            "own_jobs",
-            {index, counter, keyed, record, job_size, unrank, waiting, forget, throughput,
-             job_batch, burial, deleted, ranks, next_ready, names, take_own},
-            "take_own, begin_attempts, id_of, record_of, pushed_as, place_by, settle_batches");
-        const auto limits =
-            lazily("rate_limits", {record, names, lua::rate_limits, throttled}, "rates_of");
-        const auto explanations = lazily(
-            "explanations", {keyed, record, waiting, deleted, lua::queue_status, lua::job_status},
-            "queue_status, job_status");
-        return compose(AcquireJobs::traits,
-                       {expect, index, wake, job, callback, ordering_group, ready, place,
-                        set_fields, turns, groups, ends, own_jobs, limits, explanations, job_slice},
-                       acquire_jobs);
+        const auto limits = lazily("rate_limits", {lua::rate_limits, throttled}, "rates_of");
+        const auto explanations = lazily("explanations", {lua::queue_status, lua::job_status},
+                                         "queue_status, job_status");
+        return compose(
+            AcquireJobs::traits,
+            {expect, index,      wake,      ready,       set_fields, job_slice, groups,
+             ends,   counter,    keyed,     record,      job_size,   unrank,    waiting,
+             forget, throughput, job_batch, burial,      deleted,    ranks,     next_ready,
+             names,  take_own,   limits,    explanations},
+            acquire_jobs);
+    }
+    static Script ruby_script() {
+        using namespace lua;
+        const auto turns =
+            lazily("turns", {turn, release}, "take_turns, take_turn, take_called, release");
+        const auto deliveries =
+            lazily("deliveries",
+                   {wake, job, callback, group_concurrency, ordering_group, ready, place,
+                    set_fields, job_slice, turns},
+                   "batch_of, subscriber_of, callback_in, concurrency_in, may_run, offer_to, "
+                   "make_ready, tidy, set_fields, new_slice, turns");
+        return compose(AcquireJobs::traits, {expect, index, deliveries}, acquire_ruby_jobs);
     }
     static void request(Request& request, const AcquireJobs& step) {
         request.on("jobs:instant:", step.queue)
@@ -238,8 +246,8 @@ Script put_back_script(const StepTraits& traits, std::string_view body) {
     const auto ends = batch_ends_part();
     const auto cancellations = cancellations_part();
     return compose(traits,
-                   {expect, wake, job, callback, ordering_group, ready, place, lease, record,
-                    groups, ranks, ends, cancellations, throughput, put_back},
+                   {expect, wake, job, callback, group_concurrency, ordering_group, ready, place,
+                    lease, record, groups, ranks, ends, cancellations, throughput, put_back},
                    body);
 }
 
@@ -270,9 +278,10 @@ struct StepProtocol<FailJob> {
         const auto ends = batch_ends_part();
         return compose(
             FailJob::traits,
-            {expect,  index,  wake,       counter,   job,    callback, ordering_group, ready,
-             place,   lease,  keyed,      record,    groups, ranks,    unrank,         ends,
-             waiting, forget, throughput, job_batch, burial, names,    cancelled},
+            {expect,         index,  wake,     counter, job,    callback,   group_concurrency,
+             ordering_group, ready,  place,    lease,   keyed,  record,     groups,
+             ranks,          unrank, ends,     waiting, forget, throughput, job_batch,
+             burial,         names,  cancelled},
             fail_job);
     }
     static void request(Request& request, const FailJob& step) {

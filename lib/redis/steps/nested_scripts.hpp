@@ -4,9 +4,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "redis/script.hpp"
 #include "redis/steps/protocols.hpp"
 
 namespace routemaster::redis {
@@ -20,12 +18,7 @@ extern template struct Protocols<TimerFiringSteps>;
 /// The script of a step of another domain, as a function of its name.
 template <class S>
 std::string function_of() {
-    std::vector<const Script*> scripts;
-    Protocols<DomainOf<S>>::add_scripts(scripts);
-    for (const auto* script : scripts) {
-        if (script->name == S::traits.name) return as_function(*script);
-    }
-    return {};
+    return Protocols<DomainOf<S>>::function_named(S::traits.name);
 }
 
 }  // namespace routemaster::redis

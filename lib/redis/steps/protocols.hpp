@@ -4,10 +4,11 @@
 
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "redis/script_reply.hpp"
 #include "redis/step_call.hpp"
@@ -19,6 +20,16 @@ template <class S>
 const Script& script_of() {
     static const Script script = StepProtocol<S>::script();
     return script;
+}
+
+/// The script that performs this one.
+template <class S>
+const Script& script_for(const S& step) {
+    if constexpr (requires { StepProtocol<S>::ruby_script(); }) {
+        static const Script script = StepProtocol<S>::ruby_script();
+        if (is_ruby_queue(step.queue)) return script;
+    }
+    return script_of<S>();
 }
 
 /// The script that runs several such steps, where they can travel together.
@@ -42,7 +53,7 @@ Result<StepCall> call_of(const S& step, const RequestContext& context) {
                 return checked.error();
         }
     }
-    Request request{script_of<S>(), context};
+    Request request{script_for(step), context};
     Protocol::request(request, step);
     StepCall made{
         request.take_call(), {read_as<S>, request.take_asked_for(), context.clock_offset}, {}};
@@ -70,14 +81,13 @@ Result<StepCall> Protocols<StepList<S...>>::call(const Step& step, const Request
 }
 
 template <class... S>
-void Protocols<StepList<S...>>::add_scripts(std::vector<const Script*>& scripts) {
-    const auto add = [&]<class One>(std::type_identity<One>) {
-        scripts.push_back(&script_of<One>());
-        if constexpr (requires { StepProtocol<One>::joint_script(); }) {
-            scripts.push_back(&joint_script_of<One>());
-        }
+std::string Protocols<StepList<S...>>::function_named(std::string_view name) {
+    std::string function;
+    const auto look_at = [&]<class One>(std::type_identity<One>) {
+        if (One::traits.name == name) function = as_function(script_of<One>());
     };
-    (add(std::type_identity<S>{}), ...);
+    (look_at(std::type_identity<S>{}), ...);
+    return function;
 }
 
 }  // namespace routemaster::redis

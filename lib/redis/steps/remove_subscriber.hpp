@@ -12,8 +12,8 @@ namespace routemaster::redis {
 [[nodiscard]] inline Script remove_subscriber_script(const StepTraits& traits) {
     using namespace lua;
     return compose("remove_subscriber", script_kind(traits),
-                   {expect, index, unindex, wake, counter, job, callback, ordering_group,
-                    concurrency, redirect, idle_topic, dead},
+                   {expect, index, unindex, wake, counter, job, callback, group_concurrency,
+                    ordering_group, concurrency, redirect, idle_topic, dead},
                    remove_subscriber);
 }
 

@@ -39,8 +39,8 @@ struct StepProtocol<Subscribe> {
     static Script script() {
         using namespace lua;
         return compose(Subscribe::traits,
-                       {expect, index, unindex, wake, job, callback, ordering_group, concurrency,
-                        redirect, idle_topic},
+                       {expect, index, unindex, wake, job, callback, group_concurrency,
+                        ordering_group, concurrency, redirect, idle_topic},
                        subscribe);
     }
 

@@ -21,10 +21,11 @@ template <>
 struct StepProtocol<PublishEvent> {
     static Script script() {
         using namespace lua;
-        const auto groups = lazily(
-            "groups", {expect, wake, job, callback, ordering_group, join, ready, place, fresh_uid},
-            "join, place, make_ready, fresh_uid, expect, expect_queue");
-        return compose(PublishEvent::traits, {index, counter, groups}, publish_event);
+        const auto places = lazily("places", {ordering_group, ready, place}, "place, make_ready");
+        const auto batches = lazily(
+            "batches", {expect, wake, job, callback, group_concurrency, join, fresh_uid, places},
+            "expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places");
+        return compose(PublishEvent::traits, {index, counter, batches}, publish_event);
     }
 
     static Script joint_script() {

@@ -49,8 +49,10 @@ struct StepProtocol<RetireWorker> {
         const auto cancellations = cancellations_part();
         return compose(
             RetireWorker::traits,
-            {expect, unindex, wake, job, callback, ordering_group, ready, place, record, groups,
-             ranks, ends, cancellations, throughput, keyed, job_size, job_slice, worker, release},
+            {expect,         unindex,       wake,       job,    callback, group_concurrency,
+             ordering_group, ready,         place,      record, groups,   ranks,
+             ends,           cancellations, throughput, keyed,  job_size, job_slice,
+             worker,         release},
             retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
@@ -66,10 +68,12 @@ struct StepProtocol<ScrubWorkers> {
         const auto groups = job_groups_part();
         const auto ends = batch_ends_part();
         const auto cancellations = cancellations_part();
-        return compose(ScrubWorkers::traits,
-                       {expect,         index,      unindex, wake,     counter,   job,    callback,
-                        ordering_group, ready,      place,   record,   groups,    ranks,  ends,
-                        cancellations,  throughput, keyed,   job_size, job_slice, worker, release},
+        return compose(ScrubWorkers::traits, {expect,         index,  unindex,  wake,
+                                              counter,        job,    callback, group_concurrency,
+                                              ordering_group, ready,  place,    record,
+                                              groups,         ranks,  ends,     cancellations,
+                                              throughput,     keyed,  job_size, job_slice,
+                                              worker,         release},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {

@@ -1,16 +1,23 @@
--- Checks all keys of a batch and of the queue that delivers it, before a step changes any.
-local function expect_batch(token)
-    expect_queue('main')
-    expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event',
-        'subscriber:' .. token)
-    expect('ZCARD', 'batches:index', 'routemaster:group:' .. token)
-    expect('SCARD', 'batches:current:' .. token)
+-- Checks, before a step changes any, the keys that list a batch, where it is or has been.
+local function expect_ended_batch(token)
+    expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
+    expect('ZCARD', 'batches:index')
+    expect('SCARD', 'batches:current:' .. token, 'jobs:index:main')
 end
 
--- Removes a batch from its group, which frees a place for the next.
-local function leave(token, uid)
+-- The same of all keys of a batch, and of the queue that delivers it and others of its group.
+local function expect_batch(token)
+    expect_queue('main')
+    expect_ended_batch(token)
+    expect('HLEN', 'subscriber:' .. token)
+    expect('ZCARD', 'routemaster:group:' .. token)
+end
+
+-- Removes a batch from its group, which frees a place for the next, if it is not alone there.
+local function leave(token, uid, is_alone)
     local group = P .. 'routemaster:group:' .. token
     redis.call('ZREM', group, uid)
+    if is_alone then return end
     local edge = concurrency_of(token) - 1
     local next = redis.call('ZRANGE', group, edge, edge)[1]
     if next and not let_in(delivery_prefix .. next, token) and
@@ -21,19 +28,17 @@ end
 
 -- Removes a batch of `events` events from the queue of its subscriber, updates the gauges, and
 -- frees a place for the next of its group. Its list stays.
-local function dequeue(uid, token, events)
+local function dequeue(uid, token, events, is_alone)
     redis.call('ZREM', P .. 'batches:index', uid)
     redis.call('SREM', P .. 'batches:current:' .. token, uid)
     add(P .. 'batches:gauges:batch', token, -1)
     add(P .. 'batches:gauges:event', token, -events)
     count('events.removed', token, events)
-    leave(token, uid)
+    leave(token, uid, is_alone)
 end
 
--- Ends a batch.
-local function remove_batch(uid, token)
-    local list = P .. 'batches:' .. uid
-    local events = math.max(redis.call('LLEN', list) - 3, 0)
-    redis.call('DEL', list, error_key(uid))
-    dequeue(uid, token, events)
+-- Ends a batch of `events` events.
+local function remove_batch(uid, token, events, is_alone)
+    redis.call('DEL', P .. 'batches:' .. uid, error_key(uid))
+    dequeue(uid, token, events, is_alone)
 end

@@ -10,17 +10,18 @@ local function callback_key(name) return P .. 'routemaster:callback:' .. name en
 
 -- The callback that batches of a subscriber go to: its name, or '' when the subscriber is gone; nil
 -- for a URL, and for what cannot be read: that fails when the delivery begins.
+local function callback_in(callback, uuid)
+    if not uuid then return not mixed and '' or nil end
+    return callback and string.match(callback, '^local:(.+)$') or nil
+end
 local function callback_of(token)
     local known = redis.pcall('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid')
-    if known.err then return nil end
-    if not known[2] then return not mixed and '' or nil end
-    return known[1] and string.match(known[1], '^local:(.+)$')
+    return not known.err and callback_in(known[1], known[2]) or nil
 end
 
 -- Lets a READY job be acquired by those who may. Workers wait only while there is nothing; those of
 -- Ruby Routemaster do not say that they do. A list that somebody spoilt is tried again in a minute.
-local function offer(q, job, token)
-    local name = token and callback_of(token)
+local function offer_to(name, q, job)
     if not name then
         if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
         return
@@ -33,6 +34,7 @@ local function offer(q, job, token)
     wake(to_callbacks, -1)
     if name == '' then wake('main', -1) end
 end
+local function offer(q, job, token) return offer_to(token and callback_of(token), q, job) end
 
 -- Undoes `offer` for deliveries to a callback, or to a URL for nil; false when it is not there.
 local function withdraw(job, name)

@@ -1,30 +1,32 @@
--- Fails, before a step changes anything, when one of the keys has another type than the command
--- that returns its size expects; such a command costs next to nothing. An absent key may become of
--- any type. The error names the key, but of a token, which is a password, only the public part.
--- Returns the size of the last one.
-local function expect(measure, ...)
-    local size
-    for _, key in ipairs({...}) do
-        size = redis.pcall(measure, P .. key)
-        if type(size) == 'table' then
-            if string.sub(size.err, 1, 10) ~= 'WRONGTYPE ' then error(size) end
-            local name = key
-            for _, family in ipairs({'subscriber:', 'topics:', 'batches:current:',
-                'routemaster:group:', 'routemaster:dead:'}) do
-                if string.sub(key, 1, #family) == family then
-                    local token = string.sub(key, #family + 1)
-                    local public = string.match(token, '^(.-)%-%-') or string.sub(token, 1, 4)
-                    name = family .. public .. '...'
-                end
-            end
-            error({err = 'WRONGTYPE ' .. name .. ': ' .. measure .. ' does not apply to it'})
+-- Performs a command on a key, for a step that has changed nothing yet. If the key has another type
+-- than the command expects, the step fails; the error names the key, but of a token, which is a
+-- password, only the public part.
+local function read_key(command, key, ...)
+    local reply = redis.pcall(command, P .. key, ...)
+    if type(reply) ~= 'table' or not reply.err then return reply end
+    if string.sub(reply.err, 1, 10) ~= 'WRONGTYPE ' then error(reply) end
+    local name = key
+    for _, family in ipairs({'subscriber:', 'topics:', 'batches:current:', 'routemaster:group:',
+        'routemaster:dead:'}) do
+        if string.sub(key, 1, #family) == family then
+            local token = string.sub(key, #family + 1)
+            local public = string.match(token, '^(.-)%-%-') or string.sub(token, 1, 4)
+            name = family .. public .. '...'
         end
     end
+    error({err = 'WRONGTYPE ' .. name .. ': ' .. command .. ' does not apply to it'})
+end
+
+-- The same for keys that a step will change, by the command that returns their size, which costs
+-- next to nothing. An absent key may become of any type. Returns the size of the last one.
+local function expect(measure, ...)
+    local size
+    for _, key in ipairs({...}) do size = read_key(measure, key) end
     return size
 end
 
--- The same for all keys between which a job of a queue may move. Returns, if its jobs have ids, how
--- many of them wait and have a priority, or an ordering group whose turn has not come.
+-- Checks all keys between which a job of a queue may move. Returns, if its jobs have ids, how many
+-- of them wait and have a priority, or an ordering group whose turn has not come.
 local function expect_queue(q)
     expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)

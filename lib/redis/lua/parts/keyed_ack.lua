@@ -3,7 +3,6 @@ local function keyed_ack(q, job, worker, fence, id)
     local _, name = held_in(q, job, worker, fence, id)
     if not name then return 0 end
     local jobs = expect('SCARD', 'jobs:index:' .. q)
-    expect('LLEN', 'jobs:pending:' .. q .. ':' .. worker)
     expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:kept_keys')
     expect('HLEN', 'routemaster:job:' .. q, 'routemaster:keyed:' .. q, 'routemaster:keys:' .. q,
         'counters')

@@ -30,8 +30,10 @@ local function held_in(q, job, worker, fence, id)
     if read and type(keyed) == 'table' and keyed[1] == job then return q, name end
 end
 
--- Ends a lease; false when the worker no longer has the job. The oldest jobs are at the tail.
+-- Ends a lease; false when the worker no longer has the job. The oldest jobs are at the tail. Before
+-- it changes anything, it checks the key of the worker's jobs.
 local function end_lease(q, job, worker, fence)
+    local ended = read_key('LREM', 'jobs:pending:' .. q .. ':' .. worker, -1, job) == 1
     local uid = mixed and batch_of(q, job)
     local token = uid and subscriber_of(uid)
     if token and redis.pcall('HDEL', P .. 'routemaster:turns:' .. token, fence) == 1 then
@@ -39,5 +41,5 @@ local function end_lease(q, job, worker, fence)
         if redis.call('EXISTS', P .. 'routemaster:callbacks') == 1 then wake(to_callbacks, -1) end
     end
     redis.call('HDEL', P .. 'routemaster:leases:' .. worker, fence)
-    return redis.call('LREM', P .. 'jobs:pending:' .. q .. ':' .. worker, -1, job) == 1
+    return ended
 end

@@ -1,18 +1,6 @@
 -- Ordering groups: only the first `max_in_flight` delivery jobs of a subscriber may be acquired.
 -- `routemaster:group:{token}` orders its batches as they began; a READY delivery job that is not
--- among the first is in `routemaster:blocked:main`.
-
--- How many of the first batches of a group may be under way before any was delivered.
-local group_start = 16
-
--- How many of the first batches of a group may be under way, and how many its subscriber asked for.
--- The window has worked so far, and workers have capacity for it; it is absent at its initial size.
-local function concurrency_of(token)
-    local known = redis.call('HMGET', P .. 'subscriber:' .. token, 'max_in_flight', 'window')
-    local concurrency = tonumber(known[1]) or 1
-    return math.max(1, math.min(concurrency, tonumber(known[2]) or group_start)), concurrency,
-           known[2]
-end
+-- among the first is in `routemaster:blocked:main`. See group_concurrency.lua.
 
 -- Lets the job of a subscriber be acquired if it is blocked; says whether it was.
 local function let_in(job, token)
@@ -70,9 +58,9 @@ end
 
 -- Whether a batch is among the first of its group. A batch that another program began joins here,
 -- ordered by when it began.
-local function among_first(token, uid)
+local function among_first(token, uid, concurrency)
     local group = P .. 'routemaster:group:' .. token
-    local concurrency = concurrency_of(token)
+    concurrency = concurrency or concurrency_of(token)
     local place = redis.call('ZRANK', group, uid)
     if not place then
         local began = tonumber(redis.call('LINDEX', P .. 'batches:' .. uid, 1)) or now
@@ -84,10 +72,11 @@ local function among_first(token, uid)
     return redis.call('ZRANK', group, uid) < concurrency
 end
 
--- Whether the job of a batch may be acquired. A group that cannot be read blocks nobody: whoever
--- acquires the job gets the error when it begins the delivery.
-local function may_run(token, uid)
+-- Whether the job of a batch may be acquired; `concurrency` is that of its group, if it is known. A
+-- group that cannot be read blocks nobody: whoever acquires the job gets the error when it begins
+-- the delivery.
+local function may_run(token, uid, concurrency)
     if mixed then return true end
-    local read, first = pcall(among_first, token, uid)
+    local read, first = pcall(among_first, token, uid, concurrency)
     return first or not read
 end

@@ -6,7 +6,6 @@ local function put_back(counts)
     local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])
     if not q then return 0 end
     expect_queue(ARGV[4])
-    expect('LLEN', 'jobs:pending:' .. q .. ':' .. ARGV[6])
     if has_ids(q) then expect('HLEN', 'counters') end
     if not end_lease(q, job, ARGV[6], ARGV[7]) then return 0 end
     redis.call('SADD', KEYS[1], job)

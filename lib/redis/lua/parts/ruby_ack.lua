@@ -7,7 +7,6 @@ local function ruby_ack(q, job, worker, fence)
         return redis.error_reply('INVALID lease: a delivery is ended by SettleDelivery')
     end
     expect('SCARD', 'jobs:index:' .. q)
-    expect('LLEN', 'jobs:pending:' .. part .. ':' .. worker)
     if not end_lease(part, job, worker, fence) then return 0 end
     redis.call('SREM', KEYS[1], job)
     return 1
