@@ -160,7 +160,9 @@ PROGRAMS["redis_timers"] = [
 PROGRAMS["redis_joint"] = [["tests/redis/joint_calls_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_slices"] = [["tests/redis/job_slices_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_leases"] = [["tests/redis/lease_ids_test.cpp", *ON_REDIS]]
-PROGRAMS["redis_link"] = [["tests/redis/link_test.cpp", *ON_REDIS]]
+PROGRAMS["redis_link"] = [
+    ["tests/redis/link_test.cpp", "tests/support/tcp_gate.cpp", *ON_REDIS]
+]
 # What CMake makes of the scripts; a program without any does not need it.
 LUA = "lib/lua_sources.hpp"
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]

@@ -22,5 +22,5 @@ TEST_CASE("redis: a lease ends no job that is equal but for its id") {
     CHECK(s.perform(FailJob{.lease = other, .error = "broken", .run_at = s.now}) ==
           Settlement::lease_lost);
     CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.pending = 1});
-    CHECK(s.perform(AckJob{lease}) == Settlement::done);
+    CHECK(s.perform(AckJob{lease}) == Settlement::settled);
 }
