@@ -1,11 +1,11 @@
--- AcquireJobs, for a queue whose jobs have ids: promotes what is due, at most 1,000 jobs, then gives
--- READY jobs to a worker. For the others see acquire_ruby_jobs.lua.
+-- AcquireJobs, for a queue whose jobs have ids: promotes what is due, at most 1,000 jobs, then
+-- gives READY jobs to a worker. For the others see acquire_ruby_jobs.lua.
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
 --       or 0 when it asks for all of its leases, 8 the newest fence it ever got,
 --       9 the process of the worker, 10 "1" if the first one is to be explained
--- Parts: rate_limits() gives those for a queue with rate limits, explanations() those that explain a
---        job.
+-- Parts: rate_limits() gives those for a queue with rate limits, explanations() those that explain
+--        a job.
 -- Effect: also a heartbeat. Counts the attempt, and ends jobs that have expired, or whose attempts
 --         are used up. A process has one job at most that needs isolation; others are put off for
 --         up to a second. Nothing is promoted or given while the queue is paused, and no more is

@@ -30,8 +30,8 @@ local function held_in(q, job, worker, fence, id)
     if read and type(keyed) == 'table' and keyed[1] == job then return q, name end
 end
 
--- Ends a lease; false when the worker no longer has the job. The oldest jobs are at the tail. Before
--- it changes anything, it checks the key of the worker's jobs.
+-- Ends a lease; false when the worker no longer has the job. The oldest jobs are at the tail. It
+-- checks the key of the worker's jobs before it changes anything.
 local function end_lease(q, job, worker, fence)
     local ended = read_key('LREM', 'jobs:pending:' .. q .. ':' .. worker, -1, job) == 1
     local uid = mixed and batch_of(q, job)
