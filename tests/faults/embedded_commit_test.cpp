@@ -146,6 +146,71 @@ TEST_CASE("the patient end of a delivery is written with what comes next, or soo
     CHECK(settle.wait() == Settlement::settled);
 }
 
+TEST_CASE("a further attempt is counted with what is written next, or soon") {
+    Disk disk;
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    scene.must(BeginDelivery{lease, Duration{1}});
+    scene.must(SettleDelivery{.lease = lease, .begun_at = scene.now, .retry_at = scene.now});
+    lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    SuspendedSyncs suspended{disk};
+    Submission begin{scene, BeginDelivery{lease, Duration{1}}};
+    SUBCASE("with a push") {
+        Submission push{scene, scene.job("a")};
+        suspended.wait();
+        CHECK(!push.answered());
+        CHECK(!begin.answered());
+        suspended.release();
+        CHECK(push.wait() == PushOutcome::pushed);
+    }
+    SUBCASE("alone") {
+        suspended.wait();
+        CHECK(!begin.answered());
+        suspended.release();
+    }
+    CHECK(begin.wait().attempt == 2);
+}
+
+TEST_CASE("further attempts cause no syncs of their own while others follow") {
+    using SteadyClock = std::chrono::steady_clock;
+    constexpr int attempts = 40;
+    constexpr std::chrono::milliseconds interval{8};
+    constexpr std::chrono::milliseconds too_late{40};
+    Disk disk;
+    FileScene scene;
+    scene.reserve_fences();
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    scene.must(BeginDelivery{lease, Duration{1}});
+    std::atomic<int> begun = 0;
+    std::uint64_t late = 0;
+    int published = 0;
+    const auto publish_later = [&] {
+        const auto at = SteadyClock::now();
+        std::this_thread::sleep_until(at + interval);
+        scene.publish(std::to_string(++published));
+        if (SteadyClock::now() - at > too_late) ++late;
+    };
+    const auto before = disk.syncs();
+    for (int i = 0; i < attempts; ++i) {
+        submit(*scene.store,
+               SettleDelivery{
+                   .lease = lease, .begun_at = scene.now, .retry_at = scene.now, .patient = true},
+               scene.now, [](const Result<Settlement>&) {});
+        publish_later();
+        lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+        submit(*scene.store, BeginDelivery{lease, Duration{1}}, scene.now,
+               [&](const Result<DeliveryStart>& start) { begun += start->attempt > 1 ? 1 : 0; });
+        publish_later();
+    }
+    CHECK(begun == attempts);
+    const auto publications = static_cast<std::uint64_t>(published);
+    CHECK_MESSAGE(disk.syncs() - before <= publications + late, "one for each");
+}
+
 TEST_CASE("the patient end of a delivery causes no sync of its own while others follow") {
     using SteadyClock = std::chrono::steady_clock;
     // Longer than half a second, which is how often the store looks at its files.

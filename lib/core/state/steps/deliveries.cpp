@@ -30,6 +30,9 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
+    // Of all that can happen now, the first attempt alone cannot wait. A sync for each of the others
+    // would slow down what is published to healthy subscribers meanwhile.
+    hurried_ = false;
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
                        SubscriberQueueCounter::throttled_events);
@@ -74,6 +77,7 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
     count_begun(batch, subscriber.subscription);
     const bool first = batch.attempts == 1 && !batch.restored;
     if (!first || awaits_seal(subscriber.subscription)) depend_on(batch);
+    hurried_ = batch.attempts == 1;
     subscriber.last_attempted_at = now_;
     return {.verdict = Verdict::deliver,
             .subscription = subscriber.subscription,
