@@ -57,8 +57,8 @@ struct DeliveryStart {
 /// The reply waits until the events are on disk, and so is the attempt that it counts, unless that
 /// is the first, attempts are not limited, and the subscriber's timeout is less than a second. Of
 /// anything but a first attempt it may come 50 ms later, so that it is written with the next
-/// commit. One batch id never names two different batches, whatever crashes: a CURRENT batch of such a
-/// subscriber takes no more events once an embedded store has started again.
+/// commit. One batch id never names two different batches, whatever crashes: a CURRENT batch of
+/// such a subscriber takes no more events once an embedded store has started again.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",

@@ -30,8 +30,8 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
-    // Of all that can happen now, the first attempt alone cannot wait. A sync for each of the others
-    // would slow down what is published to healthy subscribers meanwhile.
+    // Of all that can happen now, the first attempt alone cannot wait. A sync for each of the
+    // others would slow down what is published to healthy subscribers meanwhile.
     hurried_ = false;
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
