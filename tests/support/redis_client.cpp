@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -54,7 +55,11 @@ RedisReply RedisClient::command(const std::vector<std::string>& words) {
 
 void RedisClient::fill() {
     std::array<char, 65'536> buffer;
-    const auto size = ::recv(socket_, buffer.data(), buffer.size(), 0);
+    ssize_t size = 0;
+    // A process that was stopped and goes on gets EINTR without a handler, as there is a timeout.
+    do {
+        size = ::recv(socket_, buffer.data(), buffer.size(), 0);
+    } while (size < 0 && errno == EINTR);
     if (size <= 0) throw RedisFailure{"the server does not answer"};
     read_.erase(0, std::exchange(used_, 0));
     read_.append(buffer.data(), static_cast<std::size_t>(size));
