@@ -140,7 +140,8 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
     switch (error_reply.kind) {
         case Kind::unknown_script:
             if (pending.with_source) break;
-            pending.with_source = true;
+            pending.with_source = std::exchange(pending.loaded_again, true);
+            loaded_.erase(pending.call.script);
             output_.retries.push_back(std::move(pending));
             return;
         case Kind::slot_moving:

@@ -29,7 +29,8 @@ struct PendingCall {
     Call call;
     std::uint64_t number = 0;  ///< In the order of `Link::send`.
     Instant deadline;
-    bool with_source = false;    ///< The server did not know the script.
+    bool loaded_again = false;   ///< The server did not know the script.
+    bool with_source = false;    ///< Nor did it after that.
     std::uint8_t redirects = 0;  ///< How often a server redirected it.
 };
 

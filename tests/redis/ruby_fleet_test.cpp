@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +125,39 @@ TEST_CASE("ruby: batches that its workers ended behind one under way are skipped
     for (; got.empty() && calls < 10; ++calls) got = acquired(s);
     CHECK(got == std::vector{uid(2'502)});
     CHECK(calls <= 4);
+}
+
+TEST_CASE("ruby: an acquisition that lets others begin says that there are some") {
+    RedisScene s;
+    subscribe_ruby(s, "billing", 2);
+    publish(s, 4);
+    REQUIRE(blocked(s) == 2);
+    std::vector<std::string> expected;
+    SUBCASE("as the first of the group were ended") {
+        for (int number = 1; number <= 2; ++number) {
+            const auto job = RedisScene::job(uid(number));
+            s.other({"DEL", "batches:" + uid(number)});
+            s.other({"LREM", "jobs:instant:main", "0", job});
+            s.other({"SREM", "jobs:index:main", job});
+        }
+        leave_ready(s, "billing", a, s.now);
+        expected = {uid(3), uid(4)};
+    }
+    SUBCASE("as many were ended, of which it removes some") {
+        leave_ended(s, "billing", 2'500);
+        expected = {uid(1), uid(2)};
+    }
+    std::vector<std::string> got;
+    for (int calls = 0; calls < 5 && got.size() < 2; ++calls) {
+        const auto acquired =
+            s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = 10});
+        for (const auto& lease : acquired.leases) {
+            got.emplace_back(detail::batch_of(lease.job)->text());
+        }
+        if (got.size() < 2) CHECK(acquired.next_due <= s.now);
+    }
+    std::sort(got.begin(), got.end());
+    CHECK(got == expected);
 }
 
 TEST_CASE("ruby: with its workers in the fleet, no batch joins a group") {

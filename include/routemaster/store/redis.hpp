@@ -32,8 +32,11 @@ struct RedisOptions {
     /// The server, or any nodes of the cluster, or the sentinels: tried in turn. At least one.
     std::vector<RedisAddress> addresses{RedisAddress{}};
     std::string sentinel_master{};  ///< Not empty: `addresses` are sentinels watching this master.
-    std::string user{};             ///< Empty: the server's default user.
-    std::string password{};         ///< Empty: no AUTH.
+    /// Empty: the server's default user. One with restricted permissions needs AUTH, INFO, ROLE,
+    /// TIME, SELECT where there is a database, SCRIPT LOAD, EVALSHA, SUBSCRIBE, PUBLISH, and all
+    /// commands on keys; its keys and channels begin with the prefix.
+    std::string user{};
+    std::string password{};  ///< Empty: no AUTH.
     std::uint32_t database = 0;
     bool tls = false;           ///< Verified against the system's authorities, or `tls_ca_file`.
     std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.

@@ -102,7 +102,6 @@ local function acquire()
         -- A group that cannot be read holds nobody back.
         local read, done = pcall(tidy, untidy)
         if done or not read then redis.call('SREM', P .. 'routemaster:untidy', untidy) end
-        more = redis.call('EXISTS', P .. 'routemaster:untidy') == 1
     end
 
     -- What comes back is promoted when all of it has, and so in order.
@@ -199,7 +198,10 @@ local function acquire()
                 local uid = batch_of(q, job)
                 local token = uid and subscriber_of(uid)
                 local to = token and subscriber(token)
-                if to and not may_run(token, uid, to.concurrency) then
+                local may, others = true, false
+                if to then may, others = may_run(token, uid, to.concurrency) end
+                if others then is_known = false end
+                if not may then
                     redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
                 elseif to and to.name ~= name then
                     offer_to(to.name, q, job)
@@ -238,7 +240,8 @@ local function acquire()
     end
     if not is_known then dues = first_dues() end
     for _, source in ipairs(open) do is_known = is_known and source.drained end
-    return more or (not in_turns and not is_known and #filled() > 0)
+    if in_turns or is_known then return more end
+    return more or #filled() > 0 or redis.call('EXISTS', P .. 'routemaster:untidy') == 1
 end
 
 if not finds_nothing and acquire() then

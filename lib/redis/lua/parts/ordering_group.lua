@@ -56,8 +56,8 @@ local function begin_to_tidy(token)
     wake('main', -1)
 end
 
--- Whether a batch is among the first of its group. A batch that another program began joins here,
--- ordered by when it began.
+-- Whether a batch is among the first of its group, and whether others became eligible, perhaps. A
+-- batch that another program began joins here, ordered by when it began.
 local function among_first(token, uid, concurrency)
     local group = P .. 'routemaster:group:' .. token
     concurrency = concurrency or concurrency_of(token)
@@ -67,16 +67,16 @@ local function among_first(token, uid, concurrency)
         redis.call('ZADD', group, began * 1000, uid)
         place = redis.call('ZRANK', group, uid)
     end
-    if place < concurrency then return true end
+    if place < concurrency then return true, false end
     begin_to_tidy(token)
-    return redis.call('ZRANK', group, uid) < concurrency
+    return redis.call('ZRANK', group, uid) < concurrency, true
 end
 
--- Whether the job of a batch may be acquired; `concurrency` is that of its group, if it is known. A
--- group that cannot be read blocks nobody: whoever acquires the job gets the error when it begins
--- the delivery.
+-- Whether the job of a batch may be acquired, and whether others became eligible, perhaps;
+-- `concurrency` is that of its group, if it is known. A group that cannot be read blocks nobody:
+-- whoever acquires the job gets the error when it begins the delivery.
 local function may_run(token, uid, concurrency)
-    if mixed then return true end
-    local read, first = pcall(among_first, token, uid, concurrency)
-    return first or not read
+    if mixed then return true, false end
+    local read, first, others = pcall(among_first, token, uid, concurrency)
+    return first or not read, others or not read
 end
