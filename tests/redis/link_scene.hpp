@@ -100,8 +100,7 @@ class LinkScene {
 public:
     /// `options` as for the link, without a log.
     explicit LinkScene(RedisOptions options)
-        : link{with_log(std::move(options)),
-               "wake",
+        : link{with_log(std::move(options)), "wake",
                [this](std::string_view message) { heard(message); }} {}
     explicit LinkScene(const RedisServer& server, Duration timeout = Duration{5'000})
         : LinkScene{RedisOptions{.addresses = {server.address()}, .timeout = timeout}} {}
