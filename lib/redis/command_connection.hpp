@@ -49,9 +49,8 @@ struct FinishedCall {
 /// Sends calls to one server and matches replies with them. It calls nobody back: it leaves results
 /// and calls to be retried in `Output`.
 ///
-/// It loads a script into the server right before the first call of it: whatever is loaded makes
-/// each garbage collection of the server's Lua longer, and most programs use few of the scripts.
-/// Nobody waits for the reply: when the script cannot be loaded, the call says why.
+/// It loads a script into the server right before the first call of it, as most programs use few of
+/// the scripts. Nobody waits for the reply: when the script cannot be loaded, the call says why.
 ///
 ///     connecting ──► ready ──► draining ──► lost
 ///

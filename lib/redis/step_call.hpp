@@ -32,12 +32,11 @@ struct ScriptReply;
 ///     };
 ///
 /// It may also have `check_mixed_fleet(step, context)`, which says what is wrong with a step where
-/// Ruby processes share the server; `ruby_script()`, which is for the queues of Ruby Routemaster
-/// and lacks the parts for jobs with ids, as all that is loaded slows the server's Lua down;
-/// `joint_script()`, which runs several steps, one after the other, and `can_join(step)`, whether
-/// that step can be one of them: then `request` has told the arguments where the step's own ones
-/// begin; and `listed_names`, the key, without its prefix, of the set or hash whose names the step
-/// lists by lua/parts/page.lua.
+/// Ruby processes share the server; `ruby_script()`, a shorter one for the queues of Ruby
+/// Routemaster, whose jobs have no ids; `joint_script()`, which runs several steps, one after the
+/// other, and `can_join(step)`, whether that step can be one of them: then `request` has told the
+/// arguments where the step's own ones begin; and `listed_names`, the key, without its prefix, of
+/// the set or hash whose names the step lists by lua/parts/page.lua.
 template <class S>
 struct StepProtocol;
 

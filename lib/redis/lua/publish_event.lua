@@ -123,7 +123,6 @@ if only == '' then
 end
 for _, target in ipairs(targets) do
     local token, uid = target.token, target.uid
-    local job = '\146\165batch\145\180' .. uid
     if not target.begins then
         redis.call('RPUSH', P .. 'batches:' .. uid, message)
     else
@@ -136,6 +135,7 @@ for _, target in ipairs(targets) do
         join(token, uid, target.begins)
     end
     if target.due then
+        local job = '\146\165batch\145\180' .. uid
         redis.call('SADD', jobs, job)
         if target.goes then offer_to(nil, 'main', job) else place('main', job, target.due) end
     end
