@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "name_resolver.hpp"
+#include "routemaster/batch.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/transport.hpp"
@@ -32,6 +33,7 @@ struct PostRequest {
     Uid batch{};
     std::uint32_t attempt = 1;
     TimePoint created_at{};
+    MessageList messages{};  ///< What `body` is made of, where it is empty.
     DeliveryBody body{};
     DeliveryDone done{};
 

@@ -1,7 +1,7 @@
 #include "http_post_loop.hpp"
 
 #include <pthread.h>
-#include <sys/resource.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,10 +32,12 @@ std::thread thread_without_signals(Function function) {
     }
 }
 
-/// Lowers the priority of this thread alone, as Linux does for a thread id. Where that is refused
-/// nothing is lost but the priority.
-void be_nice(int niceness) {
-    (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
+/// Lets all other threads have the processor before this one, and before those that it starts, at
+/// once: the scheduler may let the slice of a thread that is merely nice end first. Where that is
+/// refused nothing is lost but the priority.
+void take_lowest_priority() {
+    const sched_param none{};
+    (void)sched_setscheduler(0, SCHED_IDLE, &none);
 }
 
 /// So many requests that began just now leave time for the turns of a borrower. With more of them
@@ -56,7 +58,7 @@ Duration name_timeout(const HttpTransportOptions& options) {
 
 }  // namespace
 
-HttpPostLoop::HttpPostLoop(HttpTransportOptions options, int niceness)
+HttpPostLoop::HttpPostLoop(HttpTransportOptions options, Priority priority)
     : options_{std::move(options)},
       proxy_{proxy_of(options_)},
       nameless_{name_timeout(options_)},
@@ -68,8 +70,8 @@ HttpPostLoop::HttpPostLoop(HttpTransportOptions options, int niceness)
                     found_.emplace_back(name, addresses);
                     wake(std::move(lock));
                 }},
-      thread_{thread_without_signals([this, niceness] {
-          if (niceness > 0) be_nice(niceness);
+      thread_{thread_without_signals([this, priority] {
+          if (priority == Priority::lowest) take_lowest_priority();
           run();
       })} {}
 
@@ -189,6 +191,9 @@ const Result<Target>& HttpPostLoop::target(const std::string& url) {
 
 /// Queues a request, or lets it wait for the addresses of its host first.
 void HttpPostLoop::admit(PostRequest request) {
+    if (request.body.json.empty()) {
+        request.body = delivery_body(std::exchange(request.messages, {}));
+    }
     const Result<Target>& callback = target(request.url);
     if (!callback) {
         finish(request, Error{callback.error().code(), "callback: " + callback.error().context()});

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -38,9 +39,11 @@ namespace routemaster::detail {
 /// woken only when it sleeps.
 class HttpPostLoop final : public SpareThread {
 public:
-    /// A `niceness` above 0 lets other threads have the processor first (see `nice`). Throws
-    /// `Failure` when libcurl or epoll cannot be set up.
-    explicit HttpPostLoop(HttpTransportOptions options, int niceness = 0);
+    /// Whether other threads have the processor first.
+    enum class Priority : std::uint8_t { normal, lowest };
+
+    /// Throws `Failure` when libcurl or epoll cannot be set up.
+    HttpPostLoop(HttpTransportOptions options, Priority priority);
 
     /// Ends every unfinished request as `cancelled`, and joins the thread.
     ~HttpPostLoop() override;

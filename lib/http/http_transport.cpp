@@ -66,11 +66,12 @@ Result<void> check(const HttpTransportOptions& options) {
 /// Whoever is silent, slow or failing has a loop apart from all others, who need not wait while it
 /// is served; and whose thread takes the processor from none of theirs.
 struct HttpTransport::Impl {
-    /// The greatest niceness that there is.
-    static constexpr int least_priority = 19;
+    using Priority = detail::HttpPostLoop::Priority;
 
     explicit Impl(const HttpTransportOptions& options)
-        : allow_http{options.allow_http}, healthy{options}, unhealthy{options, least_priority} {}
+        : allow_http{options.allow_http},
+          healthy{options, Priority::normal},
+          unhealthy{options, Priority::lowest} {}
 
     bool allow_http;
     detail::HttpPostLoop healthy;
@@ -99,14 +100,17 @@ void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
         done({.outcome = invalid("callback: URL is not HTTPS")});
         return;
     }
-    auto& loop = delivery.unhealthy ? impl_->unhealthy : impl_->healthy;
-    loop.submit({.url = std::move(delivery.callback),
-                 .user = std::move(delivery.uuid),
-                 .batch = delivery.batch,
-                 .attempt = delivery.attempt,
-                 .created_at = delivery.created_at,
-                 .body = delivery_body(delivery.messages),
-                 .done = std::move(done)});
+    detail::PostRequest request{.url = std::move(delivery.callback),
+                                .user = std::move(delivery.uuid),
+                                .batch = delivery.batch,
+                                .attempt = delivery.attempt,
+                                .created_at = delivery.created_at,
+                                .messages = std::move(delivery.messages),
+                                .done = std::move(done)};
+    // Work for the unhealthy is for their own thread: on this one others would wait for it.
+    if (delivery.unhealthy) return impl_->unhealthy.submit(std::move(request));
+    request.body = delivery_body(std::exchange(request.messages, {}));
+    impl_->healthy.submit(std::move(request));
 }
 
 }  // namespace routemaster
