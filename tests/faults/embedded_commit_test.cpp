@@ -146,10 +146,48 @@ TEST_CASE("the patient end of a delivery is written with what comes next, or soo
     CHECK(settle.wait() == Settlement::settled);
 }
 
-TEST_CASE("a further attempt is counted with what is written next, or soon") {
+TEST_CASE("a further attempt that is not limited begins without being written") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
+    scene.publish("1");
+    auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    scene.must(BeginDelivery{lease, Duration{1}});
+    scene.must(SettleDelivery{.lease = lease, .begun_at = scene.now, .retry_at = scene.now});
+    lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    {
+        const SuspendedSyncs suspended{disk};
+        CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 2);
+    }
+    // Its end is not known, so its number comes again.
+    scene.close();
+    scene.open();
+    lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 2);
+}
+
+TEST_CASE("an attempt after one that left no failure is on disk before it begins") {
+    FileScene scene;
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    for (std::uint32_t attempt = 1; attempt <= 2; ++attempt) {
+        const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+        CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == attempt);
+        scene.must(NackJob{lease, scene.now});
+    }
+    scene.close();
+    scene.open();
+    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+    CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 3);
+}
+
+TEST_CASE("a further attempt that is limited is counted with what is written next, or soon") {
+    Disk disk;
+    FileScene scene;
+    scene.must(Subscribe{
+        "billing",
+        {"orders"},
+        {.callback = "https://billing.example/", .timeout = Duration{0}, .attempts_max = 3}});
     scene.publish("1");
     auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     scene.must(BeginDelivery{lease, Duration{1}});

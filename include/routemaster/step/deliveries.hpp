@@ -43,22 +43,24 @@ struct DeliveryStart {
 /// Begins the delivery of the batch that a leased delivery job names.
 ///
 /// A subscriber whose health is below its maximum is throttled when its last attempt is less than
-/// `health_backoff` ago: the job is then nacked for that wait, lengthened by `jitter`, the attempt
-/// counts as throttled, and a CURRENT batch goes on taking events. Else, the concurrency limit of
-/// the ordering group is lowered to `concurrency_max` if it is greater. A batch that is not within
-/// the limit any more is not begun: its job is released and waits for those before it, and a
-/// CURRENT batch goes on taking events. Settlements raise the limit again. Whatever
-/// `concurrency_max`, the first of an ordering group may begin. A store that is shared with workers
-/// of Ruby Routemaster, who know no ordering groups, lowers no limit. The limit of every ordering
-/// group begins at 16 at most. Otherwise seals the batch when it is CURRENT, counts an attempt, and
-/// notes `now` as the subscriber's last one. Repeating it counts one attempt more. A job that is
-/// not a delivery job is `invalid`.
+/// `health_backoff` ago: the job is then nacked for that wait, lengthened by `jitter`, until its
+/// `retry_time`, the attempt counts as throttled, and a CURRENT batch goes on taking events. Else,
+/// the concurrency limit of the ordering group is lowered to `concurrency_max` if it is greater. A
+/// batch that is not within the limit any more is not begun: its job is released and waits for
+/// those before it, and a CURRENT batch goes on taking events. Settlements raise the limit again.
+/// Whatever `concurrency_max`, the first of an ordering group may begin. A store that is shared
+/// with workers of Ruby Routemaster, who know no ordering groups, lowers no limit. The limit of
+/// every ordering group begins at 16 at most. Otherwise seals the batch when it is CURRENT, counts
+/// an attempt, and notes `now` as the subscriber's last one. Repeating it counts one attempt more.
+/// A job that is not a delivery job is `invalid`.
 ///
-/// The reply waits until the events are on disk, and so is the attempt that it counts, unless that
-/// is the first, attempts are not limited, and the subscriber's timeout is less than a second. Of
-/// anything but a first attempt it may come 50 ms later, so that it is written with the next
-/// commit. One batch id never names two different batches, whatever crashes: a CURRENT batch of
-/// such a subscriber takes no more events once an embedded store has started again.
+/// The reply waits until the events are on disk. In an embedded store it waits for the attempt as
+/// well when attempts are limited, when the subscriber's timeout is a second or more and this is
+/// the first, and when none of the attempts before may be on disk. Of anything but a first attempt
+/// it may come 50 ms later, so that this is written with the next commit. A crash forgets an
+/// attempt that was not written: its number comes again. One batch id never names two different
+/// batches, whatever crashes: where the first attempt is not written, a CURRENT batch takes no more
+/// events once an embedded store has started again.
 struct BeginDelivery {
     using Reply = DeliveryStart;
     static constexpr StepTraits traits{.name = "begin_delivery",

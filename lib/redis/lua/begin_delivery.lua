@@ -8,6 +8,14 @@
 -- time,
 --       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
 --       dead_max, health_points, messages.
+
+-- As in routemaster/health.hpp.
+local function retry_time(wait)
+    local slack = 1
+    while slack < 512 and slack * 16 <= wait do slack = slack * 2 end
+    return math.ceil((now + wait) / slack) * slack
+end
+
 local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
 local q = held_in(ARGV[4], job, worker, fence, '0')
 if not q then return 0 end
@@ -46,7 +54,7 @@ if health < 100 then
         count_status('delivery.batches', token, 'throttled', 1)
         count_status('delivery.events', token, 'throttled', events)
         end_lease(q, job, worker, fence)
-        place(q, job, now + math.floor(wait * (1 + tonumber(ARGV[9])) + 0.5))
+        place(q, job, retry_time(math.floor(wait * (1 + tonumber(ARGV[9])) + 0.5)))
         return 1
     end
 end

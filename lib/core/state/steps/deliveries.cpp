@@ -37,7 +37,7 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
                        SubscriberQueueCounter::throttled_events);
         const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
-        jobs_.release(*job, now_ + Duration{std::llround(lengthened)}, now_);
+        jobs_.release(*job, retry_time(now_, Duration{std::llround(lengthened)}), now_);
         return DeliveryStart{.verdict = Verdict::throttled};
     }
     if (at_limit(*job, step)) {
@@ -88,12 +88,13 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
             .messages = std::move(messages)};
 }
 
-/// A seal records the attempt with it. A batch that was full is sealed already; then the first
-/// attempt is worth a record only if they are limited or if an earlier process may have made one.
+/// A seal records the attempt with it, and a failure those up to its own. So the record of an
+/// attempt at a batch that is sealed is needed only where attempts are limited, or where an earlier
+/// one may have left none: in an earlier process, or because it was cut off.
 void Machine::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
-    const bool first = batch.attempts == 1 && batch.sealed_here;
-    const bool logged = !batch.current && (!first || wants.attempts_max > 0);
+    const bool recorded = batch.attempts == 1 ? batch.sealed_here : batch.last_error != nullptr;
+    const bool logged = !batch.current && (!recorded || wants.attempts_max > 0);
     if (batch.current) subscriber_queues_.seal(batch);
     if (logged) changes_.changed(batch);
 }
