@@ -18,7 +18,7 @@ import sys
 
 from support import rounds, servers
 
-ROUNDS = 7
+ROUNDS = 11
 HEALTHY, SILENT, FAILING, GREEDY = 900, 50, 50, 10
 RATE = 1_000  # events a second for the healthy
 SECONDS = 12
