@@ -42,7 +42,7 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     others = ["--silent", SILENT, "--failing", FAILING, "--greedy", GREEDY]
     measured, alone, beside = rounds.Rounds(), [], []
-    with servers.receiver(build) as receiver, servers.receiver(build, niceness=19) as broken:
+    with servers.receiver(build) as receiver, servers.receiver(build, elsewhere=True) as broken:
         for _ in range(ROUNDS):
             alone.append(run(build, receiver, broken))
             beside.append(run(build, receiver, broken, *others))

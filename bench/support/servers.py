@@ -121,11 +121,12 @@ def folder(build):
         shutil.rmtree(path)
 
 
-def receiver(build, *arguments, niceness=0):
-    """A receiver of batches; see tools/receiver.cpp. One that stands for another machine is nice to
-    the processes that are measured."""
+def receiver(build, *arguments, elsewhere=False):
+    """A receiver of batches; see tools/receiver.cpp. One that stands for another machine runs only
+    while none of the processes that are measured wants a processor."""
+    priority = ["chrt", "--idle", "0"] if elsewhere else []
     program = build / "bench/bench_receiver"
-    return running(start_announced(["nice", "-n", str(niceness), program, *arguments]))
+    return running(start_announced([*priority, program, *arguments]))
 
 
 ROOT_KEY = "bench-root-key"

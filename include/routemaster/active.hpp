@@ -21,8 +21,8 @@ public:
     /// sooner when woken. Returns `now` when there is more to do at once.
     virtual TimePoint poll(TimePoint now) = 0;
 
-    /// From now on, calls `wake`, from any thread, when `poll` should be called sooner than it
-    /// returned. `wake` does not block and does not call back.
+    /// From now on, calls `wake`, from any threads, also at once, when `poll` should be called
+    /// sooner than it returned. `wake` does not block and does not call back.
     virtual void wake_with(std::function<void()> wake) = 0;
 
     /// Begins an orderly end: begins nothing new, and lets work under way end by `deadline`. Keep

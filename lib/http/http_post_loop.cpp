@@ -1,7 +1,7 @@
 #include "http_post_loop.hpp"
 
 #include <pthread.h>
-#include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,12 +32,11 @@ std::thread thread_without_signals(Function function) {
     }
 }
 
-/// Lets all other threads have the processor before this one, and before those that it starts, at
-/// once: the scheduler may let the slice of a thread that is merely nice end first. Where that is
-/// refused nothing is lost but the priority.
+/// Lowers the priority of this thread, and of those that it starts, as Linux does for a thread id.
+/// Where that is refused nothing is lost but the priority.
 void take_lowest_priority() {
-    const sched_param none{};
-    (void)sched_setscheduler(0, SCHED_IDLE, &none);
+    constexpr int greatest_niceness = 19;
+    (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), greatest_niceness);
 }
 
 /// So many requests that began just now leave time for the turns of a borrower. With more of them

@@ -1,7 +1,6 @@
 // Many deliveries at once: which of them wait, and what they take.
 
 #include <doctest/doctest.h>
-#include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <future>
-#include <set>
+#include <map>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -44,12 +43,12 @@ std::chrono::microseconds processor_time() {
            std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
 }
 
-/// The threads of this process that run only when no other wants to.
-std::set<pid_t> idle_threads() {
-    std::set<pid_t> all;
+/// The threads of this process, with their niceness.
+std::map<id_t, int> threads() {
+    std::map<id_t, int> all;
     for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
-        const auto thread = static_cast<pid_t>(std::stoul(task.path().filename().string()));
-        if (sched_getscheduler(thread) == SCHED_IDLE) all.insert(thread);
+        const auto thread = static_cast<id_t>(std::stoul(task.path().filename().string()));
+        all.emplace(thread, getpriority(PRIO_PROCESS, thread));
     }
     return all;
 }
@@ -66,14 +65,20 @@ void raise_descriptor_limit() {
 
 TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
-    REQUIRE(idle_threads().empty());
+    const int own = getpriority(PRIO_PROCESS, 0);
+    const auto before = threads();
     HttpTransport transport{local};
     for (const bool unhealthy : {true, false}) {
         Delivery one = delivery(receiver.url());
         one.unhealthy = unhealthy;
         CHECK(deliver(transport, std::move(one)).outcome);
     }
-    CHECK(idle_threads().size() == 1);
+    std::vector<int> added;
+    for (const auto& [thread, niceness] : threads()) {
+        if (!before.contains(thread) && niceness != own) added.push_back(niceness);
+    }
+    // None is added to a process that has the lowest priority itself.
+    CHECK(added == (own == 19 ? std::vector<int>{} : std::vector<int>{19}));
 }
 
 TEST_CASE("deliveries beyond the bound on those under way wait for their turn, untimed") {

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -44,6 +47,23 @@ TEST_CASE("every item wakes the reader while it is subscribed") {
     event_queue.put(3);
     event_queue.wake();
     CHECK(woken == 2);
+}
+
+TEST_CASE("who is slow to wake the reader holds up nobody else") {
+    EventQueue<int> event_queue;
+    std::promise<void> waking;
+    std::promise<void> go_on;
+    std::atomic<int> woken = 0;
+    event_queue.wake_with([&] {
+        if (woken++ > 0) return;
+        waking.set_value();
+        go_on.get_future().wait();
+    });
+    const std::jthread slow{[&] { event_queue.put(1); }};
+    waking.get_future().wait();
+    const auto other = std::async(std::launch::async, [&] { event_queue.put(2); });
+    CHECK(other.wait_for(std::chrono::seconds{10}) == std::future_status::ready);
+    go_on.set_value();
 }
 
 TEST_CASE("a reader that runs as soon as it is woken waits for no writer") {

@@ -57,8 +57,8 @@ struct HttpTransportOptions {
 /// Any status from 200 to 299 is success; any other is a failure, and so are redirects, which are
 /// not followed. A status of `permanent_statuses` is a permanent failure. The body of an answer is
 /// ignored. All deliveries share one thread and one pool of kept-alive connections, but for those
-/// that are `unhealthy`: so that they delay no others, they have a thread of the lowest priority
-/// (`SCHED_IDLE`), and a pool of their own.
+/// that are `unhealthy`: so that they delay no others, they have a thread of the lowest priority,
+/// and a pool of their own.
 /// With `allow_loopback` off, the address is checked when the connection is made, after name
 /// resolution, so a name that resolves to this machine is refused as well: to its loopback
 /// interface, or to an address of another one, which is known a second after the interface got it.

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -55,15 +56,17 @@ public:
     }
 
 private:
-    /// Without the lock of the events: the reader would wait for it, if it ran at once.
+    /// Without the lock of the events: the reader would wait for it, if it ran at once. Others may
+    /// wake it meanwhile: a thread of low priority loses the processor to the one that it wakes,
+    /// and on a busy machine it is long until it can go on.
     void wake_reader() {
-        const std::lock_guard lock{wake_mutex_};
+        const std::shared_lock lock{wake_mutex_};
         if (wake_) wake_();
     }
 
     mutable std::mutex mutex_;  // Guards the events.
     Events events_;
-    std::mutex wake_mutex_;  // Guards the wake-up; locked while waking, so that none comes late.
+    std::shared_mutex wake_mutex_;  // Guards the wake-up; held while waking: none comes late.
     std::function<void()> wake_;
 };
 
