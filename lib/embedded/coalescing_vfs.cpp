@@ -14,7 +14,7 @@
 namespace routemaster::embedded {
 namespace {
 
-constexpr const char* name = "routemaster";
+constexpr const char* vfs_name = "routemaster";
 
 /// The VFS that does the work.
 constexpr const char* beneath = "unix-excl";
@@ -170,7 +170,7 @@ int open(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out
 class Registration {
 public:
     Registration() : vfs_{*next()} {
-        vfs_.zName = name;
+        vfs_.zName = vfs_name;
         vfs_.szOsFile += static_cast<int>(sizeof(LogFile));
         vfs_.pNext = nullptr;
         vfs_.xOpen = open;
@@ -203,7 +203,7 @@ private:
 
 const char* coalescing_vfs() {
     static const Registration registration;
-    return name;
+    return vfs_name;
 }
 
 }  // namespace routemaster::embedded
