@@ -91,7 +91,7 @@ TEST_CASE("hundreds of large jobs whose leases end together delay no publication
         all_ready = client.all_are("ready");
     }
     CHECK(all_ready);
-    CHECK(slowest <= 1s);
+    CHECK(slowest <= 3s);  // 5 s when all end in one step; 1.2 s on a machine that was busy.
     if (test::memory_tells) CHECK(memory < before + (std::size_t{128} << 20U));
     CHECK(bus.stop() == 0);
     CHECK(bus.process().errors().find("lost the lease") == std::string::npos);
