@@ -36,9 +36,11 @@ struct HealthOptions {
 [[nodiscard]] Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
                                   double jitter) noexcept;
 
-/// When a retry is due after such a wait: at its end, rounded up to a multiple of a power of two of
-/// milliseconds, by less than an eighth of the wait and 512 ms. So the retries of many subscribers
-/// fall due together: each time that one does, it costs a turn of the dispatcher and a commit.
-[[nodiscard]] TimePoint retry_time(TimePoint now, Duration wait) noexcept;
+/// When a retry is due after such a wait, and an attempt that took so long: at the end of the wait,
+/// rounded up to a multiple of a power of two of milliseconds, by less than 512 ms and an eighth of
+/// the longer of the two. So the retries of many subscribers fall due together: each time that one
+/// does, it costs a turn of the dispatcher and a commit.
+[[nodiscard]] TimePoint retry_time(TimePoint now, Duration wait,
+                                   Duration took = Duration::zero()) noexcept;
 
 }  // namespace routemaster

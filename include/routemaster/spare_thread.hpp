@@ -24,7 +24,8 @@ public:
     /// turn.
     virtual void take_back() = 0;
 
-    /// Has the thread call `turn` soon, once for all requests that came before. False, and nothing
+    /// Has the thread call `turn` soon, once for all requests that came before. Inside of a turn it
+    /// asks for the next: what the thread has got to do meanwhile comes first. False, and nothing
     /// else, when it has much to do itself, or is lent to nobody. Does not block.
     [[nodiscard]] virtual bool request_turn() = 0;
 };

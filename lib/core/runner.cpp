@@ -17,7 +17,7 @@ class Runner::Impl {
 public:
     Impl(Active& active, const Clock& clock, SpareThread* spare)
         : active_{active}, clock_{clock}, turned_at_{clock.now()} {
-        if (spare != nullptr && spare->lend([this] { take_turns(); })) spare_ = spare;
+        if (spare != nullptr && spare->lend([this] { take_turn(); })) spare_ = spare;
         active_.wake_with([this] { wake(); });
         thread_ = std::jthread{[this](const std::stop_token& stopped) { run(stopped); }};
     }
@@ -38,7 +38,7 @@ public:
         changed_.notify_one();
         if (thread_.joinable()) thread_.join();
         active_.wake_with({});
-        if (auto* const spare = std::exchange(spare_, nullptr)) spare->take_back();
+        if (auto* const spare = no_longer_spare()) spare->take_back();
     }
 
     /// Whether the calling thread, which may be the spare one, is in a poll.
@@ -54,9 +54,6 @@ private:
     static constexpr Duration turn_max{10'000};
     /// Longest sleep, so that the runner notices when the clock is set.
     static constexpr Duration sleep_max{1'000};
-    /// Polls one after the other on the spare thread: from the news of a job to its delivery it
-    /// takes three.
-    static constexpr int polls_max = 8;
 
     void wake() {
         bool ask = false;
@@ -120,40 +117,49 @@ private:
         lock.unlock();
     }
 
+    SpareThread* no_longer_spare() {
+        const std::lock_guard lock{mutex_};
+        return std::exchange(spare_, nullptr);
+    }
+
     Duration grace() {
         const std::lock_guard lock{mutex_};
         return grace_;
     }
 
-    /// Polls on the spare thread. The runner's own goes on when that takes long, or when it is to
-    /// sleep for less long than it does.
-    void take_turns() {
+    /// Polls once on the spare thread, and asks it for another turn if there is more to do: it can
+    /// begin what was submitted to it in between. The runner's own thread goes on when the spare one
+    /// has no time, or when it is to sleep for less long than it does.
+    void take_turn() {
         std::unique_lock lock{mutex_};
         if (!woken_ || polling_ || stopping_) return;
-        for (int polls = 1;; ++polls) {
-            begin_poll(lock);
-            const auto next = poll();
-            const auto now = clock_.now();
-            lock.lock();
-            const bool more = woken_ || next <= now;
-            roused_ = stopping_ || (more ? polls == polls_max : next < sleeps_until_);
-            if (roused_ || !more) break;
-        }
+        begin_poll(lock);
+        const auto next = poll();
+        const auto now = clock_.now();
+        lock.lock();
         polling_ = false;
-        const bool roused = roused_;
+        woken_ = woken_ || next <= now;
+        roused_ = stopping_ || (!woken_ && next < sleeps_until_);
+        auto* const spare = woken_ && !stopping_ ? spare_ : nullptr;
+        bool notify = roused_;
         lock.unlock();
         poll_ended_.notify_one();
-        if (roused) changed_.notify_one();
+        if (spare != nullptr && !spare->request_turn()) {
+            lock.lock();
+            roused_ = notify = true;
+            lock.unlock();
+        }
+        if (notify) changed_.notify_one();
     }
 
     Active& active_;
     const Clock& clock_;
-    SpareThread* spare_ = nullptr;
     std::atomic<TimePoint> turned_at_;  // When the last turn, or the sleep after it, ended.
 
     std::mutex mutex_;  // Guards the rest, but for the thread.
     std::condition_variable changed_;
     std::condition_variable poll_ended_;
+    SpareThread* spare_ = nullptr;
     bool woken_ = false;    // It is to be polled.
     bool roused_ = false;   // By the thread of the runner.
     bool polling_ = false;  // One thread does.

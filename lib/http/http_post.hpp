@@ -80,6 +80,8 @@ public:
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
 
 private:
+    using Clock = std::chrono::steady_clock;
+
     struct Cleanup {
         void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
     };
@@ -105,6 +107,7 @@ private:
     void set_up_answer();
     void set_up_headers();
     void begin_headers();
+    [[nodiscard]] long milliseconds(Duration limit, Clock::time_point now) const;
     [[nodiscard]] bool is_too_long(std::size_t more);
     [[nodiscard]] std::optional<std::uint64_t> received_by_socket() const;
     [[nodiscard]] Error failure(CURLcode code) const;

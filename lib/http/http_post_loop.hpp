@@ -67,7 +67,7 @@ private:
     using Found = std::pair<std::string, Result<Addresses>>;
 
     void run();
-    void take_turn();
+    void take_turns();
     bool take_submitted();
     void note_whether_busy(std::size_t beginning);
     void wake(std::unique_lock<std::mutex> lock);

@@ -117,6 +117,7 @@ void HttpPosts::advance() {
         if (post->is_busy()) end(*post, std::move(error));
     }
     unwatched_.clear();
+    report();
 }
 
 void HttpPosts::end(HttpPost& post, Result<void> outcome) {
@@ -125,7 +126,15 @@ void HttpPosts::end(HttpPost& post, Result<void> outcome) {
     PostRequest request = post.take();
     idle_.push_back(&post);
     std::erase_if(recent_, [&post](const auto& any) { return any.second == &post; });
-    finish(request, std::move(outcome), permanent);
+    unreported_.push_back({std::move(request), std::move(outcome), permanent});
+}
+
+/// Those that end together are reported together: whoever gets the reports is woken less often.
+void HttpPosts::report() {
+    for (auto& [request, outcome, permanent] : unreported_) {
+        finish(request, std::move(outcome), permanent);
+    }
+    unreported_.clear();
 }
 
 void HttpPosts::wait(int milliseconds) {
@@ -142,6 +151,7 @@ void HttpPosts::end_all(const Error& error) {
     for (const auto& post : all_) {
         if (post->is_busy()) end(*post, error);
     }
+    report();
 }
 
 /// Never returns an error: libcurl would end all transfers, and accept no others.

@@ -74,6 +74,11 @@ public:
     void end_all(const Error& error);
 
 private:
+    struct Report {
+        PostRequest request;
+        Result<void> outcome;
+        bool permanent;
+    };
     struct Cleanup {
         void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
     };
@@ -83,6 +88,7 @@ private:
 
     void act(curl_socket_t socket, int events);
     void end(HttpPost& post, Result<void> outcome);
+    void report();
 
     const HttpTransportOptions& options_;
     ThisMachine& machine_;
@@ -92,7 +98,8 @@ private:
     std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.
     std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
     std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< And when they began.
-    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being reported by `advance`.
+    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being taken out by `advance`.
+    std::vector<Report> unreported_;                         ///< They have ended.
     std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
     std::vector<HttpPost*> without_socket_;  ///< Whose address failed: they may have others.
     std::optional<Error> trouble_;

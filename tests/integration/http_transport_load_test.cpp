@@ -2,10 +2,15 @@
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -53,6 +58,14 @@ std::map<id_t, int> threads() {
     return all;
 }
 
+/// How long the scheduler would let a thread run; 0 is this one. Nothing before Linux 6.12.
+std::chrono::nanoseconds slice_of(id_t thread) {
+    std::array<std::uint64_t, 6> attributes{};
+    constexpr std::size_t slice = 3;  // As in sched_attr, which is not to be had beside <sched.h>.
+    if (syscall(SYS_sched_getattr, thread, attributes.data(), sizeof attributes, 0) != 0) return {};
+    return std::chrono::nanoseconds{attributes.at(slice)};
+}
+
 /// Raises the limit of descriptors of this process to its maximum.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -75,7 +88,9 @@ TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
     }
     std::vector<int> added;
     for (const auto& [thread, niceness] : threads()) {
-        if (!before.contains(thread) && niceness != own) added.push_back(niceness);
+        if (before.contains(thread) || niceness == own) continue;
+        added.push_back(niceness);
+        if (slice_of(0) > 0ns) CHECK_MESSAGE(slice_of(thread) > slice_of(0), "others preempt it");
     }
     // None is added to a process that has the lowest priority itself.
     CHECK(added == (own == 19 ? std::vector<int>{} : std::vector<int>{19}));
@@ -247,6 +262,30 @@ TEST_CASE("a transport lends its thread to one borrower at a time, while it has 
     spare->take_back();
     CHECK(spare->lend([] {}));
     spare->take_back();
+}
+
+TEST_CASE("a delivery that a turn submits begins before the next turn") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports reports;
+    HttpTransport transport{local};
+    // So that there is a connection, over which the next request goes at once.
+    CHECK(deliver(transport, delivery(receiver.url())).outcome);
+    auto* const spare = transport.spare_thread();
+    std::atomic<int> turns = 0;
+    std::atomic<bool> begun = false;
+    REQUIRE(spare->lend([&] {
+        if (++turns == 1) {
+            transport.deliver(delivery(receiver.url()), reports.keep());
+            CHECK(spare->request_turn());
+        } else if (turns == 2) {
+            begun = test::await([&] { return receiver.requests().size() == 2; }, 1s);
+        }
+    }));
+    REQUIRE(spare->request_turn());
+    CHECK(test::await([&] { return turns == 2; }));
+    CHECK(reports.wait_for(1)[0].outcome);
+    spare->take_back();
+    CHECK(begun);
 }
 
 TEST_CASE("a transport takes its thread back when the turn is over") {

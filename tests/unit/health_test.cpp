@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <limits>
 
 using namespace routemaster;
 
@@ -52,6 +53,21 @@ TEST_CASE("a short maximum bounds the wait from the first attempt on") {
 TEST_CASE("jitter lengthens a wait by up to half") {
     CHECK(retry_wait(100, 1, Duration{60'000}, 0.25) == Duration{125});
     CHECK(retry_wait(0, 1, Duration{60'000}, 0.4999) == Duration{89'994});
+}
+
+TEST_CASE("after an attempt that took long, retries are due together with more others") {
+    const auto due = [](std::int64_t wait, std::int64_t took) {
+        return retry_time(TimePoint{Duration{1}}, Duration{wait}, Duration{took})
+            .time_since_epoch()
+            .count();
+    };
+    CHECK(due(100, 0) == 104);
+    CHECK(due(100, 100) == 104);
+    CHECK(due(100, 256) == 128);
+    CHECK(due(100, 5'000) == 512);
+    CHECK(due(5'000, 100) == 5'120);
+    CHECK_MESSAGE(due(100, -5'000) == 104, "the clock was set back during the attempt");
+    CHECK(due(100, std::numeric_limits<std::int64_t>::max()) == 512);
 }
 
 TEST_CASE("retries are due together, at most an eighth of their wait and half a second late") {

@@ -19,8 +19,8 @@ namespace routemaster {
 
 /// Settings of an `HttpTransport`. Defaults are Ruby Routemaster's.
 struct HttpTransportOptions {
-    /// The id of the batch reduces both timeouts by up to a tenth, so that deliveries which began
-    /// together do not end together.
+    /// Both timeouts are reduced by up to a tenth: by the id of the batch, so that deliveries which
+    /// began together do not all end together, and to multiples of up to 64 ms, so that some do.
     Duration connect_timeout{2'000};
     Duration total_timeout{20'000};  ///< From the first byte sent to the last received.
     bool verify_tls = true;          ///< Off: checks neither the peer's certificate nor its name.

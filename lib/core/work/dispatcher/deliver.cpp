@@ -78,8 +78,8 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .patient = !loop_.closing()};
     if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);
-        step.retry_at = retry_time(
-            now_, retry_wait(points, flight.attempt, options_.health.backoff_max, jitter()));
+        const auto wait = retry_wait(points, flight.attempt, options_.health.backoff_max, jitter());
+        step.retry_at = retry_time(now_, wait, now_ - flight.begun_at);
         step.permanent = delivered.report.permanent;
         step.error = outcome.error().message();
     }
