@@ -128,8 +128,8 @@ private:
     }
 
     /// Polls once on the spare thread, and asks it for another turn if there is more to do: it can
-    /// begin what was submitted to it in between. The runner's own thread goes on when the spare one
-    /// has no time, or when it is to sleep for less long than it does.
+    /// begin what was submitted to it in between. The runner's own thread goes on when the spare
+    /// one has no time, or when it is to sleep for less long than it does.
     void take_turn() {
         std::unique_lock lock{mutex_};
         if (!woken_ || polling_ || stopping_) return;

@@ -131,6 +131,7 @@ PROGRAMS["wake_ups"] = [[f"tests/threads/{what}_test.cpp"] for what in ("event_q
 PROGRAMS["http_transport"] = [
     ["tests/integration/http_transport_load_test.cpp", *sources_of("http")]
 ]
+PROGRAMS["http_timeouts"] = [["tests/integration/http_transport_test.cpp", *sources_of("http")]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]

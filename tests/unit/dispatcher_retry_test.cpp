@@ -45,6 +45,28 @@ void check_waits(const std::vector<Duration>& waits, const std::vector<int>& lea
     }
 }
 
+/// When a hundred subscribers are retried whose attempts took so long, and failed 1 ms apart.
+std::set<TimePoint> retry_times(Duration took) {
+    DeliveryScene scene;
+    constexpr std::size_t subscribers = 100;
+    for (std::size_t i = 0; i < subscribers; ++i) scene.subscribe("s" + std::to_string(i));
+    scene.publish();
+    scene.run();
+    scene.run_for(took);
+    for (std::size_t i = 0; i < subscribers; ++i, scene.run_for(Duration{1})) {
+        scene.transport.answer(refusal());
+    }
+    std::set<TimePoint> times;
+    for (std::size_t retried = 0; retried < subscribers; scene.clock.set(scene.runner.next())) {
+        scene.run();
+        const auto under_way = scene.transport.under_way();
+        if (under_way > 0) times.insert(scene.clock.now());
+        for (std::size_t i = 0; i < under_way; ++i) scene.transport.answer({});
+        retried += under_way;
+    }
+    return times;
+}
+
 }  // namespace
 
 TEST_CASE("the waits between attempts double from 100 ms to the longest backoff") {
@@ -99,23 +121,11 @@ TEST_CASE("jitter spreads the waits of many subscribers") {
 }
 
 TEST_CASE("subscribers that failed at different times are retried together") {
-    DeliveryScene scene;
-    constexpr std::size_t subscribers = 100;
-    for (std::size_t i = 0; i < subscribers; ++i) scene.subscribe("s" + std::to_string(i));
-    scene.publish();
-    scene.run();
-    for (std::size_t i = 0; i < subscribers; ++i, scene.run_for(Duration{1})) {
-        scene.transport.answer(refusal());
-    }
-    std::set<TimePoint> times;
-    for (std::size_t retried = 0; retried < subscribers; scene.clock.set(scene.runner.next())) {
-        scene.run();
-        const auto under_way = scene.transport.under_way();
-        if (under_way > 0) times.insert(scene.clock.now());
-        for (std::size_t i = 0; i < under_way; ++i) scene.transport.answer({});
-        retried += under_way;
-    }
-    CHECK(times.size() <= 25);  // Every 8 ms, for at most 200 ms.
+    CHECK(retry_times(Duration{0}).size() <= 25);  // Every 8 ms, for at most 200 ms.
+}
+
+TEST_CASE("subscribers that took long to fail are retried together with more others") {
+    CHECK(retry_times(Duration{5'000}).size() <= 2);  // Every 512 ms.
 }
 
 TEST_CASE("failures lower health and successes raise it, within 0 and 100") {
