@@ -53,7 +53,7 @@ void take_lowest_priority() {
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), greatest_niceness);
     // Whatever its niceness, a thread may finish its slice before others run, except that one with
     // a shorter slice preempts it when it wakes (since Linux 6.12). Usual slices are 3 ms and less.
-    constexpr std::chrono::nanoseconds long_slice = std::chrono::milliseconds{20};
+    constexpr std::chrono::nanoseconds long_slice = std::chrono::milliseconds{4};
     constexpr std::uint64_t keep_policy = 0x08;
     SchedulingAttributes attributes;
     attributes.flags = keep_policy;
