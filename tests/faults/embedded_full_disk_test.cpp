@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -57,14 +58,17 @@ struct FillingDisk : FileScene {
         }
     }
 
-    /// Performs a step, again and again while it is unavailable.
+    /// Performs a step, again and again while it is unavailable: beside other tests it takes long
+    /// until the space of thousands of batches is free again.
     template <class S>
     typename S::Reply retried(const S& step) {
         Result<typename S::Reply> done = Error{Errc::unavailable, "not tried"};
-        REQUIRE(await([&] {
+        const auto try_it = [&] {
             done = perform(step);
             return done.has_value();
-        }));
+        };
+        const bool in_time = await(try_it, std::chrono::seconds{90});
+        if (!in_time) FAIL(S::traits.name << ": " << done.error().message());
         return *std::move(done);
     }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -94,11 +95,24 @@ private:
     std::size_t master_ = 0;
 };
 
+/// Starts a process, again if it ended because Redis was away for as long as it waits at its start.
+template <class Process>
+std::unique_ptr<Process> started(const std::string& store) {
+    constexpr int tries_max = 10;
+    for (int tries = 1;; ++tries) {
+        try {
+            return std::make_unique<Process>(store);
+        } catch (const std::exception&) {
+            if (tries == tries_max) throw;
+        }
+    }
+}
+
 /// Web processes that start and stop, and those that can be used now.
 class Webs {
 public:
     explicit Webs(std::string store) : store_{std::move(store)} {
-        for (auto& web : webs_) web = std::make_shared<test::RunningWeb>(store_);
+        for (auto& web : webs_) web = started<test::RunningWeb>(store_);
     }
 
     [[nodiscard]] std::shared_ptr<test::RunningWeb> get(std::size_t index) const {
@@ -110,7 +124,7 @@ public:
         auto& process = get(index)->process();
         process.signal(SIGKILL);
         process.wait();
-        auto fresh = std::make_shared<test::RunningWeb>(store_);
+        std::shared_ptr<test::RunningWeb> fresh = started<test::RunningWeb>(store_);
         const std::lock_guard lock{mutex_};
         webs_[index] = std::move(fresh);
     }
@@ -199,7 +213,7 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
     Webs webs{redis.url()};
     std::vector<std::unique_ptr<test::RunningWorker>> workers;
     for (std::size_t i = 0; i < workers_count; ++i) {
-        workers.push_back(std::make_unique<test::RunningWorker>(redis.url()));
+        workers.push_back(started<test::RunningWorker>(redis.url()));
     }
     test::BatchReceiver receivers[3];
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -225,12 +239,12 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
             case 0:
                 ++troubles["worker killed"];
                 workers[worker]->kill();
-                workers[worker] = std::make_unique<test::RunningWorker>(redis.url());
+                workers[worker] = started<test::RunningWorker>(redis.url());
                 break;
             case 1:
                 ++troubles["worker stopped"];
                 CHECK(workers[worker]->stop() == 0);
-                workers[worker] = std::make_unique<test::RunningWorker>(redis.url());
+                workers[worker] = started<test::RunningWorker>(redis.url());
                 break;
             case 2:
                 ++troubles["web killed"];

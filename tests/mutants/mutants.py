@@ -20,6 +20,7 @@ that is to find it is compiled against the copy and run:
     wake_ups      the tests of how threads wake each other
     url           the tests of which URLs are accepted
     http_transport    the tests of many deliveries by HTTP at once
+    http_timeouts     the tests of deliveries by HTTP
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
