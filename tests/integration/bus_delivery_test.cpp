@@ -87,7 +87,7 @@ TEST_CASE("a batch that is not full is sent when it is due") {
     const auto waited = std::chrono::steady_clock::now() - began;
     CHECK(receiver.deliveries().front().urls == order_urls(3));
     CHECK(waited >= std::chrono::milliseconds{299});
-    CHECK(waited < std::chrono::milliseconds{2'000});
+    CHECK(waited < std::chrono::seconds{5});
 }
 
 TEST_CASE("a receiver that fails gets the same batch again, and the order stays") {
