@@ -282,7 +282,8 @@ TEST_CASE("redis: a job that kills its process takes none along that runs beside
     pool.handle("a", [](JobContext&) {});
     pool.start();
     CHECK(await([&] { return jobs.status().value() == QueueStatus{.buried = 1}; }));
-    CHECK(JobQueue{store, "other"}.status().value() == QueueStatus{});
+    JobQueue other{store, "other"};
+    CHECK(await([&] { return other.status().value() == QueueStatus{}; }));
     const auto buried = jobs.find(poison).value().value();
     CHECK(buried.attempts == 3);
     REQUIRE(buried.errors.size() == 3);
