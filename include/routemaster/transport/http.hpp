@@ -20,7 +20,7 @@ namespace routemaster {
 /// Settings of an `HttpTransport`. Defaults are Ruby Routemaster's.
 struct HttpTransportOptions {
     /// Both timeouts are reduced by up to a tenth: by the id of the batch, so that deliveries which
-    /// began together do not all end together, and to multiples of up to 64 ms, so that some do.
+    /// began together do not all end together, and to multiples of up to 512 ms, so that some do.
     Duration connect_timeout{2'000};
     Duration total_timeout{20'000};  ///< From the first byte sent to the last received.
     bool verify_tls = true;          ///< Off: checks neither the peer's certificate nor its name.
