@@ -21,6 +21,7 @@ that is to find it is compiled against the copy and run:
     url           the tests of which URLs are accepted
     http_transport    the tests of many deliveries by HTTP at once
     http_timeouts     the tests of deliveries by HTTP
+    http_posts        the tests of the POSTs under way
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
@@ -133,6 +134,7 @@ PROGRAMS["http_transport"] = [
     ["tests/integration/http_transport_load_test.cpp", *sources_of("http")]
 ]
 PROGRAMS["http_timeouts"] = [["tests/integration/http_transport_test.cpp", *sources_of("http")]]
+PROGRAMS["http_posts"] = [["tests/integration/http_posts_test.cpp", *sources_of("http")]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
