@@ -194,7 +194,7 @@ TEST_CASE("requests that wait for jobs leave half of the connections to others")
     // A request that does not wait takes a place for a moment, and one that waits may find none.
     CHECK(test::await([&] {
         if (post(bus, "/lease", "{}").status == 503) return true;
-        if (clients.size() < 35) wait_as_well();
+        if (clients.size() < 29) wait_as_well();
         return false;
     }));
     const auto refused = post(bus, "/lease", "{}");
