@@ -37,7 +37,7 @@ struct HealthOptions {
                                   double jitter) noexcept;
 
 /// When a retry is due after such a wait, and an attempt that took so long: at the end of the wait,
-/// rounded up to a multiple of a power of two of milliseconds, by less than 512 ms and an eighth of
+/// rounded up to a multiple of a power of two of milliseconds, by less than 1,024 ms and half of
 /// the longer of the two. So the retries of many subscribers fall due together: each time that one
 /// does, it costs a turn of the dispatcher and a commit.
 [[nodiscard]] TimePoint retry_time(TimePoint now, Duration wait,

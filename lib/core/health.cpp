@@ -22,7 +22,7 @@ Duration retry_wait(int points, std::uint32_t attempt, Duration backoff_max,
 TimePoint retry_time(TimePoint now, Duration wait, Duration took) noexcept {
     const auto longer = std::max(wait, took);
     const auto slack = std::bit_floor(
-        static_cast<std::uint64_t>(std::clamp<std::int64_t>(longer.count() / 8, 1, 512)));
+        static_cast<std::uint64_t>(std::clamp<std::int64_t>(longer.count() / 2, 1, 1'024)));
     const auto due = static_cast<std::uint64_t>((now + wait).time_since_epoch().count());
     return TimePoint{Duration{static_cast<std::int64_t>((due + slack - 1) & ~(slack - 1))}};
 }

@@ -90,14 +90,14 @@ void HttpPost::set_up_answer() {
 /// so would their successors: healthy ones would wait for all that work. So the id of the batch
 /// takes up to 7 % off the limit. Another 3 % at most lets some end together, since each time that
 /// one ends may hold up a healthy one.
-long HttpPost::milliseconds(Duration limit, Clock::time_point now) const {
+HttpPost::Clock::time_point HttpPost::end_of(Duration limit, Clock::time_point now) const {
     const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 70);
     const auto slack = std::bit_floor(
         static_cast<std::uint64_t>(std::clamp<std::int64_t>(limit.count() / 32, 1, 512)));
-    const auto since = std::chrono::floor<Duration>(now.time_since_epoch());
+    const auto since = std::chrono::floor<Duration>(now.time_since_epoch()) - request_.has_waited;
     const auto end = since + limit - limit * share / 1'000;
-    const auto rounded = Duration{end.count() & ~static_cast<std::int64_t>(slack - 1)};
-    return static_cast<long>(std::max(rounded - since - request_.has_waited, Duration{1}).count());
+    const Duration rounded{end.count() & ~static_cast<std::int64_t>(slack - 1)};
+    return std::max(Clock::time_point{rounded}, now + Duration{1});
 }
 
 Result<void> HttpPost::begin(PostRequest request) {
@@ -118,9 +118,11 @@ Result<void> HttpPost::begin(PostRequest request) {
     const std::string& json = request_.body.json;
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
+    deadline_ = end_of(options_.total_timeout, now);
+    // libcurl shares this among the addresses of the host.
+    const auto connected_by = std::min(end_of(options_.connect_timeout, now), deadline_);
     curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS,
-                     milliseconds(options_.connect_timeout, now));
-    curl_easy_setopt(handle(), CURLOPT_TIMEOUT_MS, milliseconds(options_.total_timeout, now));
+                     static_cast<long>(std::chrono::ceil<Duration>(connected_by - now).count()));
     resolve_.data = request_.resolve.data();
     curl_easy_setopt(handle(), CURLOPT_RESOLVE, request_.resolve.empty() ? nullptr : &resolve_);
     const CURLcode code = curl_easy_setopt(handle(), CURLOPT_URL, request_.url.c_str());
@@ -135,6 +137,12 @@ void HttpPost::begin_headers() {
     lines_[attempt] = "Routemaster-Attempt: " + std::to_string(request_.attempt);
     lines_[age] = "Routemaster-Age: " + std::to_string(age_now.count());
     for (std::size_t i = 0; i < line_count; ++i) headers_[i].data = lines_[i].data();
+}
+
+Error HttpPost::overdue() const {
+    const auto limit = std::to_string(options_.total_timeout.count()) + " ms";
+    if (received_ == 0) return {Errc::timed_out, "no answer within " + limit};
+    return {Errc::timed_out, "the answer was not complete within " + limit};
 }
 
 Result<void> HttpPost::outcome(CURLcode code) const {

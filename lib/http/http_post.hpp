@@ -72,6 +72,16 @@ public:
     /// Notes the socket that libcurl uses for it.
     void goes_over(curl_socket_t socket) noexcept { socket_ = socket; }
 
+    /// The socket that libcurl used last for it; `CURL_SOCKET_BAD` while there was none.
+    [[nodiscard]] curl_socket_t socket() const noexcept { return socket_; }
+
+    /// When it is to end, whatever has come of the answer.
+    [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
+        return deadline_;
+    }
+    /// The result of a delivery that has not ended by then.
+    [[nodiscard]] Error overdue() const;
+
     /// The result of the delivery, from libcurl's code for the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
     /// Whether the status of the answer is a permanent failure.
@@ -107,7 +117,7 @@ private:
     void set_up_answer();
     void set_up_headers();
     void begin_headers();
-    [[nodiscard]] long milliseconds(Duration limit, Clock::time_point now) const;
+    [[nodiscard]] Clock::time_point end_of(Duration limit, Clock::time_point now) const;
     [[nodiscard]] bool is_too_long(std::size_t more);
     [[nodiscard]] std::optional<std::uint64_t> received_by_socket() const;
     [[nodiscard]] Error failure(CURLcode code) const;
@@ -121,6 +131,7 @@ private:
     curl_slist resolve_{};
     std::array<char, CURL_ERROR_SIZE> error_{};
     PostRequest request_;
+    Clock::time_point deadline_{};
     std::size_t received_ = 0;       ///< Bytes of the answer: headers, body, trailers.
     std::size_t received_head_ = 0;  ///< Bytes that its headers count as; see `head_max`.
     bool head_ended_ = false;        ///< Whether the empty line behind them came.

@@ -76,6 +76,7 @@ void HttpPosts::start(PostRequest request) {
         if (code == CURLM_OK) {
             idle_.pop_back();
             recent_.emplace_back(Clock::now(), &post);
+            deadlines_.emplace(post.deadline(), &post);
             return;
         }
         begun = libcurl_error(curl_multi_strerror(code));
@@ -92,7 +93,6 @@ void HttpPosts::act(curl_socket_t socket, int events) {
     trouble_ = libcurl_error(curl_multi_strerror(code));
 }
 
-/// Reads all messages first: removing a handle makes libcurl search the unread ones.
 void HttpPosts::advance() {
     // When one address of a host has refused, or has taken its part of the time, libcurl 7.88
     // closes the socket, and connects to the next address when it is called again. But it asks to
@@ -104,6 +104,17 @@ void HttpPosts::advance() {
         timer_.reset();
         act(CURL_SOCKET_TIMEOUT, 0);
     }
+    end_completed();
+    end_overdue();
+    for (auto& [post, error] : unwatched_) {
+        if (post->is_busy()) end(*post, std::move(error));
+    }
+    unwatched_.clear();
+    report();
+}
+
+/// Reads all messages first: removing a handle makes libcurl search the unread ones.
+void HttpPosts::end_completed() {
     int left = 0;
     while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
         if (message->msg != CURLMSG_DONE) continue;
@@ -113,16 +124,27 @@ void HttpPosts::advance() {
     }
     for (auto& [post, outcome] : ended_) end(*post, std::move(outcome));
     ended_.clear();
-    for (auto& [post, error] : unwatched_) {
-        if (post->is_busy()) end(*post, std::move(error));
+}
+
+/// Ends few at a time: answers that have arrived for others wait meanwhile. libcurl would end all
+/// that are overdue at once, and without a look at the socket: on a busy machine, or when another
+/// turn took long, an answer may have come in time that nobody has read.
+void HttpPosts::end_overdue() {
+    constexpr int ends_per_turn = 4;
+    const auto now = Clock::now();
+    for (int looked_at = 0; looked_at < ends_per_turn; ++looked_at) {
+        if (deadlines_.empty() || deadlines_.begin()->first > now) return;
+        HttpPost& post = *deadlines_.begin()->second;
+        if (post.socket() != CURL_SOCKET_BAD) act(post.socket(), CURL_CSELECT_IN);
+        end_completed();
+        if (post.is_busy()) end(post, post.overdue());
     }
-    unwatched_.clear();
-    report();
 }
 
 void HttpPosts::end(HttpPost& post, Result<void> outcome) {
     const bool permanent = !outcome && post.permanent();
     curl_multi_remove_handle(multi_.get(), post.handle());
+    deadlines_.erase({post.deadline(), &post});
     PostRequest request = post.take();
     idle_.push_back(&post);
     std::erase_if(recent_, [&post](const auto& any) { return any.second == &post; });

@@ -5,11 +5,13 @@
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,7 +62,10 @@ public:
     /// When to call `advance`, if nothing happens before.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         const bool now = !unwatched_.empty() || !without_socket_.empty();
-        return now ? Clock::time_point::min() : timer_;
+        if (now) return Clock::time_point::min();
+        if (deadlines_.empty()) return timer_;
+        const auto first = deadlines_.begin()->first;
+        return timer_ ? std::min(*timer_, first) : first;
     }
 
     /// Sleeps until something happens, the waker wakes, or `milliseconds` have passed (-1: no
@@ -87,6 +92,8 @@ private:
     static int set_timer(CURLM*, long milliseconds, void* self);
 
     void act(curl_socket_t socket, int events);
+    void end_completed();
+    void end_overdue();
     void end(HttpPost& post, Result<void> outcome);
     void report();
 
@@ -98,6 +105,7 @@ private:
     std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.
     std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
     std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< And when they began.
+    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all under way.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being taken out by `advance`.
     std::vector<Report> unreported_;                         ///< They have ended.
     std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.

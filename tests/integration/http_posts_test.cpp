@@ -2,33 +2,155 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <functional>
+#include <future>
+#include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/system/waker.hpp"
+#include "support/scripted_receiver.hpp"
 
 using namespace routemaster;
 using namespace routemaster::detail;
+using namespace std::chrono_literals;
+using test::ReceivedRequest;
+using test::ScriptedReceiver;
 
-TEST_CASE("POSTs that end together are reported together") {
-    const HttpTransportOptions options{.allow_http = true, .allow_loopback = true};
+namespace {
+
+constexpr Duration connect_timeout = 500ms;
+
+struct Scene {
+    explicit Scene(Duration timeout = 20s)
+        : options{.connect_timeout = connect_timeout, .total_timeout = timeout} {}
+
+    void post(const std::string& url, DeliveryDone done) {
+        posts.start({.url = url, .body = {.json = "[]"}, .done = std::move(done)});
+    }
+
+    /// Until `done`, or for so many turns that something is wrong.
+    void turn_until(const std::function<bool()>& done) {
+        for (int turns = 0; !done() && turns < 1'000; ++turns) {
+            posts.advance();
+            if (!done()) posts.wait(10);
+        }
+        REQUIRE(done());
+    }
+
+    HttpTransportOptions options;
     ThisMachine machine;
     const Waker waker;
-    HttpPosts posts{options, machine, waker};
-    const std::string nobody = "http://127.0.0.1:1/";
+    HttpPosts posts{allow_here(options), machine, waker};
+
+private:
+    static const HttpTransportOptions& allow_here(HttpTransportOptions& options) {
+        options.allow_http = options.allow_loopback = true;
+        return options;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("POSTs that end together are reported together") {
+    Scene scene;
     std::vector<std::size_t> under_way;
     for (int i = 0; i < 3; ++i) {
-        posts.start(
-            {.url = nobody, .body = {.json = "[]"}, .done = [&](const DeliveryReport& report) {
-                 CHECK(!report.outcome);
-                 under_way.push_back(posts.size());
-             }});
+        scene.post("http://127.0.0.1:1/", [&](const DeliveryReport& report) {
+            CHECK(!report.outcome);
+            under_way.push_back(scene.posts.size());
+        });
     }
-    for (int turns = 0; under_way.size() < 3 && turns < 100; ++turns) {
-        posts.advance();
-        if (under_way.size() < 3) posts.wait(100);
-    }
-    REQUIRE(under_way.size() == 3);
+    scene.turn_until([&] { return under_way.size() == 3; });
     CHECK(under_way.front() == 0);
+}
+
+TEST_CASE("of many POSTs that are overdue, few end in a turn") {
+    constexpr std::size_t count = 40;
+    std::size_t received = 0;
+    std::mutex mutex;
+    const ScriptedReceiver receiver{[&](const ReceivedRequest&) {
+        const std::lock_guard lock{mutex};
+        ++received;
+        return test::silence();
+    }};
+    Scene scene{1s};
+    std::size_t ended = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        scene.post(receiver.url(), [&](const DeliveryReport& report) {
+            REQUIRE(!report.outcome);
+            CHECK(report.outcome.error().code() == Errc::timed_out);
+            CHECK(report.outcome.error().context() == "no answer within 1000 ms");
+            ++ended;
+        });
+    }
+    scene.turn_until([&] {
+        const std::lock_guard lock{mutex};
+        return received == count;
+    });
+    std::this_thread::sleep_for(1s);
+    REQUIRE(scene.posts.due());
+    for (std::size_t turns = 1; turns <= count / 4; ++turns) {
+        CHECK(*scene.posts.due() <= std::chrono::steady_clock::now());
+        scene.posts.advance();
+        CHECK(ended == 4 * turns);
+    }
+    CHECK(scene.posts.size() == 0);
+    CHECK(!scene.posts.due());
+}
+
+TEST_CASE("an answer that came in time counts, however late it is read") {
+    std::atomic<bool> received = false;
+    std::promise<void> answer;
+    const ScriptedReceiver receiver{[&](const ReceivedRequest&) {
+        received = true;
+        answer.get_future().wait();
+        return test::status(200);
+    }};
+    Scene scene{1'500ms};
+    const auto begun = std::chrono::steady_clock::now();
+    bool delivered = false;
+    scene.post(receiver.url(), [&](const DeliveryReport& report) {
+        if (!report.outcome) FAIL_CHECK(report.outcome.error().message());
+        delivered = true;
+    });
+    // Until the end of the time to connect, too, at which libcurl looks at the socket.
+    scene.turn_until(
+        [&] { return received && std::chrono::steady_clock::now() - begun > connect_timeout; });
+    answer.set_value();
+    std::this_thread::sleep_for(1'200ms);
+    scene.posts.advance();
+    CHECK(delivered);
+}
+
+TEST_CASE("an answer that has begun when its time is over is incomplete") {
+    const ScriptedReceiver receiver{[](const ReceivedRequest&) {
+        return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n."};
+    }};
+    Scene scene{200ms};
+    std::string error;
+    scene.post(receiver.url(),
+               [&](const DeliveryReport& report) { error = report.outcome.error().context(); });
+    scene.turn_until([&] { return !error.empty(); });
+    CHECK(error == "the answer was not complete within 200 ms");
+}
+
+TEST_CASE("a limit of a millisecond takes milliseconds") {
+    const ScriptedReceiver receiver{[](const ReceivedRequest&) { return test::silence(); }};
+    Scene scene{1ms};
+    const auto begun = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i) {
+        bool ended = false;
+        scene.post(receiver.url(), [&](const DeliveryReport& report) {
+            CHECK(report.outcome.error().code() == Errc::timed_out);
+            ended = true;
+        });
+        scene.turn_until([&] { return ended; });
+    }
+    CHECK(std::chrono::steady_clock::now() - begun < 2s);
 }

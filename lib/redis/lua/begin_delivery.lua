@@ -12,7 +12,7 @@
 -- As in routemaster/health.hpp.
 local function retry_time(wait)
     local slack = 1
-    while slack < 512 and slack * 16 <= wait do slack = slack * 2 end
+    while slack < 1024 and slack * 4 <= wait do slack = slack * 2 end
     return math.ceil((now + wait) / slack) * slack
 end
 
