@@ -118,11 +118,12 @@ Result<void> HttpPost::begin(PostRequest request) {
     const std::string& json = request_.body.json;
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
-    deadline_ = end_of(options_.total_timeout, now);
-    // libcurl shares this among the addresses of the host.
-    const auto connected_by = std::min(end_of(options_.connect_timeout, now), deadline_);
-    curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS,
-                     static_cast<long>(std::chrono::ceil<Duration>(connected_by - now).count()));
+    answer_deadline_ = end_of(options_.total_timeout, now);
+    deadline_ = std::min(end_of(options_.connect_timeout, now), answer_deadline_);
+    // Of this libcurl gives each address of the host its part. The deadline comes first, though
+    // this thread be late: libcurl would end all that are overdue at once.
+    const auto to_connect = std::chrono::ceil<Duration>((deadline_ - now) * 9 / 8);
+    curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(to_connect.count()));
     resolve_.data = request_.resolve.data();
     curl_easy_setopt(handle(), CURLOPT_RESOLVE, request_.resolve.empty() ? nullptr : &resolve_);
     const CURLcode code = curl_easy_setopt(handle(), CURLOPT_URL, request_.url.c_str());
@@ -139,7 +140,23 @@ void HttpPost::begin_headers() {
     for (std::size_t i = 0; i < line_count; ++i) headers_[i].data = lines_[i].data();
 }
 
+bool HttpPost::has_connection() const {
+    curl_off_t ready_after = 0;
+    curl_easy_getinfo(handle(), CURLINFO_PRETRANSFER_TIME_T, &ready_after);
+    return ready_after != 0;
+}
+
+bool HttpPost::extend() {
+    if (deadline_ == answer_deadline_ || !has_connection()) return false;
+    deadline_ = answer_deadline_;
+    return true;
+}
+
 Error HttpPost::overdue() const {
+    if (!has_connection()) {
+        const auto limit = std::min(options_.connect_timeout, options_.total_timeout);
+        return {Errc::timed_out, "no connection within " + std::to_string(limit.count()) + " ms"};
+    }
     const auto limit = std::to_string(options_.total_timeout.count()) + " ms";
     if (received_ == 0) return {Errc::timed_out, "no answer within " + limit};
     return {Errc::timed_out, "the answer was not complete within " + limit};

@@ -75,11 +75,13 @@ public:
     /// The socket that libcurl used last for it; `CURL_SOCKET_BAD` while there was none.
     [[nodiscard]] curl_socket_t socket() const noexcept { return socket_; }
 
-    /// When it is to end, whatever has come of the answer.
+    /// When it is to end, unless it has a connection by then, and time left for its answer.
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
         return deadline_;
     }
-    /// The result of a delivery that has not ended by then.
+    /// Moves the deadline to the end of the time for the answer. False if it is overdue.
+    [[nodiscard]] bool extend();
+    /// The result of a delivery that is overdue.
     [[nodiscard]] Error overdue() const;
 
     /// The result of the delivery, from libcurl's code for the transfer.
@@ -117,6 +119,7 @@ private:
     void set_up_answer();
     void set_up_headers();
     void begin_headers();
+    [[nodiscard]] bool has_connection() const;
     [[nodiscard]] Clock::time_point end_of(Duration limit, Clock::time_point now) const;
     [[nodiscard]] bool is_too_long(std::size_t more);
     [[nodiscard]] std::optional<std::uint64_t> received_by_socket() const;
@@ -132,6 +135,7 @@ private:
     std::array<char, CURL_ERROR_SIZE> error_{};
     PostRequest request_;
     Clock::time_point deadline_{};
+    Clock::time_point answer_deadline_{};
     std::size_t received_ = 0;       ///< Bytes of the answer: headers, body, trailers.
     std::size_t received_head_ = 0;  ///< Bytes that its headers count as; see `head_max`.
     bool head_ended_ = false;        ///< Whether the empty line behind them came.

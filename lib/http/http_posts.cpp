@@ -137,7 +137,13 @@ void HttpPosts::end_overdue() {
         HttpPost& post = *deadlines_.begin()->second;
         if (post.socket() != CURL_SOCKET_BAD) act(post.socket(), CURL_CSELECT_IN);
         end_completed();
-        if (post.is_busy()) end(post, post.overdue());
+        if (!post.is_busy()) continue;
+        deadlines_.erase({post.deadline(), &post});
+        if (post.extend()) {
+            deadlines_.emplace(post.deadline(), &post);
+        } else {
+            end(post, post.overdue());
+        }
     }
 }
 

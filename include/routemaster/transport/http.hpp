@@ -21,7 +21,7 @@ namespace routemaster {
 struct HttpTransportOptions {
     /// Both timeouts are reduced by up to a tenth: by the id of the batch, so that deliveries which
     /// began together do not all end together, and to multiples of up to 512 ms, so that some do.
-    Duration connect_timeout{2'000};
+    Duration connect_timeout{2'000};  ///< To look up the name, to connect and to set up TLS.
     Duration total_timeout{20'000};  ///< From the first byte sent to the last received.
     bool verify_tls = true;          ///< Off: checks neither the peer's certificate nor its name.
     bool allow_http = false;         ///< Off: serves only https callbacks.
@@ -68,7 +68,8 @@ struct HttpTransportOptions {
 /// It looks names up as the machine does, on up to twice 32 threads, and uses the addresses for a
 /// minute, and for nine more while it looks them up again. Deliveries that need no lookup never
 /// wait for one. It tries the addresses of a host one after another, IPv4 and IPv6
-/// side by side, the first for half of `connect_timeout`, the next for half of what is left.
+/// side by side, the first for about half of `connect_timeout`, the next for about half of what is
+/// left.
 ///
 /// Each POST carries `Routemaster-Batch`, `Routemaster-Attempt` and `Routemaster-Age` (milliseconds
 /// since the batch's first event was accepted), so that a receiver can recognise a repetition.
