@@ -2,6 +2,7 @@
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -138,6 +139,11 @@ void HttpPost::begin_headers() {
     lines_[attempt] = "Routemaster-Attempt: " + std::to_string(request_.attempt);
     lines_[age] = "Routemaster-Age: " + std::to_string(age_now.count());
     for (std::size_t i = 0; i < line_count; ++i) headers_[i].data = lines_[i].data();
+}
+
+bool HttpPost::has_unread() const noexcept {
+    pollfd socket{.fd = socket_, .events = POLLIN, .revents = 0};
+    return socket_ != CURL_SOCKET_BAD && ::poll(&socket, 1, 0) == 1;
 }
 
 bool HttpPost::has_connection() const {

@@ -74,6 +74,8 @@ public:
 
     /// The socket that libcurl used last for it; `CURL_SOCKET_BAD` while there was none.
     [[nodiscard]] curl_socket_t socket() const noexcept { return socket_; }
+    /// Whether something has come over it that libcurl has not read.
+    [[nodiscard]] bool has_unread() const noexcept;
 
     /// When it is to end, unless it has a connection by then, and time left for its answer.
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {

@@ -135,7 +135,7 @@ void HttpPosts::end_overdue() {
     for (int looked_at = 0; looked_at < ends_per_turn; ++looked_at) {
         if (deadlines_.empty() || deadlines_.begin()->first > now) return;
         HttpPost& post = *deadlines_.begin()->second;
-        if (post.socket() != CURL_SOCKET_BAD) act(post.socket(), CURL_CSELECT_IN);
+        if (post.has_unread()) act(post.socket(), CURL_CSELECT_IN);
         end_completed();
         if (!post.is_busy()) continue;
         deadlines_.erase({post.deadline(), &post});

@@ -21,8 +21,8 @@ namespace routemaster {
 struct HttpTransportOptions {
     /// Both timeouts are reduced by up to a tenth: by the id of the batch, so that deliveries which
     /// began together do not all end together, and to multiples of up to 512 ms, so that some do.
-    Duration connect_timeout{2'000};  ///< To look up the name, to connect and to set up TLS.
-    Duration total_timeout{20'000};   ///< From the first byte sent to the last received.
+    Duration connect_timeout{2'000};  ///< Of looking up the name, connecting and setting up TLS.
+    Duration total_timeout{20'000};   ///< Of all of it: to the last byte of the answer.
     bool verify_tls = true;           ///< Off: checks neither the peer's certificate nor its name.
     bool allow_http = false;          ///< Off: serves only https callbacks.
     bool allow_loopback = false;      ///< Off: refuses to connect to this machine.
