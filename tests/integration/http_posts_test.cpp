@@ -145,6 +145,24 @@ TEST_CASE("connecting has a limit of its own") {
     CHECK(error == "no connection within 500 ms: timed out");
 }
 
+TEST_CASE("an answer over a connection that was kept open may take longer than connecting") {
+    const ScriptedReceiver receiver{[](const ReceivedRequest& request) {
+        CHECK(request.connection == 0);
+        if (request.number > 0) std::this_thread::sleep_for(connect_timeout * 3 / 2);
+        return test::status(200);
+    }};
+    Scene scene;
+    int delivered = 0;
+    for (int i = 0; i < 2; ++i) {
+        scene.post(receiver.url(), [&](const DeliveryReport& report) {
+            if (!report.outcome) FAIL_CHECK(report.outcome.error().message());
+            ++delivered;
+        });
+        scene.turn_until([&] { return delivered == i + 1; });
+    }
+    CHECK(scene.age() > connect_timeout);
+}
+
 TEST_CASE("TLS belongs to the time to connect") {
     const ScriptedReceiver receiver{[](const ReceivedRequest&) { return test::silence(); }};
     Scene scene;
