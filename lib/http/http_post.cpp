@@ -258,12 +258,13 @@ int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_
     return post.is_too_long(1) ? 1 : 0;
 }
 
-/// Nothing when other deliveries share the connection, or while there is none.
+/// Nothing when other deliveries share the connection, or may: the version is known when the answer
+/// has begun.
 std::optional<std::uint64_t> HttpPost::received_by_socket() const {
     if (socket_ == CURL_SOCKET_BAD) return std::nullopt;
     long version = 0;
     curl_easy_getinfo(handle(), CURLINFO_HTTP_VERSION, &version);
-    if (version >= CURL_HTTP_VERSION_2_0) return std::nullopt;
+    if (version == CURL_HTTP_VERSION_NONE || version >= CURL_HTTP_VERSION_2_0) return std::nullopt;
     tcp_info info{};
     socklen_t size = sizeof info;
     if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;

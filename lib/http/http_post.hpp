@@ -70,7 +70,9 @@ public:
     void nudge() const;
 
     /// Notes the socket that libcurl uses for it.
-    void goes_over(curl_socket_t socket) noexcept { socket_ = socket; }
+    void goes_over(curl_socket_t socket) noexcept {
+        if (std::exchange(socket_, socket) != socket) before_.reset();
+    }
 
     /// The socket that libcurl used last for it; `CURL_SOCKET_BAD` while there was none.
     [[nodiscard]] curl_socket_t socket() const noexcept { return socket_; }

@@ -100,10 +100,7 @@ void HttpPosts::advance() {
     for (const auto* post : std::exchange(without_socket_, {})) {
         if (post->is_connecting()) post->nudge();
     }
-    if (timer_ && *timer_ <= Clock::now()) {
-        timer_.reset();
-        act(CURL_SOCKET_TIMEOUT, 0);
-    }
+    act_if_due();
     end_completed();
     end_overdue();
     for (auto& [post, error] : unwatched_) {
@@ -111,6 +108,14 @@ void HttpPosts::advance() {
     }
     unwatched_.clear();
     report();
+}
+
+/// False when nothing is due.
+bool HttpPosts::act_if_due() {
+    if (!timer_ || *timer_ > Clock::now()) return false;
+    timer_.reset();
+    act(CURL_SOCKET_TIMEOUT, 0);
+    return true;
 }
 
 /// Reads all messages first: removing a handle makes libcurl search the unread ones.
@@ -126,6 +131,15 @@ void HttpPosts::end_completed() {
     ended_.clear();
 }
 
+/// Of what came over HTTP/2, libcurl takes further parts whenever it is called, though the socket
+/// is empty by then; and those of other POSTs, for which it wants to be called at once.
+void HttpPosts::read_what_came(const HttpPost& post) {
+    constexpr int rounds_max = 16;
+    if (post.has_unread()) act(post.socket(), CURL_CSELECT_IN);
+    for (int round = 0; round < rounds_max && act_if_due(); ++round) {
+    }
+}
+
 /// Ends few at a time: answers that have arrived for others wait meanwhile. libcurl would end all
 /// that are overdue at once, and without a look at the socket: on a busy machine, or when another
 /// turn took long, an answer may have come in time that nobody has read.
@@ -135,7 +149,7 @@ void HttpPosts::end_overdue() {
     for (int looked_at = 0; looked_at < ends_per_turn; ++looked_at) {
         if (deadlines_.empty() || deadlines_.begin()->first > now) return;
         HttpPost& post = *deadlines_.begin()->second;
-        if (post.has_unread()) act(post.socket(), CURL_CSELECT_IN);
+        read_what_came(post);
         end_completed();
         if (!post.is_busy()) continue;
         deadlines_.erase({post.deadline(), &post});

@@ -92,6 +92,8 @@ private:
     static int set_timer(CURLM*, long milliseconds, void* self);
 
     void act(curl_socket_t socket, int events);
+    bool act_if_due();
+    void read_what_came(const HttpPost& post);
     void end_completed();
     void end_overdue();
     void end(HttpPost& post, Result<void> outcome);

@@ -16,6 +16,7 @@
 
 #include "core/system/waker.hpp"
 #include "support/full_listener.hpp"
+#include "support/http2_receiver.hpp"
 #include "support/scripted_receiver.hpp"
 
 using namespace routemaster;
@@ -29,8 +30,20 @@ namespace {
 constexpr Duration connect_timeout = 500ms;
 
 struct Scene {
-    explicit Scene(Duration timeout = 20s)
-        : options{.connect_timeout = connect_timeout, .total_timeout = timeout} {}
+    explicit Scene(Duration timeout = 20s, std::size_t response_max = 1U << 20U)
+        : options{.connect_timeout = connect_timeout,
+                  .total_timeout = timeout,
+                  .response_max = response_max} {}
+
+    /// Posts so many, and counts those that are delivered.
+    void post_many(const std::string& url, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            post(url, [this](const DeliveryReport& report) {
+                if (!report.outcome) FAIL_CHECK(report.outcome.error().message());
+                ++delivered;
+            });
+        }
+    }
 
     void post(const std::string& url, DeliveryDone done) {
         posts.start({.url = url, .body = {.json = "[]"}, .done = std::move(done)});
@@ -53,11 +66,13 @@ struct Scene {
     HttpTransportOptions options;
     ThisMachine machine;
     const Waker waker;
+    std::size_t delivered = 0;
     HttpPosts posts{allow_here(options), machine, waker};
 
 private:
     static const HttpTransportOptions& allow_here(HttpTransportOptions& options) {
         options.allow_http = options.allow_loopback = true;
+        options.verify_tls = false;
         return options;
     }
 };
@@ -120,17 +135,13 @@ TEST_CASE("an answer that came in time counts, however late it is read") {
         return test::status(200);
     }};
     Scene scene{1'500ms};
-    bool delivered = false;
-    scene.post(receiver.url(), [&](const DeliveryReport& report) {
-        if (!report.outcome) FAIL_CHECK(report.outcome.error().message());
-        delivered = true;
-    });
+    scene.post_many(receiver.url(), 1);
     // Until the end of the time to connect, too, at which libcurl looks at the socket.
     scene.turn_until([&] { return received && scene.age() > connect_timeout; });
     answer.set_value();
     std::this_thread::sleep_for(1'200ms);
     scene.posts.advance();
-    CHECK(delivered);
+    CHECK(scene.delivered == 1);
 }
 
 TEST_CASE("connecting has a limit of its own") {
@@ -145,6 +156,37 @@ TEST_CASE("connecting has a limit of its own") {
     CHECK(error == "no connection within 500 ms: timed out");
 }
 
+TEST_CASE("answers over HTTP/2 that came in time count, however late they are read") {
+    constexpr std::size_t count = 10;
+    const test::Http2Receiver receiver{20'000};
+    Scene scene{1'500ms};
+    scene.post_many(receiver.url(), 1);
+    scene.turn_until([&] { return scene.delivered == 1; });
+    const auto connected = scene.age();
+    receiver.freeze();
+    scene.post_many(receiver.url(), count);
+    scene.turn_until([&] { return scene.age() > connected + connect_timeout + 100ms; });
+    receiver.thaw();
+    std::this_thread::sleep_for(1'200ms);
+    for (int turns = 0; turns < 3; ++turns) scene.posts.advance();
+    CHECK(scene.delivered == 1 + count);
+}
+
+TEST_CASE("what others get over a shared connection does not count towards the bound") {
+    constexpr std::size_t count = 400;
+    constexpr std::size_t under_way = 60;
+    const test::Http2Receiver receiver{200'000};
+    Scene scene{20s, 300'000};
+    scene.post_many(receiver.url(), 1);
+    scene.turn_until([&] { return scene.delivered == 1; });
+    for (std::size_t begun = 0; begun < count; ++begun) {
+        scene.turn_until([&] { return scene.posts.size() < under_way; });
+        scene.post_many(receiver.url(), 1);
+    }
+    scene.turn_until([&] { return scene.posts.size() == 0; });
+    CHECK(scene.delivered == 1 + count);
+}
+
 TEST_CASE("an answer over a connection that was kept open may take longer than connecting") {
     const ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         CHECK(request.connection == 0);
@@ -152,13 +194,9 @@ TEST_CASE("an answer over a connection that was kept open may take longer than c
         return test::status(200);
     }};
     Scene scene;
-    int delivered = 0;
-    for (int i = 0; i < 2; ++i) {
-        scene.post(receiver.url(), [&](const DeliveryReport& report) {
-            if (!report.outcome) FAIL_CHECK(report.outcome.error().message());
-            ++delivered;
-        });
-        scene.turn_until([&] { return delivered == i + 1; });
+    for (std::size_t n = 1; n <= 2; ++n) {
+        scene.post_many(receiver.url(), 1);
+        scene.turn_until([&] { return scene.delivered == n; });
     }
     CHECK(scene.age() > connect_timeout);
 }
