@@ -121,8 +121,8 @@ Result<void> HttpPost::begin(PostRequest request) {
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
     answer_deadline_ = end_of(options_.total_timeout, now);
     deadline_ = std::min(end_of(options_.connect_timeout, now), answer_deadline_);
-    // Of this libcurl gives each address of the host its part. The deadline comes first, though
-    // this thread be late: libcurl would end all that are overdue at once.
+    // libcurl divides this among the addresses of the host. It is longer than the deadline, which
+    // must come first even when this thread is late: libcurl ends all that are overdue at once.
     const auto to_connect = std::chrono::ceil<Duration>((deadline_ - now) * 9 / 8);
     curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(to_connect.count()));
     resolve_.data = request_.resolve.data();

@@ -39,13 +39,14 @@ public:
             key + "' -out '" + certificate + "' 2>/dev/null";
         if (std::system(make.c_str()) != 0) throw std::runtime_error{"cannot make a certificate"};
         std::ofstream{folder_.path() / "events"} << std::string(bytes, 'x');
-        number_ = free_port();
-        const auto port = std::to_string(number_);
+        port_ = free_port();
+        const auto port = std::to_string(port_);
         url_ = "https://127.0.0.1:" + port + "/events";
         process_ = std::make_unique<Process>(
             std::vector<std::string>{"nghttpd", "-a", "127.0.0.1", "-m", "1000", "-d",
                                      folder_.path(), port, key, certificate});
-        if (!await([this] { return listens(); })) throw std::runtime_error{"nghttpd is not there"};
+        if (!await([this] { return listens(); }))
+            throw std::runtime_error{"nghttpd does not listen"};
     }
 
     [[nodiscard]] const std::string& url() const noexcept { return url_; }
@@ -57,7 +58,7 @@ private:
     [[nodiscard]] bool listens() const {
         sockaddr_in address{};
         address.sin_family = AF_INET;
-        address.sin_port = htons(number_);
+        address.sin_port = htons(port_);
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         const bool connected =
@@ -67,7 +68,7 @@ private:
     }
 
     TemporaryFolder folder_;
-    std::uint16_t number_ = 0;  ///< Of its port.
+    std::uint16_t port_ = 0;
     std::string url_;
     std::unique_ptr<Process> process_;
 };
