@@ -121,12 +121,22 @@ def folder(build):
         shutil.rmtree(path)
 
 
-def receiver(build, *arguments, elsewhere=False):
-    """A receiver of batches; see tools/receiver.cpp. One that stands for another machine runs only
-    while none of the processes that are measured wants a processor."""
-    priority = ["chrt", "--idle", "0"] if elsewhere else []
+def receiver(build, *arguments, how=()):
+    """A receiver of batches; see tools/receiver.cpp. `how`: the command that starts it."""
     program = build / "bench/bench_receiver"
-    return running(start_announced([*priority, program, *arguments]))
+    return running(start_announced([*how, program, *arguments]))
+
+
+def here():
+    """The command to start what is measured where `elsewhere` is another machine: on all processors
+    but one."""
+    processors = sorted(os.sched_getaffinity(0))
+    return ["taskset", "--cpu-list", ",".join(map(str, processors[:-1] or processors))]
+
+
+def elsewhere():
+    """The command to start what stands for another machine: on a processor of its own."""
+    return ["taskset", "--cpu-list", str(max(os.sched_getaffinity(0)))]
 
 
 ROOT_KEY = "bench-root-key"
