@@ -53,9 +53,9 @@ def main():
     }
     runs = {form: [] for form in forms}
     measured, failures = rounds.Rounds(), rounds.Rounds()
-    healthy = servers.receiver(build, how=servers.elsewhere())
+    healthy = servers.receiver(build, launcher=servers.elsewhere())
     # This one takes no time from the receiver of the healthy.
-    others = servers.receiver(build, how=[*servers.elsewhere(), "chrt", "--idle", "0"])
+    others = servers.receiver(build, launcher=[*servers.elsewhere(), "chrt", "--idle", "0"])
     with healthy as receiver, others as broken:
         for number in range(ROUNDS):
             # Each comes first in turn: a run leaves the disk and the memory as they are.

@@ -121,10 +121,11 @@ def folder(build):
         shutil.rmtree(path)
 
 
-def receiver(build, *arguments, how=()):
-    """A receiver of batches; see tools/receiver.cpp. `how`: the command that starts it."""
+def receiver(build, *arguments, launcher=()):
+    """A receiver of batches; see tools/receiver.cpp. `launcher`: a command to start it
+    with, such as `elsewhere()`."""
     program = build / "bench/bench_receiver"
-    return running(start_announced([*how, program, *arguments]))
+    return running(start_announced([*launcher, program, *arguments]))
 
 
 def here():

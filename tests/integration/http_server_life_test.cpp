@@ -24,20 +24,6 @@ namespace rm = routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-namespace {
-
-/// Whether a client can still connect.
-bool listens(std::uint16_t port) {
-    try {
-        HttpClient{port};
-        return true;
-    } catch (const std::runtime_error&) {
-        return false;
-    }
-}
-
-}  // namespace
-
 TEST_CASE("stopping waits for the answer of a request in progress") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};

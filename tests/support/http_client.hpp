@@ -179,4 +179,14 @@ private:
     std::string buffer_;
 };
 
+/// Whether clients can connect.
+inline bool listens(std::uint16_t port) {
+    try {
+        HttpClient{port};
+        return true;
+    } catch (const std::runtime_error&) {
+        return false;
+    }
+}
+
 }  // namespace routemaster::test

@@ -13,11 +13,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "support/self_signed_certificate.hpp"
 
 namespace routemaster::test {
 
@@ -25,14 +25,6 @@ namespace routemaster::test {
 class TlsPeer {
 public:
     TlsPeer() {
-        std::string folder = (std::filesystem::temp_directory_path() / "tls-peer-XXXXXX").string();
-        if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error{"no temporary folder"};
-        folder_ = folder;
-        const std::string make =
-            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256"
-            " -nodes -days 2 -subj /CN=localhost -keyout '" +
-            folder + "/key.pem' -out '" + folder + "/certificate.pem' 2>/dev/null";
-        if (std::system(make.c_str()) != 0) throw std::runtime_error{"cannot make a certificate"};
         start();
         constexpr std::string_view greeting = "ACCEPT 127.0.0.1:";
         wait_for(greeting);
@@ -46,7 +38,6 @@ public:
         ::waitpid(child_, nullptr, 0);
         ::close(to_);
         ::close(from_);
-        std::filesystem::remove_all(folder_);
     }
 
     TlsPeer(const TlsPeer&) = delete;
@@ -81,8 +72,8 @@ private:
         if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) {
             throw std::runtime_error{"no pipes"};
         }
-        const std::string key = (folder_ / "key.pem").string();
-        const std::string certificate = (folder_ / "certificate.pem").string();
+        const std::string key = certificate_.key();
+        const std::string certificate = certificate_.certificate();
         child_ = ::fork();
         if (child_ == 0) {
             ::dup2(in[0], STDIN_FILENO);
@@ -108,7 +99,7 @@ private:
         heard_.append(bytes.data(), static_cast<std::size_t>(size));
     }
 
-    std::filesystem::path folder_;
+    SelfSignedCertificate certificate_;
     pid_t child_ = -1;
     int to_ = -1;
     int from_ = -1;
