@@ -101,7 +101,7 @@ HttpPost::Clock::time_point HttpPost::end_of(Duration limit, Clock::time_point n
     return std::max(Clock::time_point{rounded}, now + Duration{1});
 }
 
-Result<void> HttpPost::begin(PostRequest request) {
+void HttpPost::begin(PostRequest request) {
     request_ = std::move(request);
     error_[0] = '\0';
     received_ = 0;
@@ -127,9 +127,7 @@ Result<void> HttpPost::begin(PostRequest request) {
     curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(to_connect.count()));
     resolve_.data = request_.resolve.data();
     curl_easy_setopt(handle(), CURLOPT_RESOLVE, request_.resolve.empty() ? nullptr : &resolve_);
-    const CURLcode code = curl_easy_setopt(handle(), CURLOPT_URL, request_.url.c_str());
-    if (code != CURLE_OK) return failure(code);
-    return {};
+    curl_easy_setopt(handle(), CURLOPT_CURLU, request_.parsed.get());
 }
 
 void HttpPost::begin_headers() {

@@ -37,6 +37,8 @@ struct PostRequest {
     DeliveryBody body{};
     DeliveryDone done{};
 
+    std::shared_ptr<CURLU> parsed{};  ///< `url`; libcurl reads it until the request is done.
+
     std::string resolve{};   ///< The host's addresses in libcurl's format; empty for none.
     Duration has_waited{0};  ///< For its addresses; counts towards the timeouts.
 };
@@ -55,8 +57,8 @@ public:
     HttpPost(const HttpPost&) = delete;
     HttpPost& operator=(const HttpPost&) = delete;
 
-    /// Makes the handle ready to post `request`. After a failure, too, `take` returns it.
-    [[nodiscard]] Result<void> begin(PostRequest request);
+    /// Makes the handle ready to post `request`, which has `parsed`.
+    void begin(PostRequest request);
 
     /// Returns the request that `begin` got. libcurl must be done with the handle.
     [[nodiscard]] PostRequest take() { return std::exchange(request_, {}); }

@@ -228,6 +228,7 @@ void HttpPostLoop::admit(PostRequest request) {
                Error{Errc::invalid, "callback: " + callback->host + " leads back to this machine"});
         return;
     }
+    request.parsed = callback->parsed;
     const Target& peer = proxy_ ? *proxy_ : *callback;
     if (!peer.is_name) {
         waiting_.push_back(std::move(request));

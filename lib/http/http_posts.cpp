@@ -70,19 +70,15 @@ void HttpPosts::start(PostRequest request) {
         return;
     }
     HttpPost& post = *idle_.back();
-    Result<void> begun = post.begin(std::move(request));
-    if (begun) {
-        const CURLMcode code = curl_multi_add_handle(multi_.get(), post.handle());
-        if (code == CURLM_OK) {
-            idle_.pop_back();
-            recent_.emplace_back(Clock::now(), &post);
-            deadlines_.emplace(post.deadline(), &post);
-            return;
-        }
-        begun = libcurl_error(curl_multi_strerror(code));
+    post.begin(std::move(request));
+    const CURLMcode code = curl_multi_add_handle(multi_.get(), post.handle());
+    if (code != CURLM_OK) {
+        PostRequest refused = post.take();
+        return finish(refused, libcurl_error(curl_multi_strerror(code)));
     }
-    PostRequest refused = post.take();
-    finish(refused, std::move(begun));
+    idle_.pop_back();
+    recent_.emplace_back(Clock::now(), &post);
+    deadlines_.emplace(post.deadline(), &post);
 }
 
 void HttpPosts::act(curl_socket_t socket, int events) {

@@ -1,11 +1,11 @@
 #include "target.hpp"
 
 #include <arpa/inet.h>
-#include <curl/curl.h>
 #include <netinet/in.h>
 
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "routemaster/error.hpp"
 
@@ -33,7 +33,7 @@ bool is_address(const std::string& host) {
 }  // namespace
 
 Result<Target> target_of(const std::string& url) {
-    const std::unique_ptr<CURLU, void (*)(CURLU*)> parsed{curl_url(), &curl_url_cleanup};
+    std::shared_ptr<CURLU> parsed{curl_url(), &curl_url_cleanup};
     if (!parsed) return Error{Errc::unavailable, "libcurl: out of memory"};
     const CURLUcode code =
         curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME);
@@ -49,7 +49,8 @@ Result<Target> target_of(const std::string& url) {
                   .host = *host,
                   .port = *port,
                   .names_port = named_port && !named_port->empty(),
-                  .is_name = !is_address(*host)};
+                  .is_name = !is_address(*host),
+                  .parsed = std::move(parsed)};
 }
 
 }  // namespace routemaster::detail

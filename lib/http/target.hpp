@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <curl/curl.h>
+
+#include <memory>
 #include <string>
 
 #include "routemaster/result.hpp"
@@ -16,6 +19,9 @@ struct Target {
     std::string port;    ///< The scheme's default when the URL has none.
     bool names_port;     ///< Whether the URL has a port.
     bool is_name;        ///< Whether the host must be resolved.
+
+    /// The whole URL. Each transfer that is given a text parses it again.
+    std::shared_ptr<CURLU> parsed;
 };
 
 /// Parses `url` as libcurl does. `invalid`, with the reason, when it is not a URL.

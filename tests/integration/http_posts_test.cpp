@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/system/waker.hpp"
+#include "http/target.hpp"
 #include "support/full_listener.hpp"
 #include "support/http2_receiver.hpp"
 #include "support/scripted_receiver.hpp"
@@ -46,7 +47,10 @@ struct Scene {
     }
 
     void post(const std::string& url, DeliveryDone done) {
-        posts.start({.url = url, .body = {.json = "[]"}, .done = std::move(done)});
+        posts.start({.url = url,
+                     .body = {.json = "[]"},
+                     .done = std::move(done),
+                     .parsed = target_of(url).value().parsed});
     }
 
     [[nodiscard]] std::chrono::nanoseconds age() const {
