@@ -54,6 +54,12 @@ bool Connection::proceed() {
     return left == 0;
 }
 
+bool Connection::send() {
+    while (state_ == State::sending && flush()) continue;
+    const bool at_rest = state_ == State::sending || state_ == State::closed;
+    return !at_rest && (readable_ || !input_.empty());
+}
+
 /// Does one step. False when nothing can be done before something happens.
 bool Connection::step() {
     switch (state_) {

@@ -38,7 +38,7 @@ namespace routemaster::detail {
 /// the server closes only the sending half, and reads and discards what still comes. The client of
 /// an `abandoned` connection is gone, but the handler has not answered yet.
 ///
-/// Thread safety: the loop's thread only.
+/// Thread safety: whoever has the turn of its loop.
 class Connection {
 public:
     enum class State {
@@ -71,6 +71,10 @@ public:
 
     /// Gets the answer that it waits for.
     void take(QueuedResponse answer);
+
+    /// Sends what the socket accepts of the answer, and reads nothing. True when `proceed` can do
+    /// more.
+    [[nodiscard]] bool send();
 
     /// Called when its state has lasted as long as it may, or when the next check is due.
     void expire();

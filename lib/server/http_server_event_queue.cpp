@@ -8,6 +8,12 @@
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
+namespace {
+
+/// That of the loop whose thread this is.
+constinit thread_local const EventQueue* own_queue = nullptr;
+
+}  // namespace
 
 EventQueue::EventQueue() : wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)} {
     if (!wake_) throw Failure{{Errc::unavailable, "http server: no file descriptor left"}};
@@ -24,12 +30,36 @@ void EventQueue::post_with(Put put) {
     eventfd_write(wake_.get(), 1);
 }
 
+std::unique_lock<std::mutex> EventQueue::begin_turn(Send send) {
+    own_queue = this;
+    std::unique_lock turn{turn_};
+    send_ = std::move(send);
+    return turn;
+}
+
+bool EventQueue::has_events() {
+    const std::lock_guard lock{mutex_};
+    return has_events_;
+}
+
+/// False when the loop is not asleep, or must send the answer by itself.
+bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
+    if (own_queue == this || has_events()) return false;
+    const std::unique_lock turn{turn_, std::try_to_lock};
+    return turn && send_ && send_(answer);
+}
+
 void EventQueue::post(QueuedResponse answer) {
+    if (send_in_its_turn(answer)) return;
     post_with([&](Events& events) { events.responses.push_back(std::move(answer)); });
 }
 
 void EventQueue::post(FileDescriptor client) {
     post_with([&](Events& events) { events.clients.push_back(std::move(client)); });
+}
+
+void EventQueue::wake() {
+    post_with([](Events&) {});
 }
 
 void EventQueue::evict() {
@@ -50,6 +80,7 @@ void EventQueue::close(Events& events) {
     const std::lock_guard lock{mutex_};
     std::swap(events, events_);
     closed_ = true;
+    send_ = nullptr;
 }
 
 Responder::~Responder() {

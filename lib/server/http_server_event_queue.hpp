@@ -1,15 +1,18 @@
 /// @file
 /// How other threads reach an event loop: they post events, and the first one wakes it.
 ///
-/// Only the thread of its loop touches a connection, so other threads post their answers as events.
-/// Waking costs one system call for all events posted since the loop last looked: a group commit
-/// that answers 64 requests makes one.
+/// Only whoever has the turn of a loop touches its connections: the loop itself, except while it
+/// sleeps. Other threads post their answers as events. Waking costs one system call for all events
+/// posted since the loop last looked: a group commit that answers 64 requests makes one. When a
+/// single request waits, and its loop sleeps, the thread that answers takes the turn, and sends a
+/// short answer by itself.
 
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,11 +51,20 @@ public:
     /// Throws `Failure` (`unavailable`) when the process has no descriptor left.
     EventQueue();
 
+    /// Sends an answer for the loop, or returns false and leaves it as it is.
+    using Send = std::function<bool(QueuedResponse&)>;
+
+    /// Begins the first turn of the loop, on its own thread. `send` is called by threads that have
+    /// the turn while it sleeps, until `close`.
+    [[nodiscard]] std::unique_lock<std::mutex> begin_turn(Send send);
+
     /// Becomes readable when there are events; meant for an edge-triggered epoll, nobody reads it.
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
     void post(QueuedResponse answer);
     void post(FileDescriptor client);
+    /// Wakes the loop.
+    void wake();
     /// Asks the loop to close the connection that `evictable_at` refers to.
     void evict();
     /// Asks the loop to end when its requests are answered, at the latest at `deadline`.
@@ -72,8 +84,12 @@ public:
 private:
     template <class Put>
     void post_with(Put put);
+    [[nodiscard]] bool has_events();
+    [[nodiscard]] bool send_in_its_turn(QueuedResponse& answer);
 
     FileDescriptor wake_;
+    std::mutex turn_;  ///< Locked by the loop unless it sleeps. Guards `send_` and its connections.
+    Send send_;
     std::mutex mutex_;  ///< Guards everything below.
     Events events_;
     bool has_events_ = false;

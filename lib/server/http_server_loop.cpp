@@ -24,6 +24,8 @@ constexpr milliseconds listen_pause{100};
 constexpr milliseconds eviction_pause{1};
 /// How often to check whether a body comes, or an answer leaves, fast enough.
 constexpr milliseconds look_interval{1'000};
+/// The largest body of an answer that another thread sends.
+constexpr std::size_t short_body_max = 4'096;
 /// How long a client that was answered before it had sent everything may take to read its answer.
 constexpr milliseconds lingering_timeout{2'000};
 /// How old an incomplete request must be before its connection may be evicted.
@@ -75,12 +77,14 @@ void Loop::join() {
 }
 
 void Loop::run() {
+    turn_ = queue()->begin_turn([this](QueuedResponse& answer) { return send(answer); });
     service_.now = steady_clock::now();
     while (!finished()) {
         listen_again();
         turn(time_left());
     }
     wind_up();
+    turn_.unlock();
 }
 
 bool Loop::finished() const {
@@ -88,13 +92,33 @@ bool Loop::finished() const {
                         service_.now >= *stop_at_);
 }
 
+/// Runs on another thread, while the loop sleeps. It wakes the loop for all but the last steps of a
+/// request: whoever answers it shall not do the work of others, or wait for them.
+bool Loop::send(QueuedResponse& answer) {
+    auto& connection = *answer.connection;
+    if (service_.stopping || connection.state() != State::waiting) return false;
+    if (in(State::waiting).size() > 1) return false;
+    if (answer.response.body.size() > short_body_max) return false;
+    service_.now = steady_clock::now();
+    connection.take(std::move(answer));
+    const bool more = connection.send();
+    settle(connection);
+    if (more) {
+        enqueue(connection);
+        queue()->wake();
+    }
+    return true;
+}
+
 /// Waits for events, for at most `wait`, and handles them and expired timeouts.
 void Loop::turn(std::optional<milliseconds> wait) {
     std::array<epoll_event, 256> events{};
     const int timeout =
         wait ? static_cast<int>(std::min<milliseconds::rep>(wait->count(), 60'000)) : -1;
+    turn_.unlock();
     const int count =
         epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+    turn_.lock();
     service_.now = steady_clock::now();
     advance_queued();
     for (int i = 0; i < count; ++i) {
@@ -132,6 +156,8 @@ std::optional<milliseconds> Loop::time_left() const {
         }
     }
     for (const auto& at : {listen_again_at_, complain_at_, stop_at_}) consider(at);
+    // Another thread may send the answer: from then on the connection has a timeout.
+    if (!in(State::waiting).empty()) consider(service_.now + look_interval);
     if (!first) return std::nullopt;
     return std::max(std::chrono::ceil<milliseconds>(*first - service_.now), milliseconds{0});
 }
@@ -228,12 +254,13 @@ void Loop::stop(SteadyTime deadline) {
 }
 
 void Loop::advance(Connection& connection) {
-    const bool more = connection.proceed();
-    if (more && !connection.queued) {
-        queued_.push_back(&connection);
-        connection.queued = true;
-    }
+    if (connection.proceed()) enqueue(connection);
     settle(connection);
+}
+
+void Loop::enqueue(Connection& connection) {
+    if (std::exchange(connection.queued, true)) return;
+    queued_.push_back(&connection);
 }
 
 /// Moves a connection to the list of its new state.

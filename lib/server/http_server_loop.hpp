@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -59,6 +60,7 @@ private:
     }
 
     void run();
+    bool send(QueuedResponse& answer);
     void turn(std::optional<std::chrono::milliseconds> wait);
     [[nodiscard]] std::optional<std::chrono::milliseconds> time_left() const;
     [[nodiscard]] bool finished() const;
@@ -73,6 +75,7 @@ private:
     void stop(SteadyTime deadline);
 
     void advance(Connection& connection);
+    void enqueue(Connection& connection);
     void settle(Connection& connection) noexcept;
     void advance_queued();
     void bury_closed();
@@ -100,6 +103,7 @@ private:
     std::optional<SteadyTime> stop_at_;
     std::optional<SteadyTime> listen_again_at_;
     std::optional<SteadyTime> complain_at_;
+    std::unique_lock<std::mutex> turn_;  ///< Not locked while it sleeps.
     std::thread thread_;
 };
 

@@ -36,7 +36,8 @@ struct ServerShare {
     Complaints faults;
 };
 
-/// The state that the connections of one loop share. Thread safety: the loop's thread.
+/// The state that the connections of one loop share. Thread safety: whoever has the
+/// turn of the loop.
 struct Service {
     /// The most bytes of one read; before the body of a request no more than a head may take.
     static constexpr std::size_t read_size = 65'536;
