@@ -135,6 +135,12 @@ PROGRAMS["http_transport"] = [
 ]
 PROGRAMS["http_timeouts"] = [["tests/integration/http_transport_test.cpp", *sources_of("http")]]
 PROGRAMS["http_posts"] = [["tests/integration/http_posts_test.cpp", *sources_of("http")]]
+PROGRAMS["http_server_turns"] = [
+    [
+        "tests/integration/http_server_turns_test.cpp",
+        *(source for source in sources_of("server") if "/api/" not in source),
+    ]
+]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]

@@ -270,7 +270,7 @@ TEST_CASE("redis: a job that kills its process takes none along that runs beside
         jobs.push({"a", {2}}, thrice).value();
         JobQueue{store, "other"}.push({"a", {3}}, thrice).value();
     }
-    // A job whose handler has ended may still be lost with the process: the store says what is done.
+    // What a handler has ended may still be lost with its process: the store says what is done.
     const auto is_over = [&] {
         if (report->ended < 3 || report->poisoned < 3) return false;
         RedisStore store{{.addresses = {server.address()}}};
