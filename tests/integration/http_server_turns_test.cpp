@@ -97,12 +97,18 @@ TEST_CASE("what follows a lone answer happens, though the loop slept") {
         REQUIRE(await([&] { return loop.sleeps(); }));
         waiting.respond({200, waiting.request.path, "", {}});
     };
-    SUBCASE("the next request was there already") {
-        client.send("GET /1 HTTP/1.1\r\nHost: t\r\n\r\nGET /2 HTTP/1.1\r\nHost: t\r\n\r\n");
-        answer_next();
-        CHECK(client.receive().body == "/1");
-        answer_next();
-        CHECK(client.receive().body == "/2");
+    SUBCASE("the next request was there already: it is served soon") {
+        auto fastest = std::chrono::steady_clock::duration::max();
+        for (int i = 0; i < 5; ++i) {
+            client.send("GET /1 HTTP/1.1\r\nHost: t\r\n\r\nGET /2 HTTP/1.1\r\nHost: t\r\n\r\n");
+            answer_next();
+            const auto answered = std::chrono::steady_clock::now();
+            CHECK(client.receive().body == "/1");
+            answer_next();
+            fastest = std::min(fastest, std::chrono::steady_clock::now() - answered);
+            CHECK(client.receive().body == "/2");
+        }
+        CHECK(fastest < 500ms);
     }
     SUBCASE("the connection ends") {
         client.send("GET /1 HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
