@@ -300,6 +300,12 @@ Result<void> Database::limit_log(std::uint64_t bytes) {
     return run(("PRAGMA journal_size_limit=" + std::to_string(bytes)).c_str());
 }
 
+std::uint64_t Database::log_file_bytes() const noexcept {
+    struct stat about {};
+    if (stat(WriteAheadLog::path_of(path_).c_str(), &about) != 0) return 0;
+    return static_cast<std::uint64_t>(about.st_size);
+}
+
 void Database::keep_log() { empty_log_when_closed(false); }
 void Database::empty_log_again() { empty_log_when_closed(!needs_reopen_); }
 

@@ -80,6 +80,9 @@ public:
     /// need more.
     Result<void> limit_log(std::uint64_t bytes);
 
+    /// Size of the file of the log.
+    [[nodiscard]] std::uint64_t log_file_bytes() const noexcept;
+
     /// Sets how many bytes may wait for a checkpoint; beyond it a commit checkpoints them.
     void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
 

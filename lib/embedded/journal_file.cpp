@@ -246,15 +246,24 @@ void JournalFile::run_full() {
 
 /// Free space counts both on the disk and in the file. Some is needed beside the reserve, or the
 /// disk would be full again at once.
-bool JournalFile::take_reserve(std::uint64_t halves) {
-    const std::lock_guard lock{mutex_};
-    if (!mend()) return false;
+bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     const auto pages = database_.number("PRAGMA freelist_count");
     const auto inside =
         pages ? static_cast<std::uint64_t>(*pages) * database_.page_size() : std::uint64_t{0};
-    const auto outside = reserve_.free_bytes();
+    const auto outside = reserve_.free_bytes() + further;
     if (outside < reserve_.bytes()) return false;
-    if (outside - reserve_.bytes() + inside < reserve_.bytes() / 2 * halves) return false;
+    return outside - reserve_.bytes() + inside >= reserve_.bytes() / 2 * halves;
+}
+
+/// What the log takes is space, too. Without a further commit it would never start over: a store
+/// whose events are all delivered gets none while it refuses what is new.
+bool JournalFile::take_reserve(std::uint64_t halves) {
+    const std::lock_guard lock{mutex_};
+    if (!mend()) return false;
+    if (!has_space(halves)) {
+        const bool would_do = log_noted_ && has_space(halves, database_.log_file_bytes());
+        if (!would_do || !cut_log() || !has_space(halves)) return false;
+    }
     if (!reserve_.take()) return false;
     database_.limit_backlog(reserve_.bytes() / 4 * 3);
     full_ = false;

@@ -13,12 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "embedded/journal_file.hpp"
 #include "file_scene.hpp"
 #include "support/await.hpp"
 #include "support/small_disk.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
+using embedded::DamagedLog;
+using embedded::JournalFile;
 namespace fs = std::filesystem;
 
 // Without permission to mount there is no disk that the test may fill.
@@ -135,6 +138,32 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
         shop.deliver_all();
         CHECK(shop.delivered == shop.published);
     }
+}
+
+TEST_CASE("a disk is no longer full when what the log takes makes the difference") {
+    constexpr std::uint64_t reserve = 4U << 20U;
+    const SmallDisk disk{48};
+    REQUIRE_A_DISK(disk);
+    const auto file = disk.path() / "bus.db";
+    JournalFile journal{file, DamagedLog::refused, reserve};
+    journal.begin().value();
+    const std::string changes(4'000, 'x');
+    disk.fill_up();
+    while (journal.append(changes, 0, false)) continue;
+    REQUIRE(journal.probe());
+    REQUIRE(journal.full());
+    for (int i = 0; i < 60; ++i) journal.append(changes, 0, false).value();
+    const auto log = fs::file_size(file.string() + "-wal");
+    REQUIRE(log > 600U << 10U);
+    // So much free that half of the log is missing.
+    const auto wanted = reserve + reserve / 2 - log / 2;
+    disk.make_space();
+    const auto rest = fs::space(disk.path()).available - wanted;
+    std::ofstream{disk.path() / "others"} << std::string(rest, 'x');
+    REQUIRE(fs::space(disk.path()).available < reserve + reserve / 2);
+    CHECK(journal.take_reserve(1));
+    CHECK_FALSE(journal.full());
+    CHECK(fs::file_size(file.string() + "-wal") < log / 2);
 }
 
 TEST_CASE("while the disk is full, steps that add data are refused, and all others are done") {

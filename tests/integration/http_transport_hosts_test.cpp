@@ -34,7 +34,7 @@ TEST_CASE("hosts that are dead, refuse or do not exist fail only their own deliv
     }();
     DeliveryReports failures;
     std::atomic<bool> stopping = false;
-    HttpTransport transport{{.connect_timeout = 20ms, .allow_http = true, .allow_loopback = true}};
+    HttpTransport transport{{.connect_timeout = 400ms, .allow_http = true, .allow_loopback = true}};
     const auto keep_busy = [&](std::string url) {
         return std::jthread{[&, url = std::move(url)] {
             while (!stopping) {
