@@ -141,6 +141,7 @@ private:
     [[nodiscard]] std::uint64_t footprint(std::uint64_t changes) const noexcept;
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
+    /// Whether the reserve and so many halves of it fit, if `further` bytes were free as well.
     [[nodiscard]] bool has_space(std::uint64_t halves, std::uint64_t further = 0);
     Result<bool> shrink(int pages);
 

@@ -73,7 +73,7 @@ public:
     /// Moves the events into `events`, which must be empty: the two swap their memory.
     void take(Events& events);
 
-    /// Takes the last events and discards later ones.
+    /// Takes the last events and discards later ones. The loop calls it in its turn.
     void close(Events& events);
 
     /// When the loop may close its first connection in favour of another client: one whose
