@@ -120,7 +120,8 @@ PROGRAMS["faults"] = [
     ]
 ]
 PROGRAMS["recurring"] = [
-    [f"tests/unit/{what}_test.cpp"] for what in ("recurring_scheduler", "job_schedule")
+    [f"tests/unit/{what}_test.cpp"]
+    for what in ("recurring_scheduler", "recurring_jobs", "recurring_timers", "job_schedule")
 ]
 PROGRAMS["lease_loop"] = [
     [f"tests/unit/{what}_test.cpp"]

@@ -39,7 +39,7 @@ TEST_CASE("redis: of large jobs that a worker gives back step by step no lease s
     REQUIRE(first.size() == 2);
     REQUIRE(s.acquire_work().leases.size() == 1);
     REQUIRE(s.other({"HLEN", s.leases()}).number == 4);
-    const auto give_back = [&](const auto& step) {
+    const auto release = [&](const auto& step) {
         CHECK(s.perform(step) == ReleasedJobs{2, true});
         CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 2, .pending = 1});
         // That of the third, and which was the newest.
@@ -50,10 +50,10 @@ TEST_CASE("redis: of large jobs that a worker gives back step by step no lease s
         CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 3});
         CHECK(s.other({"EXISTS", s.leases(), "workers"}).number == 0);
     };
-    SUBCASE("when it ends") { give_back(RetireWorker{s.worker}); }
+    SUBCASE("when it ends") { release(RetireWorker{s.worker}); }
     SUBCASE("when it is taken for dead") {
         s.now += Duration{30'000};
-        give_back(ScrubWorkers{Duration{30'000}});
+        release(ScrubWorkers{Duration{30'000}});
     }
 }
 

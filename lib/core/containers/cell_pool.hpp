@@ -47,10 +47,10 @@ public:
     }
 
     /// Returns a cell.
-    void give_back(std::byte* cell) noexcept {
+    void deallocate(std::byte* cell) noexcept {
         auto& block = block_of(cell);
         if (block.is_full()) open_.push_back(block);
-        block.give_back(cell);
+        block.deallocate(cell);
         if (!block.is_empty()) return;
         spare_ += block.bytes;
         // Some stay, and the last in any case: else things that come and go would allocate and
@@ -89,7 +89,7 @@ private:
             if (free == nullptr) return std::exchange(fresh, fresh + cell_bytes);
             return reinterpret_cast<std::byte*>(std::exchange(free, free->next));
         }
-        void give_back(std::byte* cell) noexcept {
+        void deallocate(std::byte* cell) noexcept {
             --used;
             free = new (cell) Free{free};
         }

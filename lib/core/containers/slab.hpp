@@ -25,7 +25,7 @@ public:
         try {
             return *new (cell) T(std::forward<Arguments>(arguments)...);
         } catch (...) {
-            cells_.give_back(cell);
+            cells_.deallocate(cell);
             throw;
         }
     }
@@ -33,7 +33,7 @@ public:
     /// Destroys an object that `make` created.
     void destroy(T& thing) noexcept {
         std::destroy_at(&thing);
-        cells_.give_back(reinterpret_cast<std::byte*>(&thing));
+        cells_.deallocate(reinterpret_cast<std::byte*>(&thing));
     }
 
 private:

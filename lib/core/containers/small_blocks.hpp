@@ -29,7 +29,7 @@ public:
         if (bytes > pooled_max) {
             delete[] block;
         } else {
-            pool_of(bytes).give_back(reinterpret_cast<std::byte*>(block));
+            pool_of(bytes).deallocate(reinterpret_cast<std::byte*>(block));
         }
     }
 

@@ -222,12 +222,12 @@ private:
     }
     void free(Bucket& bucket) noexcept {
         line_.remove(bucket);
-        give_back(bucket);
+        deallocate(bucket);
     }
-    void give_back(Bucket& bucket) noexcept {
+    void deallocate(Bucket& bucket) noexcept {
         auto& pool = bucket.capacity == full_capacity ? memory_.full : memory_.small;
         std::destroy_at(&bucket);
-        pool.give_back(reinterpret_cast<std::byte*>(&bucket));
+        pool.deallocate(reinterpret_cast<std::byte*>(&bucket));
     }
 
     template <class... Sought>
@@ -271,7 +271,7 @@ private:
             if (is_tie) lower.end_id = middle->thing->id();
             ends_.insert({lower.end_at, &lower});
         } catch (...) {
-            give_back(lower);
+            deallocate(lower);
             throw;
         }
         line_.insert_after(before, lower);

@@ -96,7 +96,7 @@ TimePoint LeaseLoop::next_poll() const {
     auto next = next_heartbeat_;
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
-    if (!released_.empty() && !giving_back_) next = std::min(next, give_back_at_);
+    if (!released_.empty() && !releasing_) next = std::min(next, release_at_);
     if (unannounced_) next = std::min(next, unannounced_->until);
     if (closing()) {
         return std::min(next, !over(now_) ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
@@ -325,7 +325,7 @@ void LeaseLoop::clock_set_back() {
     first_heartbeat_ = first_heartbeat_ == never ? never : std::min(first_heartbeat_, now_);
     const auto waiting = std::exchange(retries_, {});
     for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
-    give_back_at_ = std::min(give_back_at_, now_);
+    release_at_ = std::min(release_at_, now_);
 }
 
 void LeaseLoop::release(Id id, TimePoint run_at) {
@@ -416,7 +416,7 @@ bool LeaseLoop::awaiting() const {
     if (in_time && !leased_.empty()) return true;
     // The retirement releases all that is left, to run at once.
     const auto runs_later = [this](const Released& each) { return each.run_at > now_; };
-    if (in_time && (giving_back_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
+    if (in_time && (releasing_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
         return true;
     }
     return std::any_of(leased_.begin(), leased_.end(),
@@ -466,7 +466,7 @@ void LeaseLoop::post(std::vector<Step> steps, Back event) {
 /// Sends a slice once the store has answered for the one before: very many large jobs may go back
 /// at once, when a worker ends or lost its clients.
 void LeaseLoop::post_released() {
-    if (giving_back_ || now_ < give_back_at_) return;
+    if (releasing_ || now_ < release_at_) return;
     GaveBack event;
     std::vector<Step> steps;
     std::size_t bytes = 0;
@@ -481,14 +481,14 @@ void LeaseLoop::post_released() {
         }
         event.leases.push_back(std::move(released_.front()));
     }
-    giving_back_ = !steps.empty();
+    releasing_ = !steps.empty();
     post(std::move(steps), std::move(event));
 }
 
 /// What the store could not do is done again after a wait: as long as the worker lives, nobody else
 /// would get the job.
 void LeaseLoop::on(GaveBack& back) {
-    giving_back_ = false;
+    releasing_ = false;
     std::optional<Error> problem;
     for (std::size_t i = 0; i < back.leases.size(); ++i) {
         const auto& outcome = back.outcomes[i];
@@ -497,13 +497,13 @@ void LeaseLoop::on(GaveBack& back) {
         released_.push_back(std::move(back.leases[i]));
     }
     if (!problem) {
-        give_back_refusals_ = 0;
+        release_refusals_ = 0;
         // The store goes on: the next slice is awaited as long as that.
         settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
         return;
     }
-    if (give_back_refusals_ == 0) warn("the store failed: " + problem->message());
-    give_back_at_ = now_ + refusal_backoff(give_back_refusals_++);
+    if (release_refusals_ == 0) warn("the store failed: " + problem->message());
+    release_at_ = now_ + refusal_backoff(release_refusals_++);
 }
 
 void LeaseLoop::post_others() {

@@ -359,9 +359,9 @@ private:
     std::deque<Id> unsent_;     // Whose settlements are to be sent, in this order.
     std::vector<Step> others_;  // Their replies matter little.
     std::deque<Released> released_;
-    bool giving_back_ = false;  // The store is to answer for a slice of released ones.
-    TimePoint give_back_at_{};  // Not before: the store could not do it.
-    std::uint32_t give_back_refusals_ = 0;
+    bool releasing_ = false;  // The store is to answer for a slice of released ones.
+    TimePoint release_at_{};  // Not before: the store could not do it.
+    std::uint32_t release_refusals_ = 0;
     TimePoint first_heartbeat_ = never;
     TimePoint last_heartbeat_ = never;
     bool spared_others_ = false;   ///< It did not look for the dead with its last heartbeat.

@@ -11,7 +11,7 @@ namespace routemaster::detail {
 namespace {
 
 /// How long beyond its wait a request waits for the store.
-constexpr Duration store_patience{5'000};
+constexpr Duration store_timeout{5'000};
 /// How often to look whether clients are gone.
 constexpr Duration look_interval{1'000};
 /// Leases whose time is over that one poll ends at most.
@@ -93,7 +93,7 @@ void LeasedQueue::clock_set_back(Duration passed) {
     for (auto& waiter : waiters_) {
         waiter.until = std::min(waiter.until, now_ + waiter.request.wait);
     }
-    for (auto& each : extending_) each.until = std::min(each.until, now_ + store_patience);
+    for (auto& each : extending_) each.until = std::min(each.until, now_ + store_timeout);
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
         if (given.times_out != never) given.times_out += passed;
@@ -117,7 +117,7 @@ void LeasedQueue::wait(LeaseWaiter waiter) {
     used_at_ = now_;
     unasked_ = true;
     waiter.until = now_ + waiter.request.wait;
-    const auto until = waiter.until > now_ ? waiter.until : now_ + store_patience;
+    const auto until = waiter.until > now_ ? waiter.until : now_ + store_timeout;
     look_at_ = std::min({look_at_, until, now_ + look_interval});
     wanted_ += waiter.request.limit;
     waiters_.push_back(std::move(waiter));
@@ -203,10 +203,10 @@ void LeasedQueue::look_through() {
         const bool over = now_ >= each->until;
         if (each->gone() || (over && each->look == LeaseWaiter::Look::answered)) {
             each = answer(each, std::vector<LeasedJob>{});
-        } else if (now_ >= each->until + store_patience) {
+        } else if (now_ >= each->until + store_timeout) {
             each = answer(each, Error{Errc::unavailable, "the store does not answer"});
         } else {
-            look_at_ = std::min(look_at_, over ? each->until + store_patience : each->until);
+            look_at_ = std::min(look_at_, over ? each->until + store_timeout : each->until);
             ++each;
         }
     }
@@ -249,7 +249,7 @@ void LeasedQueue::extend(LeaseName name, std::optional<Duration> lease_time, Ext
     given.lease_time = lease_time.value_or(given.lease_time);
     end_at(found, now_ + given.lease_time);
     if (loop_.knows_leases()) return done(std::optional{Extension{given.until, given.cancelled}});
-    extending_.push_back({std::move(name), std::move(done), now_ + store_patience});
+    extending_.push_back({std::move(name), std::move(done), now_ + store_timeout});
 }
 
 /// While this process stood still, or the store was away, others may have taken a lease over. Its
