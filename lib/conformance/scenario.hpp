@@ -263,7 +263,7 @@ public:
     /// Performs steps, none of which may fail.
     void perform_each(std::vector<Step>& steps, const std::string& what) const {
         for (const auto& one : perform_all(store_, steps, now_)) {
-            expect(one.has_value(), what + " failed");
+            if (!one) fail(what + " failed: " + one.error().message());
         }
     }
 

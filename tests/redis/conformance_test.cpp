@@ -18,6 +18,9 @@ using namespace routemaster;
 
 namespace {
 
+/// Long, as steps of megabytes wait for a processor where others want it as well.
+constexpr Duration step_timeout{60'000};
+
 /// A server that no other store uses meanwhile. Empty, as a new one, but the next store may get the
 /// same, since it takes longer to start than most cases to run.
 class LentServer {
@@ -68,7 +71,9 @@ REGISTER_LISTENER("stops_server", 1, StopsServer);
 class OnServer final : public Store {
 public:
     explicit OnServer(std::string prefix)
-        : store_{{.addresses = {server_.address()}, .prefix = std::move(prefix)}} {}
+        : store_{{.addresses = {server_.address()},
+                  .prefix = std::move(prefix),
+                  .timeout = step_timeout}} {}
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {
         store_.submit(steps, now, std::move(done));
@@ -101,8 +106,10 @@ TEST_CASE("redis cluster: the whole suite") {
     int number = 0;
     const testing::StoreFixture fixture{[&]() -> std::unique_ptr<Store> {
         const auto tag = "{bus" + std::to_string(++number) + "}:";
-        return std::make_unique<RedisStore>(RedisOptions{
-            .addresses = {cluster.node(0).address(), cluster.node(1).address()}, .prefix = tag});
+        return std::make_unique<RedisStore>(
+            RedisOptions{.addresses = {cluster.node(0).address(), cluster.node(1).address()},
+                         .prefix = tag,
+                         .timeout = step_timeout});
     }};
     for (const auto& one : testing::store_conformance()) {
         CAPTURE(one.name);
@@ -155,8 +162,10 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
     int number = 0;
     const testing::StoreFixture fixture{[&]() -> std::unique_ptr<Store> {
         const auto prefix = "bus" + std::to_string(++number) + ":";
-        return std::make_unique<RedisStore>(
-            RedisOptions{.addresses = {server.address()}, .prefix = prefix, .mixed_fleet = true});
+        return std::make_unique<RedisStore>(RedisOptions{.addresses = {server.address()},
+                                                         .prefix = prefix,
+                                                         .mixed_fleet = true,
+                                                         .timeout = step_timeout});
     }};
     std::size_t left_out = 0;
     for (const auto& one : testing::store_conformance()) {

@@ -65,7 +65,7 @@ TEST_CASE("link faults: without a server calls are refused when their time is ov
     CHECK(is_refused(answer));
     CHECK(answer.find("Connection refused") != std::string::npos);
     CHECK(watch.elapsed() >= Duration{290});
-    CHECK(watch.elapsed() < Duration{1'000});
+    CHECK(watch.elapsed() < Duration{2'000});
     const auto outcome = scene.link.wait_until_connected(Duration{50});
     REQUIRE_FALSE(outcome);
     CHECK(outcome.error().code() == Errc::unavailable);
@@ -103,7 +103,7 @@ TEST_CASE("link faults: all calls sent to a server that falls silent are in doub
     for (int i = 0; i < 5; ++i) answers.push_back(scene.begin(append, "list", "x"));
     for (auto& answer : answers) CHECK(is_in_doubt(LinkScene::end(std::move(answer))));
     CHECK(watch.elapsed() >= Duration{390});
-    CHECK(watch.elapsed() < Duration{1'000});
+    CHECK(watch.elapsed() < Duration{1'600});
     CHECK(losses(scene) == 1);
     // A call made now waits for a connection that does not come.
     CHECK(is_refused(scene.ask_echo("x")));
@@ -194,7 +194,7 @@ TEST_CASE("link faults: unsent calls are sent over the next connection, sent one
 }
 
 TEST_CASE("link faults: a call that was sent in part is sent again in full") {
-    GatedScene gated;
+    GatedScene gated{Duration{60'000}};
     auto& server = gated.server;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -209,7 +209,7 @@ TEST_CASE("link faults: a call that was sent in part is sent again in full") {
 }
 
 TEST_CASE("link faults: only the call that a slow server does not reach in time is in doubt") {
-    constexpr Duration timeout{800};
+    constexpr Duration timeout{1'600};
     GatedScene gated{timeout};
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -296,7 +296,7 @@ TEST_CASE("link faults: a listener that is cut off listens again and logs it") {
 }
 
 TEST_CASE("link faults: a listener notices that the server disappeared silently") {
-    GatedScene gated{Duration{300}};
+    GatedScene gated{Duration{1'000}};
     auto& server = gated.server;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -326,7 +326,7 @@ TEST_CASE("link faults: the link ends quickly, whatever it is waiting for") {
             CHECK_FALSE(scene.link.wait_until_connected(Duration{20}));
             watch = {};
         }
-        CHECK(watch.elapsed() < Duration{100});
+        CHECK(watch.elapsed() < Duration{1'000});
         CHECK(answer == "cancelled: the store was closed");
     }
 }

@@ -318,7 +318,7 @@ TEST_CASE("link: it ends quickly and completes every call") {
         REQUIRE(await([&] { return gate.bytes_to_server() > before; }));
         watch = {};
     }
-    CHECK(watch.elapsed() < Duration{100});
+    CHECK(watch.elapsed() < Duration{1'000});
     CHECK(answers == std::vector<std::string>(3, "timed out: the store was closed"));
     server.resume();
     server.stop();
@@ -331,7 +331,7 @@ TEST_CASE("link: it ends quickly and completes every call") {
         scene.link.send(calls);
         watch = {};
     }
-    CHECK(watch.elapsed() < Duration{100});
+    CHECK(watch.elapsed() < Duration{1'000});
     CHECK(answers == std::vector<std::string>(3, "cancelled: the store was closed"));
 }
 

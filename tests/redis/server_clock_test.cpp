@@ -145,14 +145,16 @@ TEST_CASE("server clock: a server whose clock is wrong is followed, also from on
     // Its round trip is so long that it could be the first server's clock.
     behind.falsify(set_clock(90s - 40ms));
     behind.delay(50ms);
-    LinkScene scene{{.addresses = {{"127.0.0.1", ahead.port()}, {"127.0.0.1", behind.port()}}}};
+    LinkScene scene{
+        {.addresses = {{"127.0.0.1", ahead.port()}, {"127.0.0.1", behind.port()}}, .timeout = 1s}};
     scene.await_connected();
+    // Where a process waits for a processor, the first measurement may be a bad one.
     const auto is_about = [&](Duration offset) {
         return std::chrono::abs(scene.link.clock_offset() - offset) <= 15ms;
     };
-    CHECK(is_about(90s));
+    CHECK(await([&] { return is_about(90s); }));
     ahead.refuse();
     ahead.cut();
     CHECK(await([&] { return scene.ask_echo("x") == "x"; }));
-    CHECK(is_about(90s - 40ms));
+    CHECK(await([&] { return is_about(90s - 40ms); }));
 }

@@ -15,11 +15,14 @@ constexpr std::size_t slots = 16'384;
 
 RedisCluster::RedisCluster(std::size_t masters, bool replicas) {
     const auto count = replicas ? 2 * masters : masters;
+    // Replicas are to take over soon. Elsewhere nobody takes a node for dead that waits for a
+    // processor.
+    const char* node_timeout = replicas ? "1000" : "60000";
     for (std::size_t i = 0; i < count; ++i) {
         // The cluster bus has a port of its own, by default 10,000 above, which a connecting socket
         // may have.
         nodes_.push_back(std::make_unique<RedisServer>(std::vector<std::string>{
-            "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port",
+            "--cluster-enabled", "yes", "--cluster-node-timeout", node_timeout, "--cluster-port",
             std::to_string(free_port()), "--repl-diskless-sync-delay", "0",
             "--cluster-require-full-coverage", "no", "--cluster-config-file", "nodes.conf"}));
     }
