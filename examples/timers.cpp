@@ -22,8 +22,7 @@ int main() {
     // At most once: what is lost with a crash of its handler stays lost.
     reminders.post("tea is ready", 50ms).value();
     // Again and again, until its handler returns; after two retries it is DEAD, and kept.
-    reminders.post("call Ada", 20ms, {.id = "ada", .retries_max = 2, .confirm_within = 100ms})
-        .value();
+    reminders.post("call Ada", 20ms, {.id = "ada", .retries_max = 2, .confirm_within = 1s}).value();
     // An id that is there already is replaced: so a deadline is put off, or brought forward.
     reminders.post("too late", 10ms, {.id = "order/42"}).value();
     const auto again = reminders.post("not yet", 1h, {.id = "order/42"}).value();

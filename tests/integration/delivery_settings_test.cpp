@@ -154,8 +154,8 @@ TEST_CASE("connecting to a receiver times out") {
     Seconds limit{2};
     SUBCASE("2 s by default") {}
     SUBCASE("as set") {
-        flags = with(std::move(flags), {"--connect-timeout", "0.2"});
-        limit = Seconds{0.2};
+        flags = with(std::move(flags), {"--connect-timeout", "5"});
+        limit = Seconds{5};
     }
     RunningBus bus{folder.path(), flags};
     REQUIRE(bus.subscribe("billing", R"(["orders"])",
@@ -166,7 +166,7 @@ TEST_CASE("connecting to a receiver times out") {
     REQUIRE(bus.process().await_error("WARN: failed to deliver 1 events to 'bill…', attempt 1: "));
     const Seconds took = std::chrono::steady_clock::now() - began;
     CHECK(took >= 0.9 * limit);
-    CHECK(took < limit + Seconds{1.5});
+    CHECK(took < limit + Seconds{2.9});
 }
 
 TEST_CASE("the statuses that make a batch DEAD at once can be set, and can be none") {

@@ -121,11 +121,14 @@ TEST_CASE("of many POSTs that are overdue, few end in a turn") {
     });
     std::this_thread::sleep_for(1s);
     REQUIRE(scene.posts.due());
-    for (std::size_t turns = 1; turns <= count / 4; ++turns) {
+    // In some turns none may end, since libcurl looks at those that connected late.
+    for (std::size_t turns = 0; turns < count / 2 && scene.posts.size() > 0; ++turns) {
         CHECK(*scene.posts.due() <= std::chrono::steady_clock::now());
+        const auto before = ended;
         scene.posts.advance();
-        CHECK(ended == 4 * turns);
+        CHECK(ended <= before + 4);
     }
+    CHECK(ended == count);
     CHECK(scene.posts.size() == 0);
     CHECK(!scene.posts.due());
 }
