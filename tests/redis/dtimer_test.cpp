@@ -300,23 +300,23 @@ TEST_CASE("redis: dtimer: cancelling, postponing and leaving do not make Node la
         CHECK(late(got.at, due_at) < prompt);
     };
     SUBCASE("the next timer is cancelled") {
-        f.post("a", Duration{300});
-        f.post("b", Duration{600});
-        const auto due_at = f.now + Duration{600};
+        f.post("a", Duration{2'000});
+        f.post("b", Duration{2'300});
+        const auto due_at = f.now + Duration{2'300};
         f.perform(CancelTimer{"dt", "a"});
         expect_prompt("b", due_at);
     }
     SUBCASE("the next timer is postponed") {
-        f.post("a", Duration{300});
-        f.perform(PostponeTimer{"dt", "a", f.now + Duration{600}});
-        expect_prompt("a", f.now + Duration{600});
+        f.post("a", Duration{2'000});
+        f.perform(PostponeTimer{"dt", "a", f.now + Duration{2'300}});
+        expect_prompt("a", f.now + Duration{2'300});
     }
     SUBCASE("the listener that was told leaves") {
         const auto ours = f.ours("ours");
         f.other({"LREM", "dt:ch", "0", "dt:ch:ours"});
         f.other({"RPUSH", "dt:ch", "dt:ch:ours"});
-        f.post("b", Duration{400});
-        const auto due_at = f.now + Duration{400};
+        f.post("b", Duration{2'000});
+        const auto due_at = f.now + Duration{2'000};
         ours->leave();
         expect_prompt("b", due_at);
     }

@@ -332,7 +332,7 @@ TEST_CASE("link faults: the link ends quickly, whatever it is waiting for") {
             CHECK_FALSE(scene.link.wait_until_connected(Duration{20}));
             watch = {};
         }
-        CHECK(watch.elapsed() < Duration{1'000});
+        CHECK(watch.elapsed() < Duration{3'000});
         CHECK(answer == "cancelled: the store was closed");
     }
 }

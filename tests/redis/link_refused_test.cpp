@@ -106,14 +106,14 @@ TEST_CASE("link refused: a server with too many clients is reported in its own w
     LinkScene scene{server, Duration{300}};
     CHECK(scene.ask_echo("x").find("max number of clients") != std::string::npos);
     client.command({"CONFIG", "SET", "maxclients", "10"});
-    CHECK(recovers(scene));
+    CHECK(recovers(scene, Duration{20'000}));
 }
 
 TEST_CASE("link refused: a server that is loading is waited for") {
     RedisServer server{
-        {"--key-load-delay", "2000", "--loading-process-events-interval-bytes", "1024"}};
+        {"--key-load-delay", "6000", "--loading-process-events-interval-bytes", "1024"}};
     server.command({"EVAL", "for i = 1, 500 do redis.call('set', i, i) end", "0"});
-    LinkScene scene{server};
+    LinkScene scene{server, Duration{30'000}};
     scene.await_connected();
     server.command({"SAVE"});
     server.kill();

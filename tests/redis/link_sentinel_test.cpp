@@ -43,7 +43,7 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     watched.sentinel(0).stop();
     const auto first = watched.master_port(1);
     watched.server(0).pause();
-    REQUIRE(await([&] { return watched.master_port(1) != first; }));
+    REQUIRE(await([&] { return watched.master_port(1) != first; }, Duration{60'000}));
     const auto second = watched.master_port(1);
     const Stopwatch watch;
     CHECK(serves(scene, second));

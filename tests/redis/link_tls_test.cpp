@@ -83,7 +83,9 @@ std::string last_error(RedisOptions settings) {
 TEST_CASE("link over TLS: calls, large ones too, and messages arrive") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
-    LinkScene scene{tls_options("localhost", server.port(), authority.file("ca.pem"))};
+    auto options = tls_options("localhost", server.port(), authority.file("ca.pem"));
+    options.timeout = Duration{60'000};
+    LinkScene scene{options};
     scene.await_connected();
     const std::string large(5'000'000, 'x');
     std::vector<std::future<std::string>> answers;
