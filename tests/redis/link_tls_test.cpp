@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "link_scene.hpp"
+#include "support/free_port.hpp"
 #include "support/redis_server.hpp"
 #include "support/tcp_gate.hpp"
 #include "support/temporary_folder.hpp"

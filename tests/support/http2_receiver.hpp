@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "support/await.hpp"
+#include "support/free_port.hpp"
 #include "support/http_client.hpp"
 #include "support/process.hpp"
-#include "support/redis_server.hpp"
 #include "support/self_signed_certificate.hpp"
 #include "support/temporary_folder.hpp"
 

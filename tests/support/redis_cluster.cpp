@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "support/await.hpp"
+#include "support/free_port.hpp"
 
 namespace routemaster::test {
 

@@ -1,10 +1,5 @@
 #include "support/redis_server.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -12,36 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "routemaster/entropy.hpp"
-#include "routemaster/random.hpp"
 #include "support/await.hpp"
+#include "support/free_port.hpp"
 
 namespace routemaster::test {
-
-namespace {
-
-bool is_free(std::uint16_t port) {
-    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_port = htons(port);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bool free = ::bind(socket, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0;
-    ::close(socket);
-    return free;
-}
-
-}  // namespace
-
-std::uint16_t free_port() {
-    static Random random{entropy()};
-    constexpr std::uint16_t first = 12'000;
-    constexpr std::uint64_t count = 20'000;
-    while (true) {
-        const auto port = static_cast<std::uint16_t>(first + random.below(count));
-        if (is_free(port)) return port;
-    }
-}
 
 RedisServer::RedisServer(std::vector<std::string> arguments, std::string configuration)
     : arguments_{std::move(arguments)}, configuration_{std::move(configuration)} {

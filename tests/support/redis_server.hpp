@@ -17,10 +17,6 @@
 
 namespace routemaster::test {
 
-/// A port of this machine on which nobody listens, below those that the kernel picks for connecting
-/// sockets.
-[[nodiscard]] std::uint16_t free_port();
-
 /// `redis-server` on a port of its own at 127.0.0.1, by default without files. Its destructor kills
 /// it, as does the end of the thread that started it.
 class RedisServer {
