@@ -1,7 +1,5 @@
 #include "components/process.hpp"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -20,15 +18,6 @@
 
 namespace routemaster::service {
 namespace {
-
-/// Raises the limit of open descriptors to what the machine allows. The usual limit, meant for
-/// programs that use select(), is far below our settings.
-void allow_many_connections() {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 void count(Store& store, const Components& components, const std::string& status, const Log& log) {
     AddToCounters step;
@@ -77,19 +66,19 @@ struct Running {
     Components components;
 };
 
-Running start(const ProcessSettings& settings, const StopSignals& signals, const Log& log,
-              const std::function<Components(Store&, const Log&)>& begin) {
+Running start(const ProcessSettings& settings, const DescriptorShares& shares,
+              const StopSignals& signals, const Log& log, const Begin& begin) {
     const EndAtOnce at_once{signals,
                             [&log] { log(LogLevel::info, "stopped before it had started"); }};
     Running running{.store = open(settings.store, log), .components = {}};
-    running.components = begin(*running.store, log);
+    running.components = begin(*running.store, shares, log);
     count(*running.store, running.components, "start", log);
     return running;
 }
 
-void run_parts(const ProcessSettings& settings, StopSignals& signals, const Log& log,
-               const std::function<Components(Store&, const Log&)>& begin) {
-    const auto [store, components] = start(settings, signals, log, begin);
+void run_parts(const ProcessSettings& settings, const DescriptorShares& shares,
+               StopSignals& signals, const Log& log, const Begin& begin) {
+    const auto [store, components] = start(settings, shares, signals, log, begin);
     log_settings(*settings.app, log);
     log(LogLevel::info, "started on " + settings.store.shown_url());
     for (const auto& component : components) component->announce();
@@ -120,12 +109,12 @@ void declare_process(CLI::App& app, ProcessSettings& settings, Sharing sharing) 
     declare_log(app, settings.log);
 }
 
-int run_process(const ProcessSettings& settings,
-                const std::function<Components(Store&, const Log&)>& begin) {
+int run_process(const ProcessSettings& settings, const DescriptorShares& wanted,
+                const Begin& begin) {
     const auto [log, reopen] = open_log(settings.log);
     StopSignals signals{reopen};
-    allow_many_connections();
-    run_parts(settings, signals, log, begin);
+    const auto shares = claim_descriptors(wanted, log);
+    run_parts(settings, shares, signals, log, begin);
     log(LogLevel::info, "stopped");
     return 0;
 }

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "components/descriptor_shares.hpp"
 #include "components/log.hpp"
 #include "components/store_settings.hpp"
 #include "routemaster/log.hpp"
@@ -47,11 +48,15 @@ public:
 /// The components of a process. They are stopped in this order.
 using Components = std::vector<std::unique_ptr<Component>>;
 
-/// Opens the log and the store, starts the components, and stops them at a signal. A second signal
-/// ends the process at once, as does the first before all components have started, or when the
-/// store is a server that does not reply, so that nothing can be settled. SIGHUP reopens the log
-/// file. Logs each start and stop, and counts them in `process`. Returns the exit status.
-[[nodiscard]] int run_process(const ProcessSettings& settings,
-                              const std::function<Components(Store&, const Log&)>& begin);
+/// Starts the components of a process, with the descriptors that each part may open.
+using Begin = std::function<Components(Store&, const DescriptorShares&, const Log&)>;
+
+/// Opens the log, claims the descriptors of `wanted`, opens the store, starts the components, and
+/// stops them at a signal. A second signal ends the process at once, as does the first before all
+/// components have started, or when the store is a server that does not reply, so that nothing can
+/// be settled. SIGHUP reopens the log file. Logs each start and stop, and counts them in `process`.
+/// Returns the exit status.
+[[nodiscard]] int run_process(const ProcessSettings& settings, const DescriptorShares& wanted,
+                              const Begin& begin);
 
 }  // namespace routemaster::service

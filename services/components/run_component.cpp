@@ -106,6 +106,10 @@ void declare_run(CLI::App& app, RunSettings& settings) {
         ->group(group);
 }
 
+std::uint32_t slots_of(const RunSettings& settings) noexcept {
+    return settings.commands.empty() ? 0 : settings.slots;
+}
+
 std::unique_ptr<CommandKeeper> keeper_for(const RunSettings& settings) {
     return settings.commands.empty() ? nullptr : std::make_unique<CommandKeeper>();
 }

@@ -33,6 +33,9 @@ struct RunSettings {
 /// Declares the settings. `settings` must outlive the parsing.
 void declare_run(CLI::App& app, RunSettings& settings);
 
+/// How many commands may run at once; none when there is none to run.
+[[nodiscard]] std::uint32_t slots_of(const RunSettings& settings) noexcept;
+
 /// Makes the process that commands are started from, if there is any to run. To be called before
 /// anything else: see `CommandKeeper`.
 [[nodiscard]] std::unique_ptr<CommandKeeper> keeper_for(const RunSettings& settings);

@@ -22,7 +22,11 @@ int serve(Settings& settings) {
     complete(settings.web, settings.process);
     check(settings.worker);
     const auto keeper = keeper_for(settings.run);
-    return run_process(settings.process, [&](Store& store, const Log& log) {
+    const DescriptorShares wanted{settings.web.connections_max, settings.worker.deliveries_max,
+                                  slots_of(settings.run)};
+    const auto begin = [&](Store& store, const DescriptorShares& shares, const Log& log) {
+        settings.web.connections_max = shares.connections;
+        settings.worker.deliveries_max = shares.deliveries;
         // The web component starts first: its port may be in use. Until the worker component
         // exists, it has no trouble to report.
         const auto worker = std::make_shared<std::atomic<const WorkerComponent*>>(nullptr);
@@ -43,7 +47,8 @@ int serve(Settings& settings) {
                                                                 settings.run, *keeper, log));
         }
         return components;
-    });
+    };
+    return run_process(settings.process, wanted, begin);
 }
 
 }  // namespace

@@ -19,12 +19,15 @@ struct Settings {
 
 int take_in(Settings& settings) {
     complete(settings.web, settings.process);
-    return run_process(settings.process, [&](Store& store, const Log& log) {
+    const DescriptorShares wanted{.connections = settings.web.connections_max};
+    const auto begin = [&](Store& store, const DescriptorShares& shares, const Log& log) {
+        settings.web.connections_max = shares.connections;
         Components components;
         components.push_back(
             std::make_unique<WebComponent>(store, settings.process, settings.web, log));
         return components;
-    });
+    };
+    return run_process(settings.process, wanted, begin);
 }
 
 Run declare(CLI::App& app) {

@@ -22,7 +22,10 @@ struct Settings {
 int work(Settings& settings) {
     check(settings.worker);
     const auto keeper = keeper_for(settings.run);
-    return run_process(settings.process, [&](Store& store, const Log& log) {
+    const DescriptorShares wanted{.deliveries = settings.worker.deliveries_max,
+                                  .commands = slots_of(settings.run)};
+    const auto begin = [&](Store& store, const DescriptorShares& shares, const Log& log) {
+        settings.worker.deliveries_max = shares.deliveries;
         Components components;
         components.push_back(
             std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log));
@@ -31,7 +34,8 @@ int work(Settings& settings) {
                                                                 settings.run, *keeper, log));
         }
         return components;
-    });
+    };
+    return run_process(settings.process, wanted, begin);
 }
 
 Run declare(CLI::App& app) {

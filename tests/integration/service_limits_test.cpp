@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -12,7 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "support/await.hpp"
 #include "support/batch_receiver.hpp"
+#include "support/programs.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -46,6 +50,22 @@ bool answers(test::HttpClient& client) {
     } catch (const std::runtime_error&) {
         return false;
     }
+}
+
+/// So that the test may open more connections than the bus.
+void raise_own_limit() {
+    rlimit limit{};
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = limit.rlim_max;
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+/// The start of a program under a limit that is too low.
+std::string refused(const std::string& program, std::vector<std::string> flags) {
+    flags.insert(flags.begin(), test::program(program));
+    test::Process process{test::limited("-n 64", flags)};
+    CHECK(process.wait() == 1);
+    return process.errors();
 }
 
 }  // namespace
@@ -241,4 +261,59 @@ TEST_CASE("an answer waits for the disk, unless the store is relaxed") {
     }
     std::filesystem::remove(busy);
     CHECK(publish(std::chrono::seconds{30}) == 200);
+}
+
+TEST_CASE("idle connections leave descriptors for deliveries, however low the limit") {
+    raise_own_limit();
+    const test::TemporaryFolder folder;
+    const test::BatchReceiver receiver;
+    std::string limit = "1024";
+    SUBCASE("a common one") {}
+    SUBCASE("about the lowest") { limit = "200"; }
+    RunningBus bus{
+        folder.path(), {"--header-timeout", "600", "--idle-timeout", "600"}, {}, "-n " + limit};
+    CHECK(bus.process().await_error("the limit of open files, " + limit +
+                                    ", cuts --connections-max from 10000 to "));
+    CHECK(bus.process().await_error(", and --deliveries-max from 1024 to "));
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(),
+                          R"("timeout":0,"max":1,"max_in_flight":50)")
+                .status == 204);
+    test::HttpClient shop{bus.port()};
+    const auto publish = [&](int number) {
+        const auto url = "https://shop.example/" + std::to_string(number);
+        return shop
+            .ask("POST", "/topics/orders", RunningBus::event_json(url), test::authorization("shop"))
+            .status;
+    };
+    REQUIRE(publish(0) == 200);
+    REQUIRE(receiver.await_event("https://shop.example/0"));
+
+    std::vector<std::unique_ptr<test::HttpClient>> idle;
+    for (int i = 0; i < 1'200; ++i) idle.push_back(std::make_unique<test::HttpClient>(bus.port()));
+    for (int i = 1; i <= 50; ++i) CHECK(publish(i) == 200);
+    for (int i = 1; i <= 50; ++i) {
+        CHECK(receiver.await_event("https://shop.example/" + std::to_string(i)));
+    }
+    CHECK(bus.process().errors().find("failed to deliver") == std::string::npos);
+}
+
+TEST_CASE("settings that fit into the limit of open files are not cut") {
+    const test::TemporaryFolder folder;
+    RunningBus bus{
+        folder.path(), {"--connections-max", "20", "--deliveries-max", "8"}, {}, "-n 200"};
+    CHECK(bus.stop() == 0);
+    CHECK(bus.process().errors().find("the limit of open files") == std::string::npos);
+}
+
+TEST_CASE("a limit of open files under which nothing works ends a service at its start") {
+    const std::vector<std::string> flags{"--store", "redis://127.0.0.1:1"};
+    auto web = flags;
+    web.insert(web.end(), {"--root-key", "r"});
+    const auto serve =
+        refused(ROUTEMASTER_BINARY, {"serve", "--store", "memory:", "--root-key", "r"});
+    for (const auto& text :
+         {serve, refused(ROUTEMASTER_WEB_BINARY, web), refused(ROUTEMASTER_WORKER_BINARY, flags)}) {
+        CHECK(text.find("the limit of open files, 64, is less than the ") != std::string::npos);
+        CHECK(text.find("LimitNOFILE") != std::string::npos);
+    }
 }

@@ -19,22 +19,32 @@ namespace routemaster::test {
 /// The program under test.
 inline const std::string routemaster_binary = program(ROUTEMASTER_BINARY);
 
+/// A command under limits of its process, as the shell's `ulimit` takes them: `-n 64`.
+inline std::vector<std::string> limited(const std::string& limits,
+                                        const std::vector<std::string>& command) {
+    std::vector<std::string> words{"sh", "-c", "ulimit " + limits + " && exec \"$@\"", "sh"};
+    words.insert(words.end(), command.begin(), command.end());
+    return words;
+}
+
 /// A bus on a free port. It accepts the root key, the clients `shop`, `billing`, `audit` and
 /// `search`, and plain http callbacks on this machine.
 class RunningBus : public BusFront {
 public:
-    /// Starts it with its data in `folder`, and waits until it listens.
+    /// Starts it with its data in `folder`, and waits until it listens. `limits`: see `limited`.
     explicit RunningBus(std::filesystem::path folder, std::vector<std::string> flags = {},
-                        Process::Environment environment = {})
+                        Process::Environment environment = {}, std::string limits = {})
         : folder_{std::move(folder)},
           flags_{std::move(flags)},
-          environment_{std::move(environment)} {
+          environment_{std::move(environment)},
+          limits_{std::move(limits)} {
         start();
     }
 
     /// Starts it again, after `kill` or `stop`, perhaps on another port.
     void start() {
-        process_ = std::make_unique<Process>(command(), environment_);
+        process_ = std::make_unique<Process>(
+            limits_.empty() ? command() : limited(limits_, command()), environment_);
         process_->keeps_secret(clients);
         listens_at(announced_port(process_->line()));
     }
@@ -74,6 +84,7 @@ private:
     std::filesystem::path folder_;
     std::vector<std::string> flags_;
     Process::Environment environment_;
+    std::string limits_;
     std::unique_ptr<Process> process_;
 };
 
