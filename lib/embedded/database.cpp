@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -161,6 +162,7 @@ void Database::begin_log() {
     };
     sqlite3_wal_hook(connection_.get(), committed, this);
     limit_log(log_bytes_kept).value();
+    limit_size(size_max_).value();
 }
 
 /// When the disk fails to sync checkpointed pages, Linux may drop them and report that only once.
@@ -282,7 +284,8 @@ Result<void> Database::checkpoint_all() {
 
 bool Database::failed_for_space() const {
     return (sqlite3_errcode(connection_.get()) & 0xff) == SQLITE_FULL ||
-           sqlite3_system_errno(connection_.get()) == EDQUOT;
+           sqlite3_system_errno(connection_.get()) == EDQUOT ||
+           sqlite3_system_errno(connection_.get()) == EFBIG;
 }
 
 Result<void> Database::look_for_files() {
@@ -298,6 +301,14 @@ Result<void> Database::look_for_files() {
 
 Result<void> Database::limit_log(std::uint64_t bytes) {
     return run(("PRAGMA journal_size_limit=" + std::to_string(bytes)).c_str());
+}
+
+/// SQLite forgets the limit when the file is closed. A file that is larger keeps its size.
+Result<void> Database::limit_size(std::uint64_t bytes) {
+    constexpr std::uint64_t pages_max = 0xfffffffe;
+    size_max_ = bytes;
+    const auto pages = std::clamp<std::uint64_t>(bytes / page_size_, 1, pages_max);
+    return run(("PRAGMA max_page_count=" + std::to_string(pages)).c_str());
 }
 
 std::uint64_t Database::log_file_bytes() const noexcept {

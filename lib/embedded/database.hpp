@@ -83,6 +83,9 @@ public:
     /// Size of the file of the log.
     [[nodiscard]] std::uint64_t log_file_bytes() const noexcept;
 
+    /// Sets how many bytes the file may grow to; a commit beyond it fails as on a full disk.
+    Result<void> limit_size(std::uint64_t bytes);
+
     /// Sets how many bytes may wait for a checkpoint; beyond it a commit checkpoints them.
     void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
 
@@ -139,6 +142,7 @@ private:
 
     std::optional<std::pair<dev_t, ino_t>> log_identity_;
 
+    std::uint64_t size_max_ = std::numeric_limits<std::uint64_t>::max();
     int log_pages_ = 0;
     int log_pages_home_ = 0;  // Checkpointed, as far as is known.
     std::uint64_t backlog_max_ = std::numeric_limits<std::uint64_t>::max();

@@ -12,6 +12,7 @@
 
 #include "coalescing_vfs.hpp"
 #include "core/state/machine.hpp"
+#include "file_size_limit.hpp"
 #include "log_copy.hpp"
 #include "row_checksum.hpp"
 #include "write_ahead_log.hpp"
@@ -223,9 +224,10 @@ Result<void> JournalFile::make_ready() {
 
 Result<void> JournalFile::begin() {
     const std::lock_guard lock{mutex_};
-    if (reserve_.bytes() == 0) return make_ready();
-    if (reserve_.take()) {
-        database_.limit_backlog(reserve_.bytes() / 4 * 3);
+    if (reserve_.bytes() == 0) {
+        (void)database_.limit_size(file_size_limit());
+    } else if (reserve_.take()) {
+        keep_reserve();
     } else {
         run_full();
     }
@@ -236,21 +238,33 @@ Result<void> JournalFile::look_for_files() { return database_.look_for_files(); 
 
 // --- A full disk --------------------------------------------------------------------------------
 
+/// Where the size of files is limited, the reserve is a part of that, too: the file beside the
+/// journal takes nothing of it.
+void JournalFile::keep_reserve() {
+    database_.limit_backlog(reserve_.bytes() / 4 * 3);
+    (void)database_.limit_size(file_size_limit() - reserve_.bytes());
+}
+
 /// With the reserve released, all that the log and the file grow by must fit into it.
 void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
+    (void)database_.limit_size(file_size_limit());
     full_ = true;
     may_shrink_ = true;
 }
 
-/// Free space counts both on the disk and in the file. Some is needed beside the reserve, or the
-/// disk would be full again at once.
+/// Free space counts both on the disk and in the file, and only as far as the file may grow. Some
+/// is needed beside the reserve, or the disk would be full again at once.
 bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     const auto pages = database_.number("PRAGMA freelist_count");
     const auto inside =
         pages ? static_cast<std::uint64_t>(*pages) * database_.page_size() : std::uint64_t{0};
-    const auto outside = reserve_.free_bytes() + further;
+    const auto size = database_.number("PRAGMA page_count");
+    const auto taken =
+        size ? static_cast<std::uint64_t>(*size) * database_.page_size() : std::uint64_t{0};
+    const auto growth = file_size_limit() - std::min(taken, file_size_limit());
+    const auto outside = std::min(reserve_.free_bytes() + further, growth);
     if (outside < reserve_.bytes()) return false;
     return outside - reserve_.bytes() + inside >= reserve_.bytes() / 2 * halves;
 }
@@ -265,7 +279,7 @@ bool JournalFile::take_reserve(std::uint64_t halves) {
         if (!would_do || !cut_log() || !has_space(halves)) return false;
     }
     if (!reserve_.take()) return false;
-    database_.limit_backlog(reserve_.bytes() / 4 * 3);
+    keep_reserve();
     full_ = false;
     return true;
 }

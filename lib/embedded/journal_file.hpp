@@ -125,6 +125,7 @@ private:
     Result<void> cut_log();
     void accept_damage(const Log& logger);
     void run_full();
+    void keep_reserve();
     void reset_statements();
     [[nodiscard]] std::int64_t free_pages_kept() const noexcept;
     Result<void> set_version(std::int64_t version);

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "file_size_limit.hpp"
+
 namespace routemaster::embedded {
 namespace {
 
@@ -24,7 +26,9 @@ std::filesystem::space_info space_at(const std::filesystem::path& file) {
 
 Reserve::Reserve(const std::filesystem::path& journal, std::uint64_t bytes)
     : path_{journal.string() + "-reserve"},
-      bytes_{std::min<std::uint64_t>(bytes, space_at(journal).capacity / disk_shares)} {}
+      bytes_{std::min<std::uint64_t>(
+          bytes,
+          std::min<std::uint64_t>(space_at(journal).capacity, file_size_limit()) / disk_shares)} {}
 
 bool Reserve::take() {
     if (bytes_ == 0) return true;

@@ -14,7 +14,7 @@ namespace routemaster::embedded {
 /// Not thread safe.
 class Reserve {
 public:
-    /// At most an eighth of the disk. Takes nothing yet.
+    /// At most an eighth of the disk, and of what a file may take. Takes nothing yet.
     Reserve(const std::filesystem::path& journal, std::uint64_t bytes);
     /// Releases the space.
     ~Reserve() { release(); }

@@ -1,5 +1,7 @@
 #include "components/process.hpp"
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <future>
@@ -41,6 +43,15 @@ bool answers(Store& store) {
     return waiting.wait_for(timeout) == std::future_status::ready && waiting.get();
 }
 
+/// A store treats a file that may not grow as a full disk, without knowing why.
+void log_file_size_limit(const Log& log) {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    log(LogLevel::warning, "files may take " + std::to_string(limit.rlim_cur) +
+                               " bytes at most (`ulimit -f`, LimitFSIZE=): a store that needs "
+                               "more counts as on a full disk");
+}
+
 void log_settings(const CLI::App& app, const Log& log) {
     if (const auto sources = setting_sources(app); !sources.empty()) {
         log(LogLevel::info, "settings: " + sources);
@@ -80,6 +91,7 @@ void run_parts(const ProcessSettings& settings, const DescriptorShares& shares,
                StopSignals& signals, const Log& log, const Begin& begin) {
     const auto [store, components] = start(settings, shares, signals, log, begin);
     log_settings(*settings.app, log);
+    log_file_size_limit(log);
     log(LogLevel::info, "started on " + settings.store.shown_url());
     for (const auto& component : components) component->announce();
 

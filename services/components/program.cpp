@@ -68,7 +68,7 @@ void refuse_renamed(const std::vector<std::string>& words) {
 }  // namespace
 
 std::vector<std::string> begin_program(int argc, char** argv) {
-    std::signal(SIGPIPE, SIG_IGN);
+    for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     return {argv + std::min(argc, 1), argv + argc};
 }
 

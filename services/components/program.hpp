@@ -24,7 +24,7 @@ using Run = std::function<int()>;
 using Declare = Run (*)(CLI::App&);
 
 /// Returns the arguments of `main`. Call it first: from then on, writing to a peer or reader that
-/// has gone fails instead of killing the process.
+/// has gone, or beyond a limit of file sizes, fails instead of killing the process.
 [[nodiscard]] std::vector<std::string> begin_program(int argc, char** argv);
 
 /// Prints an error in one line.

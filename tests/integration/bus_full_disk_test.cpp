@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "support/await.hpp"
 #include "support/batch_receiver.hpp"
 #include "support/running_bus.hpp"
 #include "support/small_disk.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace routemaster;
 using test::RunningBus;
@@ -62,6 +64,26 @@ bool heals(Shop& shop) {
         ::usleep(20'000);
     }
     return false;
+}
+
+/// Publishes large events until one is refused. Returns the URLs of those that were accepted.
+std::vector<std::string> publish_until_refused(const RunningBus& bus) {
+    const std::string data(50'000, 'x');
+    std::vector<std::string> accepted;
+    test::HttpClient shop{bus.port()};
+    for (int i = 0; i < 10'000; ++i) {
+        const auto url = "https://shop.example/" + std::to_string(i);
+        const auto status =
+            shop.ask("POST", "/topics/orders",
+                     R"({"type":"update","url":")" + url + R"(","data":{"a":")" + data + R"("}})",
+                     test::authorization("shop"))
+                .status;
+        if (status == 503) return accepted;
+        REQUIRE(status == 200);
+        accepted.push_back(url);
+    }
+    FAIL("no event was refused");
+    return accepted;
 }
 
 }  // namespace
@@ -139,4 +161,26 @@ TEST_CASE("a bus on a read-only disk reports it in one line that names the file"
     const auto complaint = process.errors();
     CHECK(complaint.find((disk.path() / "routemaster.db").string()) != std::string::npos);
     CHECK(complaint.find('\n') == complaint.size() - 1);
+}
+
+TEST_CASE("beyond a limit of file sizes events are refused, and the backlog drains under it") {
+    const test::TemporaryFolder folder;
+    test::BatchReceiver receiver;
+    receiver.pause();
+    // In blocks of 512 bytes: 20 MiB.
+    RunningBus bus{folder.path(), {}, {}, "-f 40960"};
+    CHECK(bus.process().await_error("files may take 20971520 bytes at most"));
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":0,"max":20)")
+                .status == 204);
+    const auto accepted = publish_until_refused(bus);
+    CHECK(bus.process().await_error("the disk is full: new events and jobs are refused"));
+    SUBCASE("while it runs") {}
+    SUBCASE("after it was killed") {
+        bus.kill();
+        bus.start();
+    }
+    receiver.resume();
+    for (const auto& url : accepted) REQUIRE(receiver.await_event(url));
+    CHECK(test::await([&] { return bus.publish("orders", "https://a.example/").status == 200; }));
+    CHECK(bus.stop() == 0);
 }

@@ -1,0 +1,21 @@
+/// @file
+/// The limit of the process on the size of its files.
+
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <limits>
+
+namespace routemaster::embedded {
+
+/// Bytes that a file of this process may take (`ulimit -f`); the greatest number for no limit.
+[[nodiscard]] inline std::uint64_t file_size_limit() noexcept {
+    constexpr auto none = std::numeric_limits<std::uint64_t>::max();
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return none;
+    return limit.rlim_cur;
+}
+
+}  // namespace routemaster::embedded
