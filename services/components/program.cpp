@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "components/renamed_settings.hpp"
+#include "components/secret_settings.hpp"
 #include "components/settings_file.hpp"
 #include "routemaster/error.hpp"
 
@@ -69,7 +70,9 @@ void refuse_renamed(const std::vector<std::string>& words) {
 
 std::vector<std::string> begin_program(int argc, char** argv) {
     for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
-    return {argv + std::min(argc, 1), argv + argc};
+    std::vector<std::string> arguments{argv + std::min(argc, 1), argv + argc};
+    hide_secret_arguments(argc, argv);
+    return arguments;
 }
 
 void complain(const std::string& name, std::string text) {
@@ -97,6 +100,7 @@ std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments) {
 int run_program(CLI::App& app, Declare declare, std::vector<std::string> arguments) {
     const auto work = declare(app);
     if (const auto status = parse(app, std::move(arguments))) return *status;
+    hide_secret_variables();
     try {
         const auto status = work();
         if (std::cout.flush()) return status;

@@ -23,8 +23,9 @@ using Run = std::function<int()>;
 /// Declares the settings of a program, and returns the function that does its work.
 using Declare = Run (*)(CLI::App&);
 
-/// Returns the arguments of `main`. Call it first: from then on, writing to a peer or reader that
-/// has gone, or beyond a limit of file sizes, fails instead of killing the process.
+/// Returns the arguments of `main`, and hides the secrets among them from other processes. Call it
+/// first: from then on, writing to a peer or reader that has gone, or beyond a limit of file sizes,
+/// fails instead of killing the process.
 [[nodiscard]] std::vector<std::string> begin_program(int argc, char** argv);
 
 /// Prints an error in one line.
@@ -37,7 +38,8 @@ void complain(const std::string& name, std::string text);
 /// nothing more to do.
 [[nodiscard]] std::optional<int> parse(CLI::App& app, std::vector<std::string> arguments);
 
-/// Parses `arguments` as `declare` says and does the work. Returns the exit status.
+/// Parses `arguments` as `declare` says, hides the secrets among the variables, and does the work.
+/// Returns the exit status.
 [[nodiscard]] int run_program(CLI::App& app, Declare declare, std::vector<std::string> arguments);
 
 }  // namespace routemaster::service

@@ -3,21 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
-#include <string_view>
 
+#include "components/secret_settings.hpp"
 #include "components/settings_file.hpp"
 #include "routemaster/public_part.hpp"
 
 namespace routemaster::service {
 namespace {
-
-constexpr std::array<std::string_view, 2> secrets{"root-key", "clients"};
-
-bool is_secret(const std::string& name) {
-    return std::find(secrets.begin(), secrets.end(), name) != secrets.end();
-}
 
 std::string value_of(const CLI::Option& option) {
     std::string text;
@@ -77,8 +70,9 @@ std::string setting_sources(const CLI::App& app) {
 std::vector<std::string> exposed_files(const CLI::App& app) {
     std::vector<std::string> files;
     const auto* const settings = settings_file_of(app);
-    const bool secret = std::any_of(secrets.begin(), secrets.end(), [&](std::string_view name) {
-        return settings->has(std::string{name});
+    const auto options = app.get_options();
+    const bool secret = std::any_of(options.begin(), options.end(), [&](const CLI::Option* each) {
+        return is_secret(name_of(*each)) && settings->has(name_of(*each));
     });
     if (secret) files.push_back(settings->path());
     const auto* const key = app.get_option_no_throw("--root-key-file");

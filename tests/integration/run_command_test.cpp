@@ -124,6 +124,56 @@ echo "$1|$2" > $HERE/words
     CHECK(scene.written("words") == "two words|a\"b\n");
 }
 
+TEST_CASE("a command finds no secret of its worker in the processes that it descends from") {
+    const test::TemporaryFolder folder;
+    const auto seen = folder.path() / "seen";
+    const auto script = folder.path() / "script";
+    std::ofstream{script} << R"(pid=$PPID
+while [ "$pid" -gt 1 ] && [ -r /proc/$pid/environ ]; do
+    tr '\0' '\n' < /proc/$pid/environ
+    tr '\0' '\n' < /proc/$pid/cmdline
+    pid=$(sed -n 's/^PPid:.//p' /proc/$pid/status)
+done > "$HERE/all"
+echo end >> "$HERE/all"
+mv "$HERE/all" "$HERE/seen"
+)";
+    const auto store = "file:" + (folder.path() / "bus.db").string();
+    std::vector<std::string> flags{"--proxy=http://me:hidden-a@127.0.0.1:1", "--run",
+                                   "work=sh " + script.string()};
+    const test::RunningBus bus{folder.path(),
+                               flags,
+                               {{"HERE", folder.path().string()},
+                                {"ROUTEMASTER_ROOT_KEY", "hidden-b"},
+                                {"ROUTEMASTER_CLIENTS", "hidden-c,hidden-d"},
+                                {"ROUTEMASTER_TOKEN", "hidden-e"},
+                                {"ROUTEMASTER_STORE", store},
+                                {"ROUTEMASTER_REDIS_URL", "redis://me:hidden-f@example.org"},
+                                {"ROUTEMASTER_BUS", "https://me:hidden-g@example.org"}}};
+    REQUIRE(bus.ask("POST", "/v1/queues/work/jobs", test::root_key, R"({"name":"a"})").status ==
+            200);
+    REQUIRE(await([&] { return text_in(seen).ends_with("end\n"); }));
+    const auto text = text_in(seen);
+    CHECK(text.find("hidden") == std::string::npos);
+    CHECK(text.find(test::root_key) == std::string::npos);
+    CHECK(text.find("shop") == std::string::npos);
+    CHECK(text.find("\n--root-key\n*\n") != std::string::npos);
+    CHECK(text.find("--proxy=http://***********@127.0.0.1:1\n") != std::string::npos);
+    CHECK(text.find("ROUTEMASTER_STORE=" + store + "\n") != std::string::npos);
+    CHECK(text.find("ROUTEMASTER_REDIS_URL=redis://***********@example.org\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("a worker names the sources of its settings, though they are hidden") {
+    const test::TemporaryFolder folder;
+    test::Process bus{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
+                       folder.path().string()},
+                      {{"ROUTEMASTER_ROOT_KEY", "hidden-a"}, {"ROUTEMASTER_CLIENTS", "hidden-b"}}};
+    bus.keeps_secret({"hidden-a", "hidden-b"});
+    REQUIRE(bus.line().starts_with("routemaster: listening"));
+    CHECK(bus.await_error("root-key=*** (ROUTEMASTER_ROOT_KEY)"));
+    CHECK(bus.await_error("clients=*** (ROUTEMASTER_CLIENTS)"));
+}
+
 TEST_CASE("the exit status of a command decides what becomes of its job") {
     CommandScene scene{R"(case $ROUTEMASTER_JOB_NAME in
 later) echo busy; exit 75;;
