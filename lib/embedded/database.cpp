@@ -84,6 +84,8 @@ void Database::open() {
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, coalescing_vfs());
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{opening_error(sqlite3_system_errno(connection))};
+    // SQLite opens a file for reading alone when the system refuses to open it for writing.
+    if (sqlite3_db_readonly(connection, "main") == 1) throw Failure{read_only()};
     sqlite3_extended_result_codes(connection, 1);
     empty_log_when_closed(!found_log_);
     if (!claim_) claim_.emplace(path_);
@@ -111,6 +113,11 @@ Error Database::opening_error(int reason) const {
     if (reason == 0) return error("cannot open it");
     return {Errc::unavailable,
             name() + ": cannot open it: " + std::generic_category().message(reason)};
+}
+
+Error Database::read_only() const {
+    return {Errc::unavailable,
+            name() + ": cannot be written; see its mode, its owner and its mount"};
 }
 
 /// SQLite deletes the log beside an empty file, though it may be all that is left of one that was

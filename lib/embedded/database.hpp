@@ -122,6 +122,7 @@ private:
     void open();
     void check_file() const;
     [[nodiscard]] Error strange() const;
+    [[nodiscard]] Error read_only() const;
     [[nodiscard]] Error opening_error(int reason) const;
     void look_for_log();
     [[nodiscard]] bool is_empty() const;

@@ -14,6 +14,8 @@ namespace {
 /// retransmissions.
 constexpr Duration connect_timeout{2'000};
 
+constexpr auto no_handshake = "no reply to the TLS handshake; does the server expect TLS there?";
+
 }  // namespace
 
 Dial::Dial(RedisAddress address, const DialOptions& options, Instant now)
@@ -39,7 +41,7 @@ Dial::Outcome Dial::work(const PollSet& polled, Instant now) {
         candidates_ = **std::move(found);
         return try_next(now);
     }
-    if (now >= deadline_) return give_up("no reply", now);
+    if (now >= deadline_) return give_up(stream_ ? no_handshake : "no reply", now);
     const int descriptor = stream_ ? stream_->descriptor() : socket_->descriptor();
     if (polled.ready(descriptor) == 0) return std::nullopt;
     return go_on(now);
@@ -70,7 +72,9 @@ Dial::Outcome Dial::go_on(Instant now) {
         const auto connected = socket_->is_connected();
         if (!connected) return give_up(connected.error().context(), now);
         if (!*connected) return std::nullopt;
-        deadline_ = now + options_.timeout;
+        // A server without TLS awaits the end of a line, which a handshake does not have. Half of
+        // the timeout leaves whoever awaits the first connection the time to read the reason.
+        deadline_ = now + (options_.tls ? options_.timeout / 2 : options_.timeout);
         Socket socket = *std::exchange(socket_, std::nullopt);
         if (!options_.tls) return plain_stream(std::move(socket));
         auto stream = options_.tls->stream(std::move(socket), address_.host);

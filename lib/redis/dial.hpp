@@ -23,8 +23,9 @@ namespace routemaster::redis {
 
 /// Settings for all connections of a link.
 struct DialOptions {
-    Duration timeout{5'000};           ///< For the lookup, and for what follows the connecting.
-    std::shared_ptr<const Tls> tls{};  ///< Null: no TLS.
+    /// For the lookup, and for what follows the connecting; half of it for the TLS handshake.
+    Duration timeout{5'000};
+    std::shared_ptr<const Tls> tls{};        ///< Null: no TLS.
     std::shared_ptr<detail::Waker> waker{};  ///< Woken when the lookup is done.
 };
 

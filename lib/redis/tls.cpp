@@ -114,6 +114,10 @@ private:
             ERR_clear_error();
             return Error{Errc::unavailable, "closed by the server"};
         }
+        if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER) {
+            ERR_clear_error();
+            return tls_error("the server does not speak TLS there");
+        }
         return tls_error(openssl_text());
     }
 

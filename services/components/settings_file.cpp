@@ -1,6 +1,7 @@
 #include "components/settings_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -34,18 +35,52 @@ std::optional<std::string> text_of(const toml::node& node) {
     return number.str();
 }
 
-/// The value, or the values of a list; nothing when it is neither.
-std::optional<std::vector<std::string>> texts_of(const toml::node& node) {
+/// The value, or the values of a list, of a node whose type was checked.
+std::vector<std::string> texts_of(const toml::node& node) {
+    const auto* const list = node.as_array();
+    if (list == nullptr) return {text_of(node).value()};
     std::vector<std::string> texts;
-    const auto add = [&texts](const toml::node& one) {
-        auto text = text_of(one);
-        if (text) texts.push_back(*std::move(text));
-        return text.has_value();
-    };
-    const auto* list = node.as_array();
-    const bool all = list == nullptr ? add(node) : std::all_of(list->begin(), list->end(), add);
-    if (!all) return std::nullopt;
+    for (const auto& element : *list) texts.push_back(text_of(element).value());
     return texts;
+}
+
+bool is_yes_or_no(const std::string& text) {
+    constexpr std::array<std::string_view, 6> words{"true", "false", "yes", "no", "on", "off"};
+    return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+/// Whether a text may be the number that a setting wants; its flag says what is wrong with others.
+bool begins_as_number(const std::string& text) { return text.find_first_of("+-.0123456789") == 0; }
+
+/// The type of value that a setting wants, in words; empty when `node` has that type.
+std::string missed_type(const CLI::Option& option, const toml::node& node) {
+    const auto* const text = node.as_string();
+    const auto wants = option.get_type_name();
+    if (option.get_items_expected_max() == 0) {
+        const bool fits = node.is_boolean() || (text != nullptr && is_yes_or_no(text->get()));
+        return fits ? "" : "true or false";
+    }
+    if (node.is_array()) {
+        const auto& list = *node.as_array();
+        const auto is_text = [](const toml::node& element) { return text_of(element).has_value(); };
+        const bool takes_list = option.get_items_expected_max() > 1;
+        if (takes_list && std::all_of(list.begin(), list.end(), is_text)) return "";
+        return takes_list ? "a list of texts" : "one value";
+    }
+    const bool may_be_number = text != nullptr && begins_as_number(text->get());
+    if (wants.starts_with("UINT") || wants.starts_with("INT")) {
+        return node.is_integer() || may_be_number ? "" : "a whole number";
+    }
+    if (wants.starts_with("FLOAT")) return node.is_number() || may_be_number ? "" : "a number";
+    return text_of(node) ? "" : "a text";
+}
+
+std::string_view type_of(const toml::node& node) {
+    if (node.is_array()) return "a list";
+    if (node.is_string()) return "a text";
+    if (node.is_boolean()) return "true or false";
+    if (node.is_integer()) return "a whole number";
+    return node.is_floating_point() ? "a fraction" : "a date or a time";
 }
 
 CLI::ConfigError refusal(const std::string& place, const std::string& why) {
@@ -78,11 +113,14 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
         if (option == nullptr || !option->get_configurable()) {
             throw refusal(at(line), "there is no setting '" + name + "'");
         }
+        if (const auto missed = missed_type(*option, node); !missed.empty()) {
+            throw refusal(at(line),
+                          name + ": must be " + missed + ", not " + std::string{type_of(node)});
+        }
         auto values = texts_of(node);
-        if (!values) throw refusal(at(line), name + ": this type of value is not supported");
         // An empty list is passed as on the command line: as one empty text.
-        if (values->empty() && option->get_items_expected_max() > 1) values->emplace_back();
-        entries.push_back({line, name, *std::move(values)});
+        if (values.empty()) values.emplace_back();
+        entries.push_back({line, name, std::move(values)});
     }
     std::sort(entries.begin(), entries.end(),
               [](const Entry& a, const Entry& b) { return a.line < b.line; });

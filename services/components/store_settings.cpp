@@ -44,13 +44,16 @@ std::string refuse_unshared(const std::string& url) {
            "redis://localhost:6379, or run the bus in one process, `routemaster serve`";
 }
 
+/// Makes the last folder of the path alone: a misspelt path must not become an empty bus.
 void make_folder(const std::string& folder) {
     std::error_code failed;
-    std::filesystem::create_directories(folder, failed);
-    if (failed) {
-        throw CLI::ValidationError("--data-dir",
-                                   "cannot make the folder " + folder + ": " + failed.message());
-    }
+    std::filesystem::create_directory(folder, failed);
+    if (!failed) return;
+    const auto parent = (std::filesystem::path{folder} / "").parent_path().parent_path();
+    const auto why = failed == std::errc::no_such_file_or_directory
+                         ? "there is no folder " + parent.string() + "; make it first"
+                         : failed.message();
+    throw CLI::ValidationError("--data-dir", "cannot make the folder " + folder + ": " + why);
 }
 
 }  // namespace

@@ -60,6 +60,9 @@ CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings) {
 
 std::string BusClient::Answer::refusal() const {
     const auto text = in_line(body);
+    if (status == 401) {
+        return "the bus answered 401: the key presented (--root-key or --token) is wrong: " + text;
+    }
     return "the bus answered " + std::to_string(status) + (text.empty() ? "" : ": " + text);
 }
 

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ struct QueuesSettings {
     RootKeySettings root_key{};
     WatchSettings watch{};
     bool json = false;
+    bool create = false;
     std::string queue;
     std::string rate;
     std::string group_rate;
@@ -100,17 +102,47 @@ int throughput(const QueuesSettings& settings) {
     return 0;
 }
 
+bool has_limits(const Value& queue) {
+    const auto& limits = field(queue, "rate_limits");
+    return field(limits, "queue") != Value{} || field(limits, "each_group") != Value{};
+}
+
+/// Whether the queue has jobs or settings, or had jobs in the last 24 hours.
+bool is_known(BusClient& client, const QueuesSettings& settings) {
+    const auto queue = parse_json(client.demand("GET", path_of(settings)).body).value();
+    for (const char* state : {"scheduled", "ready", "pending", "buried"}) {
+        if (number(queue, state) > 0) return true;
+    }
+    if (field(queue, "paused") == Value{true} || has_limits(queue)) return true;
+    const auto ended = client.demand("GET", path_of(settings) + "/throughput").body;
+    return !elements(field(parse_json(ended).value(), "hours")).empty();
+}
+
+/// Throws for a queue that has no trace in the store: its name is probably misspelt.
+void require_known(BusClient& client, const QueuesSettings& settings) {
+    if (settings.create || is_known(client, settings)) return;
+    throw std::runtime_error{"queue '" + settings.queue +
+                             "' has no jobs and no settings, and had no job in the last 24 hours; "
+                             "see `routemaster queues`, or let --create set it all the same"};
+}
+
 int pause(const QueuesSettings& settings) {
-    BusClient{settings.bus}.demand("POST", path_of(settings) + "/pause");
+    BusClient client{settings.bus};
+    require_known(client, settings);
+    client.demand("POST", path_of(settings) + "/pause");
     return 0;
 }
 
 int resume(const QueuesSettings& settings) {
-    BusClient{settings.bus}.demand("POST", path_of(settings) + "/resume");
+    BusClient client{settings.bus};
+    require_known(client, settings);
+    client.demand("POST", path_of(settings) + "/resume");
     return 0;
 }
 
 int limit(const QueuesSettings& settings) {
+    BusClient client{settings.bus};
+    require_known(client, settings);
     Value::Map limits;
     if (!settings.rate.empty()) {
         limits.emplace_back("queue", limit_of(settings.rate, settings.burst));
@@ -119,7 +151,7 @@ int limit(const QueuesSettings& settings) {
         limits.emplace_back("each_group", limit_of(settings.group_rate, settings.group_burst));
     }
     const auto body = body_of(std::move(limits));
-    BusClient{settings.bus}.demand("PUT", path_of(settings) + "/rate_limits", body);
+    client.demand("PUT", path_of(settings) + "/rate_limits", body);
     return 0;
 }
 
@@ -150,6 +182,12 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
     action.add_option("queue", settings.queue, "The queue")->required()->check(check_queue_name);
 }
 
+/// The queue of a command that changes its settings.
+void declare_setting(CLI::App& action, QueuesSettings& settings) {
+    declare_queue(action, settings);
+    action.add_flag("--create", settings.create, "Also of a queue without jobs and settings");
+}
+
 }  // namespace
 
 Run declare_queues(CLI::App& app) {
@@ -174,12 +212,12 @@ Run declare_queues(CLI::App& app) {
         declare("throughput", "Count what became of its jobs in the last 24 hours and 60 minutes",
                 throughput),
         *settings);
-    declare_queue(declare("pause", "Let no worker have a job of a queue", pause), *settings);
-    declare_queue(declare("resume", "Let workers have its jobs again", resume), *settings);
+    declare_setting(declare("pause", "Let no worker have a job of a queue", pause), *settings);
+    declare_setting(declare("resume", "Let workers have its jobs again", resume), *settings);
     auto& limiting = declare("limit", "Let no more of its jobs begin than a rate allows", limit);
-    declare_queue(limiting, *settings);
+    declare_setting(limiting, *settings);
     declare_limit(limiting, *settings);
-    declare_queue(declare("unlimit", "Let its jobs begin at any rate", limit), *settings);
+    declare_setting(declare("unlimit", "Let its jobs begin at any rate", limit), *settings);
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "support/running_bus.hpp"
+#include "support/small_disk.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
@@ -142,6 +143,33 @@ TEST_CASE("a file that cannot be opened is refused in one line that names it") {
         CHECK(refusal.is_one_line());
         CHECK(refusal.names("tape:1"));
     }
+}
+
+TEST_CASE("a data folder is made, and its missing parent is not") {
+    const test::TemporaryFolder folder;
+    const auto missing = folder.path() / "busses";
+    for (const auto* const name : {"bus-data", "bus-data/"}) {
+        const auto refusal = refusal_to_open(missing / name);
+        CHECK(refusal.status == 2);
+        CHECK(refusal.is_one_line());
+        CHECK(refusal.names("--data-dir"));
+        CHECK(refusal.names("there is no folder " + missing.string() + ";"));
+    }
+    CHECK(!std::filesystem::exists(missing));
+    const RunningBus bus{folder.path() / "bus-data"};
+    CHECK(std::filesystem::exists(folder.path() / "bus-data" / "routemaster.db"));
+}
+
+TEST_CASE("a file that cannot be written ends the bus at its start") {
+    const test::SmallDisk disk{16};
+    if (!disk.available()) return;
+    leave_a_file(disk.path());
+    REQUIRE(disk.make_read_only());
+    const auto refusal = refusal_to_open(disk.path());
+    CHECK(refusal.status == 1);
+    CHECK(refusal.is_one_line());
+    CHECK(refusal.names((disk.path() / "routemaster.db").string()));
+    CHECK(refusal.names("cannot be written"));
 }
 
 TEST_CASE("a port in use is refused in one line that names it") {

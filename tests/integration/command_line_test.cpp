@@ -57,7 +57,11 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(refused.status == 1);
     CHECK(is_one_line(refused.errors));
     CHECK(refused.errors.find("the bus answered 400") != std::string::npos);
-    CHECK(run({"token", "list", "--root-key", "wrong", "--bus", bus.url()}).status == 1);
+    const auto wrong = run({"token", "list", "--root-key", "wrong", "--bus", bus.url()});
+    CHECK(wrong.status == 1);
+    CHECK(wrong.errors.starts_with(
+        "routemaster token: the bus answered 401: the key presented (--root-key or --token) is "
+        "wrong: "));
     const auto file = (folder.path() / "root-key").string();
     std::ofstream{file} << test::root_key << '\n';
     CHECK(run({"token", "list", "--root-key-file", file, "--bus", bus.url()}).output ==

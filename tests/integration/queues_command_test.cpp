@@ -7,12 +7,48 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/codec/json.hpp"
 #include "support/ended.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
 using test::run;
+
+TEST_CASE("a setting of a queue without jobs, past or present, needs --create") {
+    const test::TemporaryFolder folder;
+    const test::RunningBus bus{folder.path()};
+    const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
+                                          {"ROUTEMASTER_ROOT_KEY", test::root_key}};
+    const auto queues = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "queues");
+        return run(words, root);
+    };
+    for (const auto& words :
+         std::vector<std::vector<std::string>>{{"pause", "imagse"},
+                                               {"resume", "imagse"},
+                                               {"limit", "imagse", "--rate", "1/s"},
+                                               {"unlimit", "imagse"}}) {
+        const auto refused = queues(words);
+        CHECK(refused.status == 1);
+        CHECK(refused.errors.starts_with("routemaster queues: queue 'imagse' has no jobs"));
+    }
+    CHECK(queues({"list", "--json"}).output.empty());
+    CHECK(queues({"pause", "imagse", "--create"}).status == 0);
+    CHECK(queues({"list", "--json"}).output.find(R"("paused":true)") != std::string::npos);
+    CHECK(queues({"resume", "imagse"}).status == 0);
+
+    // The last job of a queue has ended: its name is known for another 24 hours.
+    CHECK(run({"jobs", "push", "images", "resize"}, root).status == 0);
+    const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}");
+    REQUIRE(leased.status == 200);
+    const auto job = parse_json(leased.body).value();
+    const auto& lease = *job.find("jobs")->get_if<Value::Array>()->front().find("lease");
+    REQUIRE(bus.ask("POST", "/v1/queues/images/jobs/1/ack", test::root_key,
+                    R"({"lease":")" + *lease.get_if<std::string>() + R"("})")
+                .status == 204);
+    CHECK(queues({"pause", "images"}).status == 0);
+}
 
 TEST_CASE("queues are listed, watched, paused and resumed from the command line") {
     const test::TemporaryFolder folder;
@@ -72,7 +108,8 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     CHECK(queues({"pause", "images", "--watch"}).status == 2);
     CHECK(queues({"stop", "images"}).status == 2);
 
-    CHECK(queues({"limit", "mail", "--rate", "100/5min", "--burst", "20", "--group-rate", "2/s"})
+    CHECK(queues({"limit", "mail", "--create", "--rate", "100/5min", "--burst", "20",
+                  "--group-rate", "2/s"})
               .status == 0);
     const auto limited = queues({"show", "mail"}).output;
     CHECK(limited.ends_with("  no      100/5min burst 20  2/s\n"));

@@ -112,6 +112,38 @@ TEST_CASE("at start the log lists the sources of settings, and no secret") {
     CHECK(!mentions(log, "delivery-timeout"));
 }
 
+TEST_CASE("a value of the wrong type is refused with the type that the setting wants") {
+    const test::TemporaryFolder folder;
+    const auto file = (folder.path() / "bus.toml").string();
+    const auto refusal_of = [&](const std::string& line) {
+        std::ofstream{file} << line << '\n';
+        auto process = serve({"--config", file, "--root-key", "r"});
+        CHECK(process.wait() == 2);
+        return process.errors();
+    };
+    const auto begin = "routemaster serve: --config: " + file + ":1: ";
+    CHECK(refusal_of("connections-max = true") ==
+          begin + "connections-max: must be a whole number, not true or false\n");
+    CHECK(refusal_of("deliveries-max = 1.5") ==
+          begin + "deliveries-max: must be a whole number, not a fraction\n");
+    CHECK(refusal_of("deliveries-max = 'many'") ==
+          begin + "deliveries-max: must be a whole number, not a text\n");
+    CHECK(refusal_of("connect-timeout = 'x'") ==
+          begin + "connect-timeout: must be a number, not a text\n");
+    CHECK(refusal_of("connect-timeout = 1979-05-27") ==
+          begin + "connect-timeout: must be a number, not a date or a time\n");
+    CHECK(refusal_of("allow-http-callbacks = 3") ==
+          begin + "allow-http-callbacks: must be true or false, not a whole number\n");
+    CHECK(refusal_of("allow-http-callbacks = 'maybe'") ==
+          begin + "allow-http-callbacks: must be true or false, not a text\n");
+    CHECK(refusal_of("log-file = ['a', 'b']") ==
+          begin + "log-file: must be one value, not a list\n");
+    CHECK(refusal_of("clients = [[1]]") ==
+          begin + "clients: must be a list of texts, not a list\n");
+    CHECK(refusal_of("log-file = 07:32:00") ==
+          begin + "log-file: must be a text, not a date or a time\n");
+}
+
 TEST_CASE("the root key may be in a file of its own") {
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "root-key";

@@ -185,4 +185,5 @@ TEST_CASE("link over TLS: a server without TLS is refused") {
     const auto why =
         last_error(tls_options("localhost", server.plain().port(), authority.file("ca.pem")));
     CHECK(why.starts_with("unavailable: "));
+    CHECK(why.find("TLS") != std::string::npos);
 }
