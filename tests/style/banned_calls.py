@@ -13,7 +13,7 @@ import checker
 BANNED = [
     (r"::now\s*\(", "reads a clock", {"clock.cpp"}),
     (r"\b\w*sleep(_for|_until)?\s*\(", "sleeps", {"runner.cpp"}),
-    (r"\brandom_device\b", "takes randomness from the system", {"entropy.cpp"}),
+    (r"\b(random_device|getrandom)\b", "takes randomness from the system", {"entropy.cpp"}),
     (r"\bs?rand\s*\(", "uses the C library's randomness", set()),
     (r"\bstd::\w+_distribution\b", "differs between standard libraries", set()),
     (r"\bstd::(mt19937|minstd_rand|default_random_engine)", "is not our generator", set()),
