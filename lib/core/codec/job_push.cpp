@@ -76,6 +76,8 @@ Result<void> read_unique(const Value& payload, Unique& unique) {
         !read) {
         return headed("unique", read.error());
     }
+    const bool debounces = unique.on_duplicate == OnDuplicate::debounce;
+    if (debounces && given(*wanted, "scope") == nullptr) unique = Unique::debounce(unique.key);
     return {};
 }
 
