@@ -4,6 +4,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "components/byte_order_mark.hpp"
+
 namespace routemaster::service {
 namespace {
 
@@ -18,6 +20,7 @@ std::string read_key(const std::string& file) {
     if (!std::getline(stream, line) && errno != 0) {
         throw wrong(std::generic_category().message(errno));
     }
+    remove_byte_order_mark(line);
     if (line.ends_with('\r')) line.pop_back();
     if (line.empty()) throw wrong("its first line is empty");
     return line;

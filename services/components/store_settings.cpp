@@ -44,6 +44,18 @@ std::string refuse_unshared(const std::string& url) {
            "redis://localhost:6379, or run the bus in one process, `routemaster serve`";
 }
 
+/// Why a folder cannot be in the URL of a store; empty when it can.
+std::string refuse_folder(const std::string& folder) {
+    if (folder.find('?') == std::string::npos) return {};
+    return "must not contain '?', which begins the settings of a store; rename the folder, or link "
+           "to it from another name";
+}
+
+/// The URL of a file. Two slashes at its beginning would count as those of the URL.
+std::string url_of(const std::string& file) {
+    return (file.starts_with("//") ? "file://" : "file:") + file;
+}
+
 /// Makes the last folder of the path alone: a misspelt path must not become an empty bus.
 void make_folder(const std::string& folder) {
     std::error_code failed;
@@ -59,8 +71,7 @@ void make_folder(const std::string& folder) {
 }  // namespace
 
 std::string StoreSettings::effective_url() const {
-    auto chosen =
-        url.empty() ? "file:" + (std::filesystem::path{data_dir} / "routemaster.db").string() : url;
+    auto chosen = url.empty() ? url_of(std::filesystem::path{data_dir} / "routemaster.db") : url;
     const auto add = [&](const std::string& setting) {
         chosen += (chosen.find('?') == std::string::npos ? '?' : '&') + setting;
     };
@@ -92,6 +103,7 @@ void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing) {
             "instead of --data-dir");
         app.add_option("--data-dir", settings.data_dir, "Folder of the file routemaster.db")
             ->type_name("FOLDER")
+            ->check(refuse_folder, "")
             ->envname("ROUTEMASTER_DATA_DIR")
             ->capture_default_str()
             ->group(group);

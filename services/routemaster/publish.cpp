@@ -14,6 +14,7 @@
 
 #include "bus_client.hpp"
 #include "command.hpp"
+#include "components/byte_order_mark.hpp"
 #include "name_checks.hpp"
 #include "publisher.hpp"
 #include "request_body.hpp"
@@ -121,7 +122,7 @@ void publish_lines(std::istream& input, Publisher& publisher, Progress& progress
                    Complaints& complaints) {
     std::uint64_t number = 0;
     for (std::string text; std::getline(input, text);) {
-        ++number;
+        if (++number == 1) remove_byte_order_mark(text);
         if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
         auto line = parse_line(std::move(text), number);
         if (!line) {

@@ -77,6 +77,27 @@ TEST_CASE("a file in use is refused in one line that names it, and its owner goe
     CHECK(bus.stop() == 0);
 }
 
+TEST_CASE("a folder whose name a URL cannot have is refused in one line that says why") {
+    const test::TemporaryFolder folder;
+    const auto refused = refusal_to_open(folder.path() / "a?b");
+    CHECK(refused.status == 2);
+    CHECK(refused.is_one_line());
+    CHECK(refused.names("--data-dir"));
+    CHECK(refused.names("must not contain '?'"));
+    CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("a folder is found whose name begins with two slashes, or has what URLs escape") {
+    const test::TemporaryFolder folder;
+    for (const std::string name : {"a&b", "a%3Fb", "a b#c"}) {
+        const std::filesystem::path there{"/" + (folder.path() / name).string()};
+        RunningBus bus{there};
+        REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
+        CHECK(bus.stop() == 0);
+        CHECK(std::filesystem::exists(folder.path() / name / "routemaster.db"));
+    }
+}
+
 TEST_CASE("a file of a newer format is refused in one line that names it, and not changed") {
     const test::TemporaryFolder folder;
     leave_a_file(folder.path());

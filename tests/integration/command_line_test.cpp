@@ -152,6 +152,23 @@ TEST_CASE("many connections publish every line once") {
           std::string::npos);
 }
 
+TEST_CASE("lines and keys are read though their file begins with a byte order mark") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    const std::string mark = "\xef\xbb\xbf";
+    const auto file = (folder.path() / "events.jsonl").string();
+    std::ofstream{file} << mark << line_of(1) << line_of(2);
+    CHECK(run({"publish", "--file", file}, as(bus, "shop"))
+              .output.starts_with("published 2 events in "));
+    CHECK(run({"publish"}, as(bus, "shop"), mark + line_of(3))
+              .output.starts_with("published 1 events in "));
+    const auto middle = run({"publish"}, as(bus, "shop"), line_of(4) + mark + line_of(5));
+    CHECK(middle.errors.find("line 2: JSON: a byte order mark at byte 1") != std::string::npos);
+    const auto key = (folder.path() / "root-key").string();
+    std::ofstream{key} << mark << test::root_key << "\r\n";
+    CHECK(run({"token", "list", "--root-key-file", key, "--bus", bus.url()}).status == 0);
+}
+
 TEST_CASE("the error names a line that cannot be published, and the others are published") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
