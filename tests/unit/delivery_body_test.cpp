@@ -42,6 +42,30 @@ Value as_delivered(const Event& event) {
     return map;
 }
 
+/// Appends JSON with the numbers of Ruby Routemaster.
+void append_delivered(std::string& out, const Value& value) {
+    if (const auto* real = value.get_if<double>()) return append_json_number(out, *real);
+    if (const auto* array = value.get_if<Value::Array>()) {
+        out += '[';
+        for (const auto& item : *array) {
+            if (&item != &array->front()) out += ',';
+            append_delivered(out, item);
+        }
+        out += ']';
+    } else if (const auto* map = value.get_if<Value::Map>()) {
+        out += '{';
+        for (const auto& field : *map) {
+            if (&field != &map->front()) out += ',';
+            append_json_text(out, field.first);
+            out += ':';
+            append_delivered(out, field.second);
+        }
+        out += '}';
+    } else {
+        append_json(out, value);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a batch is delivered as Ruby Routemaster does it") {
@@ -141,7 +165,7 @@ TEST_CASE("the body equals the decoded events") {
             expected.push_back(as_delivered(event));
         }
         std::string text;
-        append_json(text, Value{expected});
+        append_delivered(text, Value{expected});
         const auto body = delivery_body(list);
         REQUIRE(body.json == text);
         REQUIRE(body.events == size);
@@ -163,7 +187,7 @@ TEST_CASE("damaged messages are delivered as they are decoded, or not at all") {
         REQUIRE(body.events == (event ? 1 : 0));
         if (!event) continue;
         std::string expected;
-        append_json(expected, Value{Value::Array{as_delivered(*event)}});
+        append_delivered(expected, Value{Value::Array{as_delivered(*event)}});
         // Times are delivered as they were written, but decoded as whole milliseconds.
         REQUIRE(parse_json(timeless(body.json)).value() == parse_json(timeless(expected)).value());
         ++decoded;

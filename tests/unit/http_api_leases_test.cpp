@@ -87,6 +87,18 @@ TEST_CASE("http api: a job is leased, extended and acknowledged") {
     CHECK(bus.images.status().value() == rm::QueueStatus{});
 }
 
+TEST_CASE("http api: the arguments of a job come back as they were pushed") {
+    LeaseScenario bus;
+    bus.lease();
+    const std::string arguments =
+        R"([-0.0,0.0,0.30000000000000004,5e-324,-9007199254740993,18446744073709551615,"é\u0000"])";
+    REQUIRE(
+        bus.post(images_path + "/jobs", R"({"name":"a","arguments":)" + arguments + "}").status ==
+        200);
+    CHECK(bus.post(images_path + "/lease", "{}").body.find(R"("arguments":)" + arguments + ",") !=
+          std::string::npos);
+}
+
 TEST_CASE("http api: a lease names the batch of its job") {
     LeaseScenario bus;
     CHECK(bus.post(images_path + "/lease", "{}").body.ends_with(R"(,"batch":null}]})"));

@@ -14,6 +14,18 @@
 namespace routemaster {
 namespace {
 
+/// Prints the data of an event as Ruby Routemaster does.
+class DataWriter : public detail::JsonWriter {
+public:
+    using JsonWriter::JsonWriter;
+
+    bool real(double number) {
+        separate();
+        append_json_number(out(), number);
+        return true;
+    }
+};
+
 /// Writes messages as JSON, one after another.
 class BodyWriter {
 public:
@@ -78,7 +90,7 @@ private:
 
     DeliveryBody& body_;
     std::string data_;  ///< The data of the current message as JSON.
-    detail::JsonWriter data_writer_{data_};
+    DataWriter data_writer_{data_};
 };
 
 }  // namespace

@@ -57,6 +57,18 @@ std::size_t append_json_character(std::string& out, std::string_view text) {
     return length;
 }
 
+/// Appends the digits of a number, which would be read as an integer without the fraction.
+void append_with_fraction(std::string& out, std::string_view digits) {
+    out.append(digits);
+    if (digits.find_first_of(".e") == std::string_view::npos) out.append(".0");
+}
+
+/// Whether an integer of 64 bits has the same value.
+bool is_whole(double number) noexcept {
+    constexpr double limit = 9223372036854775808.0;
+    return number >= -limit && number < limit && std::trunc(number) == number;
+}
+
 }  // namespace
 
 void append_json_text(std::string& out, std::string_view text) {
@@ -76,8 +88,7 @@ void append_json_number(std::string& out, double number) {
         out.append("null");
         return;
     }
-    constexpr double limit = 9223372036854775808.0;
-    if (number >= -limit && number < limit && std::trunc(number) == number) {
+    if (is_whole(number)) {
         detail::append_decimal(out, static_cast<std::int64_t>(number));
         out.append(".0");
         return;
@@ -85,9 +96,17 @@ void append_json_number(std::string& out, double number) {
     char digits[40];
     const auto end =
         std::to_chars(digits, digits + sizeof digits, number, std::chars_format::general, 15).ptr;
-    const std::string_view text{digits, static_cast<std::size_t>(end - digits)};
-    out.append(text);
-    if (text.find_first_of(".e") == std::string_view::npos) out.append(".0");
+    append_with_fraction(out, {digits, static_cast<std::size_t>(end - digits)});
+}
+
+void detail::append_exact(std::string& out, double number) {
+    if (is_whole(number) || !std::isfinite(number)) {
+        if (number == 0 && std::signbit(number)) out.push_back('-');
+        return append_json_number(out, number);
+    }
+    char digits[40];
+    const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    append_with_fraction(out, {digits, static_cast<std::size_t>(end - digits)});
 }
 
 void append_json(std::string& out, const Value& value) {

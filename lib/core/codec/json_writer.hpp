@@ -21,6 +21,10 @@ void append_decimal(std::string& out, Integer number) {
     out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
+/// Appends a floating-point number in the fewest digits that are read as the same one, with a
+/// fraction or an exponent. Infinities and NaN become `null`.
+void append_exact(std::string& out, double number);
+
 /// A sink that appends JSON to `out`.
 class JsonWriter {
 public:
@@ -40,7 +44,7 @@ public:
     }
     bool real(double number) {
         separate();
-        append_json_number(out_, number);
+        append_exact(out_, number);
         return true;
     }
     bool text(std::string_view text) {

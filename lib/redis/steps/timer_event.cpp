@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -26,23 +25,6 @@ constexpr std::size_t depth_max = msgpack_depth_max + 1;
 bool is_reserved(std::string_view name) {
     return std::find(reserved.begin(), reserved.end(), name) != reserved.end();
 }
-
-/// Prints floating-point numbers so that the same ones are read again.
-class ExactWriter : public detail::JsonWriter {
-public:
-    using JsonWriter::JsonWriter;
-
-    bool real(double number) {
-        separate();
-        char digits[40];
-        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-        const std::string_view text{digits, static_cast<std::size_t>(end - digits)};
-        out().append(text);
-        // Else it would be an integer.
-        if (text.find_first_of(".e") == std::string_view::npos) out().append(".0");
-        return true;
-    }
-};
 
 /// The payload itself when it is a map whose keys may stand beside those of the event.
 const Value::Map* plain_map(const Value& payload) {
@@ -74,7 +56,7 @@ std::string timer_event(std::string_view id, std::string_view payload, std::uint
     const auto value = decode_value(payload);
     ROUTEMASTER_ASSERT(value);
     std::string event;
-    ExactWriter writer{event};
+    detail::JsonWriter writer{event};
     writer.begin_map(0);
     if (const auto* map = plain_map(*value)) {
         for (const auto& [name, field] : *map) {
