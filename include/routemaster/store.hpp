@@ -39,7 +39,7 @@ private:
 
 /// Stores the bus, its jobs and its counters.
 ///
-/// Thread safety: all members may be called from any thread.
+/// Thread safety: all members may be called from any thread. A forked child gets `invalid`.
 class Store {
 public:
     virtual ~Store() = default;

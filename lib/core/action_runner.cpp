@@ -7,6 +7,7 @@
 
 #include "core/codec/object_fields.hpp"
 #include "core/store/store_errors.hpp"
+#include "core/system/owner_process.hpp"
 #include "core/work/timers/timer_loop.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
@@ -61,24 +62,29 @@ public:
                {.handle = do_action, .refusal = refusal_of},
                listener_options(std::move(options))} {}
 
+    const detail::OwnerProcess process{"action runner"};
     detail::TimerLoop loop;
 };
 
 ActionRunner::ActionRunner(Store& store, ActionRunnerOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-ActionRunner::~ActionRunner() = default;
+ActionRunner::~ActionRunner() { detail::leave_to_parent(impl_); }
 
-TimePoint ActionRunner::poll(TimePoint now) { return impl_->loop.poll(now); }
+TimePoint ActionRunner::poll(TimePoint now) { return detail::own(impl_).loop.poll(now); }
 
-void ActionRunner::wake_with(std::function<void()> wake) { impl_->loop.wake_with(std::move(wake)); }
+void ActionRunner::wake_with(std::function<void()> wake) {
+    detail::own(impl_).loop.wake_with(std::move(wake));
+}
 
-void ActionRunner::close(TimePoint deadline) { impl_->loop.close(deadline); }
+void ActionRunner::close(TimePoint deadline) { detail::own(impl_).loop.close(deadline); }
 
-bool ActionRunner::closed() const { return impl_->loop.closed(); }
+bool ActionRunner::closed() const { return detail::own(impl_).loop.closed(); }
 
-TimerListenerStatus ActionRunner::status() const { return impl_->loop.status(); }
+TimerListenerStatus ActionRunner::status() const { return detail::own(impl_).loop.status(); }
 
-std::optional<std::string> ActionRunner::trouble() const { return impl_->loop.trouble(); }
+std::optional<std::string> ActionRunner::trouble() const {
+    return detail::own(impl_).loop.trouble();
+}
 
 }  // namespace routemaster

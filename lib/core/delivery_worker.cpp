@@ -3,6 +3,8 @@
 #include <atomic>
 #include <utility>
 
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/error.hpp"
@@ -47,14 +49,21 @@ SpareThread* spare_thread(const DeliveryWorkerOptions& options) {
 
 class DeliveryWorker::Impl {
 public:
+    const detail::OwnerProcess process{"delivery worker"};
+
     Impl(Store& store, Callbacks* callbacks, const Clock& clock, DeliveryWorkerOptions options)
         : options_{std::move(options)},
           local_{local_transport(callbacks, options_.callback_threads)},
           dispatcher_{store, dispatcher_options(options_, local_.get())},
           runner_{dispatcher_, clock, spare_thread(options_)} {}
 
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    ~Impl() { detail::require_outside(in_callback(), "delivery worker", "a callback"); }
+
     void stop(Duration grace) {
-        if (detail::HandlerThread::is_of(local_.get())) {
+        if (in_callback()) {
             throw refused("stop: inside a callback it would wait for itself");
         }
         runner_.stop(grace);
@@ -70,6 +79,8 @@ public:
     }
 
 private:
+    [[nodiscard]] bool in_callback() const { return detail::HandlerThread::is_of(local_.get()); }
+
     // Each uses those before it.
     DeliveryWorkerOptions options_;
     std::unique_ptr<LocalTransport> local_;
@@ -88,12 +99,12 @@ DeliveryWorker::DeliveryWorker(Store& store, DeliveryWorkerOptions options) {
     impl_ = std::make_unique<Impl>(store, nullptr, clock, std::move(options));
 }
 
-DeliveryWorker::~DeliveryWorker() = default;
+DeliveryWorker::~DeliveryWorker() { detail::leave_to_parent(impl_); }
 
-void DeliveryWorker::stop(Duration grace) { impl_->stop(grace); }
+void DeliveryWorker::stop(Duration grace) { detail::own(impl_).stop(grace); }
 
 std::size_t DeliveryWorker::in_flight() const noexcept { return impl_->in_flight(); }
 
-std::optional<std::string> DeliveryWorker::trouble() const { return impl_->trouble(); }
+std::optional<std::string> DeliveryWorker::trouble() const { return detail::own(impl_).trouble(); }
 
 }  // namespace routemaster

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/codec/log_text.hpp"
+#include "core/system/owner_process.hpp"
 #include "core/work/event_queue.hpp"
 #include "core/work/leases/attempt_end.hpp"
 #include "core/work/leases/dead_search.hpp"
@@ -93,6 +94,8 @@ void settle_elsewhere(Store& store, const LeaseName& name, AttemptEnd end, Retry
 
 class JobLeases::Impl {
 public:
+    const detail::OwnerProcess process{"job leases"};
+
     Impl(Store& store, JobLeasesOptions options)
         : store_{store},
           options_{std::move(options)},
@@ -315,28 +318,33 @@ private:
 JobLeases::JobLeases(Store& store, JobLeasesOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-JobLeases::~JobLeases() = default;
+JobLeases::~JobLeases() { detail::leave_to_parent(impl_); }
 
 void JobLeases::lease(LeaseRequest request, LeaseDone done) {
+    if (!impl_->process.is_this()) return done(impl_->process.refusal());
     impl_->lease(std::move(request), std::move(done));
 }
 
 void JobLeases::extend(LeaseName name, std::optional<Duration> lease_time, ExtendDone done) {
+    if (!impl_->process.is_this()) return done(impl_->process.refusal());
     impl_->extend(std::move(name), lease_time, std::move(done));
 }
 
 void JobLeases::settle(LeaseName name, AttemptEnd end, SettleDone done) {
+    if (!impl_->process.is_this()) return done(impl_->process.refusal());
     impl_->settle(std::move(name), std::move(end), std::move(done));
 }
 
-void JobLeases::drain() { impl_->drain(); }
+void JobLeases::drain() { detail::own(impl_).drain(); }
 
-TimePoint JobLeases::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint JobLeases::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void JobLeases::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+void JobLeases::wake_with(std::function<void()> wake) {
+    detail::own(impl_).wake_with(std::move(wake));
+}
 
-void JobLeases::close(TimePoint deadline) { impl_->close(deadline); }
+void JobLeases::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool JobLeases::closed() const { return impl_->closed(); }
+bool JobLeases::closed() const { return detail::own(impl_).closed(); }
 
 }  // namespace routemaster

@@ -8,6 +8,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "routemaster/error.hpp"
 
@@ -15,17 +17,23 @@ namespace routemaster {
 
 class Runner::Impl {
 public:
+    const detail::OwnerProcess process{"runner"};
+
     Impl(Active& active, const Clock& clock, SpareThread* spare)
         : active_{active}, clock_{clock}, turned_at_{clock.now()} {
         if (spare != nullptr && spare->lend([this] { take_turn(); })) spare_ = spare;
         active_.wake_with([this] { wake(); });
-        thread_ = std::jthread{[this](const std::stop_token& stopped) { run(stopped); }};
+        thread_ = detail::start_thread<std::jthread>(
+            [this](const std::stop_token& stopped) { run(stopped); });
     }
 
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    ~Impl() { stop(Duration{0}); }
+    ~Impl() {
+        detail::require_outside(polls_here(), "runner", "a poll");
+        stop(Duration{0});
+    }
 
     void stop(Duration grace) {
         {
@@ -92,7 +100,9 @@ private:
 
     TimePoint poll() {
         const detail::HandlerThread mark{this};
-        return active_.poll(clock_.now());
+        const auto next = active_.poll(clock_.now());
+        process.require_at_return();
+        return next;
     }
 
     /// Ends the poll, too: from then on another thread may poll.
@@ -172,16 +182,16 @@ private:
 Runner::Runner(Active& active, const Clock& clock, SpareThread* spare)
     : impl_{std::make_unique<Impl>(active, clock, spare)} {}
 
-Runner::~Runner() = default;
+Runner::~Runner() { detail::leave_to_parent(impl_); }
 
 void Runner::stop(Duration grace) {
-    if (impl_->polls_here()) {
+    if (detail::own(impl_).polls_here()) {
         throw Failure{
             Error{Errc::invalid, "stop: inside what the runner polls it would wait for itself"}};
     }
-    impl_->stop(grace);
+    detail::own(impl_).stop(grace);
 }
 
-std::optional<std::string> Runner::trouble() const { return impl_->trouble(); }
+std::optional<std::string> Runner::trouble() const { return detail::own(impl_).trouble(); }
 
 }  // namespace routemaster

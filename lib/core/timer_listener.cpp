@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "core/work/timers/timer_loop.hpp"
 #include "routemaster/completion_thread.hpp"
@@ -49,6 +51,8 @@ detail::AnyTimerHandler checked(detail::AnyTimerHandler handler) {
 
 class TimerListener::Impl {
 public:
+    const detail::OwnerProcess process{"timer listener"};
+
     Impl(Store& store, std::string space, detail::AnyTimerHandler handler,
          TimerListenerOptions options)
         : clock_{options.clock != nullptr ? *options.clock : system_clock()},
@@ -112,37 +116,41 @@ TimerListener::TimerListener(Store& store, std::string space, AsyncTimerHandler 
                                    std::move(options))} {}
 
 TimerListener::~TimerListener() {
-    if (impl_) impl_->stop(Duration{0});
+    detail::leave_to_parent(impl_);
+    if (impl_ == nullptr) return;
+    detail::require_outside(detail::HandlerThread::is_of(&impl_->loop()), "timer listener",
+                            "a handler");
+    impl_->stop(Duration{0});
 }
 
 TimerListener::TimerListener(TimerListener&& other) noexcept = default;
 
-void TimerListener::start() { impl_->start(); }
+void TimerListener::start() { detail::own(impl_).start(); }
 
 void TimerListener::stop(Duration grace) {
     if (CompletionThread::is_this()) {
         throw refused("stop: inside a completion of the store it would wait for itself");
     }
-    if (detail::HandlerThread::is_of(&impl_->loop())) {
+    if (detail::HandlerThread::is_of(&detail::own(impl_).loop())) {
         throw refused("stop: inside a handler it would wait for itself");
     }
-    impl_->stop(grace);
+    detail::own(impl_).stop(grace);
 }
 
-TimePoint TimerListener::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint TimerListener::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
 void TimerListener::wake_with(std::function<void()> wake) {
-    impl_->loop().wake_with(std::move(wake));
+    detail::own(impl_).loop().wake_with(std::move(wake));
 }
 
-void TimerListener::close(TimePoint deadline) { impl_->loop().close(deadline); }
+void TimerListener::close(TimePoint deadline) { detail::own(impl_).loop().close(deadline); }
 
-bool TimerListener::closed() const { return impl_->loop().closed(); }
+bool TimerListener::closed() const { return detail::own(impl_).loop().closed(); }
 
 const std::string& TimerListener::name() const noexcept { return impl_->loop().name(); }
 
-TimerListenerStatus TimerListener::status() const { return impl_->loop().status(); }
+TimerListenerStatus TimerListener::status() const { return detail::own(impl_).loop().status(); }
 
-std::optional<std::string> TimerListener::trouble() const { return impl_->trouble(); }
+std::optional<std::string> TimerListener::trouble() const { return detail::own(impl_).trouble(); }
 
 }  // namespace routemaster

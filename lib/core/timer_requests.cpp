@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/system/owner_process.hpp"
 #include "core/work/event_queue.hpp"
 #include "core/work/timers/requested_timers.hpp"
 #include "routemaster/error.hpp"
@@ -42,6 +43,8 @@ Result<void> check(const TimerRequest& request) {
 
 class TimerRequests::Impl {
 public:
+    const detail::OwnerProcess process{"timer requests"};
+
     Impl(Store& store, TimerRequestsOptions options)
         : store_{store}, options_{std::move(options)} {}
 
@@ -144,21 +147,24 @@ private:
 TimerRequests::TimerRequests(Store& store, TimerRequestsOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-TimerRequests::~TimerRequests() = default;
+TimerRequests::~TimerRequests() { detail::leave_to_parent(impl_); }
 
 void TimerRequests::take(TimerRequest request,
                          std::function<void(Result<std::vector<FiredTimer>>)> done) {
+    if (!impl_->process.is_this()) return done(impl_->process.refusal());
     impl_->take(std::move(request), std::move(done));
 }
 
-void TimerRequests::drain() { impl_->drain(); }
+void TimerRequests::drain() { detail::own(impl_).drain(); }
 
-TimePoint TimerRequests::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint TimerRequests::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void TimerRequests::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+void TimerRequests::wake_with(std::function<void()> wake) {
+    detail::own(impl_).wake_with(std::move(wake));
+}
 
-void TimerRequests::close(TimePoint deadline) { impl_->close(deadline); }
+void TimerRequests::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool TimerRequests::closed() const { return impl_->closed(); }
+bool TimerRequests::closed() const { return detail::own(impl_).closed(); }
 
 }  // namespace routemaster

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "core/work/pool/handler_table.hpp"
 #include "core/work/pool/pool_loop.hpp"
@@ -55,6 +57,8 @@ WorkerPoolOptions checked(WorkerPoolOptions options) {
 
 class WorkerPool::Impl {
 public:
+    const detail::OwnerProcess process{"worker pool"};
+
     Impl(Store& store, WorkerPoolOptions options)
         : clock_{options.clock != nullptr ? *options.clock : system_clock()},
           grace_{options.grace},
@@ -145,46 +149,54 @@ private:
 WorkerPool::WorkerPool(Store& store, WorkerPoolOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-WorkerPool::~WorkerPool() { impl_->stop(Duration{0}); }
+WorkerPool::~WorkerPool() {
+    detail::leave_to_parent(impl_);
+    if (impl_ == nullptr) return;
+    detail::require_outside(detail::HandlerThread::is_of(&impl_->loop()), "worker pool",
+                            "a handler");
+    impl_->stop(Duration{0});
+}
 
 void WorkerPool::handle(std::string name, JobHandler handler, HandlerOptions options) {
-    impl_->add(std::move(name), {.handle = std::move(handler)}, std::move(options));
+    detail::own(impl_).add(std::move(name), {.handle = std::move(handler)}, std::move(options));
 }
 
 void WorkerPool::handle_async(std::string name, AsyncJobHandler handler, HandlerOptions options) {
-    impl_->add(std::move(name), {.begin = std::move(handler)}, std::move(options));
+    detail::own(impl_).add(std::move(name), {.begin = std::move(handler)}, std::move(options));
 }
 
 void WorkerPool::handle_others(JobHandler handler, HandlerOptions options) {
-    impl_->add_other({.handle = std::move(handler)}, std::move(options));
+    detail::own(impl_).add_other({.handle = std::move(handler)}, std::move(options));
 }
 
-void WorkerPool::use(JobMiddleware middleware) { impl_->use(std::move(middleware)); }
+void WorkerPool::use(JobMiddleware middleware) { detail::own(impl_).use(std::move(middleware)); }
 
-void WorkerPool::start() { impl_->start(); }
+void WorkerPool::start() { detail::own(impl_).start(); }
 
 void WorkerPool::stop(Duration grace) {
     if (CompletionThread::is_this()) {
         throw refused("stop: inside a completion of the store it would wait for itself");
     }
-    if (detail::HandlerThread::is_of(&impl_->loop())) {
+    if (detail::HandlerThread::is_of(&detail::own(impl_).loop())) {
         throw refused("stop: inside a handler it would wait for itself");
     }
-    impl_->stop(grace);
+    detail::own(impl_).stop(grace);
 }
 
-void WorkerPool::run(const std::stop_token& stopping) { impl_->run(stopping); }
+void WorkerPool::run(const std::stop_token& stopping) { detail::own(impl_).run(stopping); }
 
-TimePoint WorkerPool::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint WorkerPool::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void WorkerPool::wake_with(std::function<void()> wake) { impl_->loop().wake_with(std::move(wake)); }
+void WorkerPool::wake_with(std::function<void()> wake) {
+    detail::own(impl_).loop().wake_with(std::move(wake));
+}
 
-void WorkerPool::close(TimePoint deadline) { impl_->loop().close(deadline); }
+void WorkerPool::close(TimePoint deadline) { detail::own(impl_).loop().close(deadline); }
 
-bool WorkerPool::closed() const { return impl_->loop().closed(); }
+bool WorkerPool::closed() const { return detail::own(impl_).loop().closed(); }
 
-WorkerPoolStatus WorkerPool::status() const { return impl_->loop().status(); }
+WorkerPoolStatus WorkerPool::status() const { return detail::own(impl_).loop().status(); }
 
-std::optional<std::string> WorkerPool::trouble() const { return impl_->trouble(); }
+std::optional<std::string> WorkerPool::trouble() const { return detail::own(impl_).trouble(); }
 
 }  // namespace routemaster

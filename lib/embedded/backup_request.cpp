@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/system/file_descriptor.hpp"
+#include "core/system/thread.hpp"
 #include "file_claim.hpp"
 #include "real_path.hpp"
 
@@ -214,22 +215,23 @@ void BackupRequests::look() {
     if (text.empty() || text.find('\n') != text.size() - 1) return;
     text.pop_back();
     busy_ = true;
-    copying_ = std::jthread{[this, target = std::filesystem::path{std::move(text)},
-                             request = std::move(request)](const std::stop_token& stop) {
-        append(request, "begun");
-        const auto made = make_(target, stop);
-        if (made) {
-            append(request,
-                   "done " + std::to_string(made->rows) + ' ' + std::to_string(made->bytes));
-            if (log_) log_(LogLevel::info, "backed up to " + target.string());
-        } else {
-            const auto& error = made.error();
-            append(request,
-                   "failed " + std::to_string(error.code().value()) + ' ' + error.context());
-            if (log_) log_(LogLevel::warning, "cannot back up: " + error.message());
-        }
-        busy_ = false;
-    }};
+    copying_ = detail::start_thread<std::jthread>(
+        [this, target = std::filesystem::path{std::move(text)},
+         request = std::move(request)](const std::stop_token& stop) {
+            append(request, "begun");
+            const auto made = make_(target, stop);
+            if (made) {
+                append(request,
+                       "done " + std::to_string(made->rows) + ' ' + std::to_string(made->bytes));
+                if (log_) log_(LogLevel::info, "backed up to " + target.string());
+            } else {
+                const auto& error = made.error();
+                append(request,
+                       "failed " + std::to_string(error.code().value()) + ' ' + error.context());
+                if (log_) log_(LogLevel::warning, "cannot back up: " + error.message());
+            }
+            busy_ = false;
+        });
 }
 
 // --- The process that asks -----------------------------------------------------------------------

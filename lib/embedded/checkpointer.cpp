@@ -5,12 +5,14 @@
 
 #include <sqlite3.h>
 
+#include "core/system/thread.hpp"
+
 namespace routemaster::embedded {
 
 void Checkpointer::Closer::operator()(sqlite3* database) const noexcept { sqlite3_close(database); }
 
 Checkpointer::Checkpointer(std::filesystem::path file, const char* access)
-    : file_{std::move(file)}, access_{access}, thread_{[this] { work(); }} {}
+    : file_{std::move(file)}, access_{access}, thread_{detail::start_thread([this] { work(); })} {}
 
 Checkpointer::~Checkpointer() {
     {

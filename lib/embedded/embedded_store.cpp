@@ -13,7 +13,10 @@
 
 #include "backup.hpp"
 #include "backup_request.hpp"
+#include "core/store/refused_steps.hpp"
 #include "core/store/watchers.hpp"
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "engine.hpp"
 #include "journal_file.hpp"
 #include "routemaster/completion_thread.hpp"
@@ -51,6 +54,8 @@ constexpr std::uint64_t space_later = 1;
 
 /// The thread, the lock and the waiting around an `Engine`.
 struct EmbeddedStore::Impl {
+    const detail::OwnerProcess process{"store", "opened", "open"};
+
     /// What wakes the thread that commits.
     enum class Sleep {
         none,           ///< It is awake, or about to be.
@@ -68,7 +73,7 @@ struct EmbeddedStore::Impl {
         // What a full disk does not take now, the first commit tries again.
         (void)file.begin();
         log_whether_full();
-        committer = std::thread{[this] { commit_until_stopped(); }};
+        committer = detail::start_thread([this] { commit_until_stopped(); });
     }
 
     ~Impl() {
@@ -77,7 +82,7 @@ struct EmbeddedStore::Impl {
             stopping = true;
             changed.notify_one();
         }
-        committer.join();
+        detail::join_outside(committer, "store", "a completion");
     }
 
     Result<EmbeddedBackup> backup(const std::filesystem::path& target,
@@ -209,6 +214,7 @@ struct EmbeddedStore::Impl {
         lock.unlock();
         watchers.wake(woken);
         for (auto& reply : replies) reply.send();
+        process.require_at_return();
         replies.clear();
         lock.lock();
         engine.reuse(std::move(replies));
@@ -287,18 +293,22 @@ struct EmbeddedStore::Impl {
 EmbeddedStore::EmbeddedStore(const std::filesystem::path& file, EmbeddedStoreOptions options)
     : impl_{std::make_unique<Impl>(file, std::move(options))} {}
 
-EmbeddedStore::~EmbeddedStore() = default;
+EmbeddedStore::~EmbeddedStore() { detail::leave_to_parent(impl_); }
 
 void EmbeddedStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
+    if (!impl_->process.is_this()) {
+        return detail::refuse(steps, done, impl_->process.refusal());
+    }
     impl_->submit(steps, now, std::move(done));
 }
 
 Result<EmbeddedBackup> EmbeddedStore::backup(const std::filesystem::path& target) {
+    if (!impl_->process.is_this()) return impl_->process.refusal();
     return impl_->backup(target);
 }
 
 Watch EmbeddedStore::watch(const std::string& queue, std::function<void()> wake) {
-    return impl_->watchers.add(queue, std::move(wake));
+    return detail::own(impl_).watchers.add(queue, std::move(wake));
 }
 
 }  // namespace routemaster

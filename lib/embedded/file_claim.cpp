@@ -3,10 +3,11 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <map>
 #include <mutex>
-#include <set>
 #include <system_error>
 
+#include "core/system/owner_process.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::embedded {
@@ -14,7 +15,7 @@ namespace {
 
 struct Claims {
     std::mutex mutex;
-    std::set<std::pair<dev_t, ino_t>> files;
+    std::map<std::pair<dev_t, ino_t>, detail::OwnerProcess> files;
 };
 
 /// Never destroyed: a store may outlive static objects.
@@ -34,7 +35,10 @@ std::pair<dev_t, ino_t> identity_of(const std::filesystem::path& file) {
 
 FileClaim::FileClaim(const std::filesystem::path& file) : identity_{identity_of(file)} {
     const std::lock_guard lock{claims().mutex};
-    if (claims().files.insert(identity_).second) return;
+    const auto [place, added] = claims().files.try_emplace(identity_, "file", "opened", "open");
+    if (added) return;
+    // SQLite in a forked child takes the locks of its parent for its own.
+    if (!place->second.is_this()) throw Failure{place->second.refusal(file.string())};
     throw Failure{{Errc::unavailable, file.string() + ": in use by this process already"}};
 }
 

@@ -1,6 +1,5 @@
 #include "http_post_loop.hpp"
 
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -9,30 +8,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdint>
 #include <system_error>
+
+#include "core/system/thread.hpp"
 
 namespace routemaster::detail {
 
 namespace {
-
-/// Starts a thread that leaves all signals to the application's own threads.
-template <class Function>
-std::thread thread_without_signals(Function function) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        std::thread thread{std::move(function)};
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        return thread;
-    } catch (const std::system_error& error) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw Failure{{Errc::unavailable, std::string{"thread: "} + error.what()}};
-    }
-}
 
 /// As in <linux/sched/types.h>, which cannot be included beside <sched.h>.
 struct SchedulingAttributes {
@@ -92,7 +75,7 @@ HttpPostLoop::HttpPostLoop(HttpTransportOptions options, Priority priority)
                     found_.emplace_back(name, addresses);
                     wake(std::move(lock));
                 }},
-      thread_{thread_without_signals([this, priority] {
+      thread_{start_thread([this, priority] {
           if (priority == Priority::lowest) take_lowest_priority();
           run();
       })} {}
@@ -102,7 +85,7 @@ HttpPostLoop::~HttpPostLoop() {
     stopping_ = true;
     stop_.notify_all();
     wake(std::move(lock));
-    thread_.join();
+    join_outside(thread_, "HTTP transport", "a completion");
 }
 
 void HttpPostLoop::submit(PostRequest request) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/system/owner_process.hpp"
 #include "http_post_loop.hpp"
 #include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/error.hpp"
@@ -68,6 +69,8 @@ Result<void> check(const HttpTransportOptions& options) {
 struct HttpTransport::Impl {
     using Priority = detail::HttpPostLoop::Priority;
 
+    const detail::OwnerProcess process{"HTTP transport"};
+
     explicit Impl(const HttpTransportOptions& options)
         : allow_http{options.allow_http},
           healthy{options, Priority::normal},
@@ -81,7 +84,7 @@ struct HttpTransport::Impl {
 HttpTransport::HttpTransport(HttpTransportOptions options)
     : impl_{std::make_unique<Impl>(checked(std::move(options)))} {}
 
-HttpTransport::~HttpTransport() = default;
+HttpTransport::~HttpTransport() { detail::leave_to_parent(impl_); }
 
 bool HttpTransport::serves(std::string_view callback) const {
     return has_scheme(callback, "https://") ||
@@ -89,13 +92,14 @@ bool HttpTransport::serves(std::string_view callback) const {
 }
 
 std::optional<std::string> HttpTransport::trouble() const {
-    auto trouble = impl_->healthy.trouble();
+    auto trouble = detail::own(impl_).healthy.trouble();
     return trouble ? trouble : impl_->unhealthy.trouble();
 }
 
-SpareThread* HttpTransport::spare_thread() { return &impl_->healthy; }
+SpareThread* HttpTransport::spare_thread() { return &detail::own(impl_).healthy; }
 
 void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
+    if (!impl_->process.is_this()) return done({.outcome = impl_->process.refusal()});
     if (!serves(delivery.callback)) {
         done({.outcome = invalid("callback: URL is not HTTPS")});
         return;

@@ -10,9 +10,9 @@
 #include <map>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 
+#include "core/system/thread.hpp"
 #include "routemaster/error.hpp"
 #include "this_machine.hpp"
 
@@ -90,9 +90,9 @@ struct NameResolver::Shared {
         known.is_asked = true;
         if (shared->waiting() > shared->idle && shared->threads < shared->options.threads_max) {
             try {
-                std::thread{[shared] { work(shared); }}.detach();
+                start_thread([shared] { work(shared); }).detach();
                 ++shared->threads;
-            } catch (const std::system_error&) {
+            } catch (const Failure&) {
                 if (shared->threads == 0) {
                     queue.pop_back();
                     known.is_asked = false;

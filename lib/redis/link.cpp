@@ -1,16 +1,13 @@
 #include "link.hpp"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 #include <climits>
-#include <csignal>
 #include <iterator>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "core/system/thread.hpp"
 #include "joint_call.hpp"
 #include "routemaster/completion_thread.hpp"
 #include "routemaster/entropy.hpp"
@@ -21,24 +18,6 @@ namespace {
 
 /// Pause between attempts of a call while the slot of a cluster is being moved.
 constexpr Duration slot_pause{20};
-
-/// Starts a thread that leaves all signals to the application's own threads. SIGPIPE thus becomes
-/// an error of the write that caused it.
-template <class Function>
-std::thread thread_without_signals(Function function) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    try {
-        std::thread thread{std::move(function)};
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        return thread;
-    } catch (const std::system_error& error) {
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        throw Failure{{Errc::unavailable, std::string{"thread: "} + error.what()}};
-    }
-}
 
 }  // namespace
 
@@ -51,7 +30,7 @@ Link::Link(RedisOptions options, std::string channel, std::function<void(std::st
       connector_{context_, entropy()},
       master_watch_{context_, entropy()},
       listener_backoff_{entropy()} {
-    thread_ = thread_without_signals([this] { run(); });
+    thread_ = detail::start_thread([this] { run(); });
 }
 
 Link::~Link() {
@@ -60,7 +39,7 @@ Link::~Link() {
         stopping_ = true;
     }
     context_.dial.waker->wake();
-    thread_.join();
+    detail::join_outside(thread_, "store", "a completion");
 }
 
 void Link::send(std::span<Call> calls) {
@@ -278,6 +257,7 @@ void Link::report_results() {
     }
     reporting_.swap(finished_);
     for (auto& call : reporting_) call.done(std::move(call.result));
+    process_.require_at_return();
     reporting_.clear();
 }
 

@@ -22,6 +22,7 @@
 #include "call.hpp"
 #include "command_connection.hpp"
 #include "connector.hpp"
+#include "core/system/owner_process.hpp"
 #include "instant.hpp"
 #include "link_context.hpp"
 #include "listener.hpp"
@@ -101,6 +102,7 @@ private:
     [[nodiscard]] int poll_timeout(Instant now);
     void end();
 
+    const detail::OwnerProcess process_{"store", "opened", "open"};
     LinkContext context_;
     const std::shared_ptr<WakeChannels> further_channels_;
     Channel channel_;

@@ -4,9 +4,9 @@
 
 #include <cstring>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
+
+#include "core/system/thread.hpp"
 
 namespace routemaster::redis {
 
@@ -44,7 +44,7 @@ Lookup::Lookup(const RedisAddress& address, std::shared_ptr<detail::Waker> waker
         return;
     }
     try {
-        std::thread{[query = query_, address, waker = std::move(waker)] {
+        detail::start_thread([query = query_, address, waker = std::move(waker)] {
             int ignored = 0;
             auto result = ask(address, 0, ignored);
             {
@@ -52,9 +52,9 @@ Lookup::Lookup(const RedisAddress& address, std::shared_ptr<detail::Waker> waker
                 query->result = std::move(result);
             }
             waker->wake();
-        }}.detach();
-    } catch (const std::system_error& error) {
-        query_->result = Error{Errc::unavailable, std::string{"thread: "} + error.what()};
+        }).detach();
+    } catch (const Failure& failure) {
+        query_->result = failure.error();
     }
 }
 

@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/refused_steps.hpp"
 #include "core/store/watchers.hpp"
+#include "core/system/owner_process.hpp"
 #include "index_repair.hpp"
 #include "link.hpp"
 #include "routemaster/completion_thread.hpp"
@@ -44,6 +46,7 @@ struct RedisStore::Impl {
                    watchers.wake({redis::watch_of_timer_channel(options.prefix, channel)});
                }} {}
 
+    const detail::OwnerProcess process{"store", "opened", "open"};
     const RedisOptions options;
     detail::Watchers watchers;
     redis::Link link;  // Last: its thread uses the rest.
@@ -53,9 +56,12 @@ RedisStore::RedisStore(RedisOptions options) : impl_{std::make_unique<Impl>(std:
     impl_->link.wait_until_connected(impl_->options.timeout).value();
 }
 
-RedisStore::~RedisStore() = default;
+RedisStore::~RedisStore() { detail::leave_to_parent(impl_); }
 
 void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
+    if (!impl_->process.is_this()) {
+        return detail::refuse(steps, done, impl_->process.refusal());
+    }
     if (steps.empty()) return done({});
     auto submitted = std::make_shared<SubmittedSteps>();
     submitted->outcomes.assign(steps.size(), Outcome{Error{Errc::cancelled, {}}});
@@ -87,7 +93,7 @@ void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
 }
 
 Watch RedisStore::watch(const std::string& queue, std::function<void()> wake) {
-    auto watch = impl_->watchers.add(queue, std::move(wake));
+    auto watch = detail::own(impl_).watchers.add(queue, std::move(wake));
     auto channel = redis::timer_channel(impl_->options.prefix, queue);
     if (!channel) return watch;
     auto channels = impl_->link.further_channels();
@@ -97,7 +103,8 @@ Watch RedisStore::watch(const std::string& queue, std::function<void()> wake) {
         channels->wait_until_heard(*channel, impl_->options.timeout);
     }
     return Watch{[channels = std::move(channels), channel = *std::move(channel),
-                  watch = std::make_shared<Watch>(std::move(watch))] {
+                  process = impl_->process, watch = std::make_shared<Watch>(std::move(watch))] {
+        if (!process.is_this()) return;
         *watch = Watch{};
         channels->remove(channel);
     }};

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "http_server_listener.hpp"
 #include "http_server_loop.hpp"
 #include "http_server_service.hpp"
@@ -22,6 +24,8 @@ unsigned threads_of(const HttpServerOptions& options) {
 }  // namespace
 
 struct HttpServer::Impl {
+    const detail::OwnerProcess process{"HTTP server"};
+
     Impl(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
         : share{std::move(options), std::move(handler), std::move(admission)},
           listener{share.options.address, share.options.port, share.options.connections_max} {
@@ -32,6 +36,12 @@ struct HttpServer::Impl {
         }
         // One loop accepts for all, so that each serves equally many connections.
         for (auto& loop : loops) loop.start(std::exchange(queues, {}));
+    }
+
+    /// Whether a handler calls.
+    [[nodiscard]] bool in_handler() const {
+        return std::any_of(loops.begin(), loops.end(),
+                           [](const auto& loop) { return loop.queue()->is_read_here(); });
     }
 
     void stop(Duration grace) {
@@ -50,10 +60,21 @@ struct HttpServer::Impl {
 HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
     : impl_{std::make_unique<Impl>(std::move(options), std::move(handler), std::move(admission))} {}
 
-HttpServer::~HttpServer() { stop(Duration::zero()); }
+HttpServer::~HttpServer() {
+    detail::leave_to_parent(impl_);
+    if (impl_ == nullptr) return;
+    detail::require_outside(impl_->in_handler(), "HTTP server", "a handler");
+    impl_->stop(Duration::zero());
+}
 
-std::uint16_t HttpServer::port() const { return impl_->listener.port(); }
+std::uint16_t HttpServer::port() const { return detail::own(impl_).listener.port(); }
 
-void HttpServer::stop(Duration grace) { impl_->stop(grace); }
+void HttpServer::stop(Duration grace) {
+    auto& impl = detail::own(impl_);
+    if (impl.in_handler()) {
+        throw Failure{{Errc::invalid, "stop: inside a handler it would wait for itself"}};
+    }
+    impl.stop(grace);
+}
 
 }  // namespace routemaster

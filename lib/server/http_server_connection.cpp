@@ -308,6 +308,7 @@ void Connection::ask(const HttpHandler& handler, HttpRequest request) {
         fault("the handler threw something that is not an exception");
         responder->answer(own_answer(500, "internal error"));
     }
+    service_->queue->process().require_at_return();
     responder.reset();
     handled_here = nullptr;
 }

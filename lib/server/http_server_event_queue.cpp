@@ -42,14 +42,17 @@ bool EventQueue::has_events() {
     return has_events_;
 }
 
+bool EventQueue::is_read_here() const noexcept { return own_queue == this; }
+
 /// False when the loop is not asleep, or must send the answer by itself.
 bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
-    if (own_queue == this || has_events()) return false;
+    if (is_read_here() || has_events()) return false;
     const std::unique_lock turn{turn_, std::try_to_lock};
     return turn && send_ && send_(answer);
 }
 
 void EventQueue::post(QueuedResponse answer) {
+    if (!process_.is_this()) return;
     if (send_in_its_turn(answer)) return;
     post_with([&](Events& events) { events.responses.push_back(std::move(answer)); });
 }

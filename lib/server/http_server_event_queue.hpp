@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/system/file_descriptor.hpp"
+#include "core/system/owner_process.hpp"
 #include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
@@ -58,8 +59,14 @@ public:
     /// the turn while it sleeps, until `close`.
     [[nodiscard]] std::unique_lock<std::mutex> begin_turn(Send send);
 
+    /// Whether the calling thread is that of the loop.
+    [[nodiscard]] bool is_read_here() const noexcept;
+
     /// Becomes readable when there are events; meant for an edge-triggered epoll, nobody reads it.
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
+
+    /// The process whose threads serve the connections.
+    [[nodiscard]] const OwnerProcess& process() const noexcept { return process_; }
 
     void post(QueuedResponse answer);
     void post(FileDescriptor client);
@@ -87,6 +94,7 @@ private:
     [[nodiscard]] bool has_events();
     [[nodiscard]] bool send_in_its_turn(QueuedResponse& answer);
 
+    const OwnerProcess process_{"HTTP server"};
     FileDescriptor wake_;
     std::mutex turn_;  ///< Locked by the loop unless it sleeps. Guards `send_` and its connections.
     Send send_;

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "core/system/thread.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -69,7 +70,7 @@ bool Loop::watch(int descriptor, std::uint32_t events, std::uint64_t about) {
 void Loop::start(EventQueues queues) {
     queues_ = std::move(queues);
     if (!queues_.empty()) listen_again_at_ = steady_clock::now();
-    thread_ = std::thread{[this] { run(); }};
+    thread_ = start_thread([this] { run(); });
 }
 
 void Loop::join() {

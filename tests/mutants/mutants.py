@@ -26,6 +26,7 @@ that is to find it is compiled against the copy and run:
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
     worker_pool   the unit tests of pools, and of the jobs they do
+    processes     the tests of forks, signals and ends of a program
     redis_timers  the tests of timers on Redis; a mutant may be in a Lua script; and so with
     redis_joint   steps that travel together
     redis_slices  what one step takes of many large jobs
@@ -162,6 +163,13 @@ PROGRAMS["worker_pool"] = [
                    "job_queue_calls", "follow_ups")),
 ]
 PROGRAMS["stop_inside"] = [["tests/threads/stop_inside_test.cpp"]]
+PROGRAMS["processes"] = [
+    [
+        *(f"tests/threads/{what}_test.cpp" for what in ("fork", "exit", "signals")),
+        *(source for folder in ("embedded", "http", "server") for source in sources_of(folder)
+          if "/api/" not in source),
+    ]
+]
 ON_REDIS = [
     *(f"tests/support/redis_{what}.cpp" for what in ("client", "server")), *sources_of("redis"),
 ]

@@ -9,11 +9,15 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "link_scene.hpp"
+#include "routemaster/job_queue.hpp"
+#include "support/forked_child.hpp"
 #include "support/free_port.hpp"
+#include "support/recorded_log.hpp"
 #include "support/redis_server.hpp"
 #include "support/tcp_gate.hpp"
 #include "support/temporary_folder.hpp"
@@ -186,4 +190,25 @@ TEST_CASE("link over TLS: a server without TLS is refused") {
         last_error(tls_options("localhost", server.plain().port(), authority.file("ca.pem")));
     CHECK(why.starts_with("unavailable: "));
     CHECK(why.find("TLS") != std::string::npos);
+}
+
+TEST_CASE("link over TLS: a forked child that destroys the store says nothing to the server") {
+    const Authority authority{"DNS:localhost"};
+    TlsServer server{authority};
+    RecordedLog log;
+    auto options = tls_options("localhost", server.port(), authority.file("ca.pem"));
+    options.timeout = Duration{60'000};
+    options.log = log.sink();
+    std::optional<RedisStore> store{std::in_place, options};
+    JobQueue jobs{*store, "work"};
+    const auto report = in_child(
+        [&]() -> std::string {
+            store.reset();
+            return "destroyed";
+        },
+        ChildEnd::after_statics);
+    CHECK(report.exited());
+    CHECK(report.text == "destroyed");
+    for (int number = 0; number < 10; ++number) CHECK(jobs.push({"resize", {number}}).has_value());
+    CHECK(log.count(LogLevel::warning, "connection lost") == 0);
 }

@@ -8,11 +8,15 @@
 
 #include "core/state/machine.hpp"
 #include "core/store/outcomes.hpp"
+#include "core/store/refused_steps.hpp"
 #include "core/store/watchers.hpp"
+#include "core/system/owner_process.hpp"
 
 namespace routemaster {
 
 struct MemoryStore::Impl {
+    const detail::OwnerProcess process{"store", "opened", "open"};
+
     /// Performs one step.
     Outcome perform(Step& step, TimePoint now) {
         // Short enough to be copied without memory.
@@ -35,9 +39,12 @@ struct MemoryStore::Impl {
 
 MemoryStore::MemoryStore() : impl_{std::make_unique<Impl>()} {}
 
-MemoryStore::~MemoryStore() = default;
+MemoryStore::~MemoryStore() { detail::leave_to_parent(impl_); }
 
 void MemoryStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
+    if (!impl_->process.is_this()) {
+        return detail::refuse(steps, done, impl_->process.refusal());
+    }
     detail::Outcomes outcomes{steps.size()};
     std::vector<std::string> woken;
     {
@@ -54,7 +61,7 @@ void MemoryStore::submit(std::span<Step> steps, TimePoint now, Completion done) 
 }
 
 Watch MemoryStore::watch(const std::string& queue, std::function<void()> wake) {
-    return impl_->watchers.add(queue, std::move(wake));
+    return detail::own(impl_).watchers.add(queue, std::move(wake));
 }
 
 }  // namespace routemaster

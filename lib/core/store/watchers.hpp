@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/system/owner_process.hpp"
 #include "routemaster/store.hpp"
 
 namespace routemaster::detail {
@@ -24,6 +25,7 @@ public:
         const auto number = ++table_->last;
         table_->wakes[queue].emplace(number, std::move(wake));
         return Watch{[table = table_, queue, number] {
+            if (!table->process.is_this()) return;
             const std::lock_guard unlisted{table->mutex};
             const auto place = table->wakes.find(queue);
             place->second.erase(number);
@@ -53,6 +55,7 @@ public:
 
 private:
     struct Table {
+        OwnerProcess process{"watch"};
         std::mutex mutex;  // Guards the rest.
         std::map<std::string, std::map<std::uint64_t, std::function<void()>>> wakes;  // By queue.
         std::uint64_t last = 0;

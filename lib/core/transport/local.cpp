@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/system/owner_process.hpp"
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -24,17 +26,25 @@ namespace routemaster {
 
 class LocalTransport::Impl {
 public:
+    const detail::OwnerProcess process{"local transport"};
+
     Impl(const LocalTransport& owner, Callbacks& callbacks, LocalTransportOptions options)
-        : callbacks_{callbacks}, calls_inside_{options.threads == 0} {
+        : owner_{owner}, callbacks_{callbacks}, calls_inside_{options.threads == 0} {
         for (std::size_t i = 0; i < options.threads; ++i) {
-            threads_.emplace_back([this, &owner](const std::stop_token& stopped) {
-                const detail::HandlerThread mark{&owner};
-                work(stopped);
-            });
+            threads_.push_back(
+                detail::start_thread<std::jthread>([this](const std::stop_token& stopped) {
+                    const detail::HandlerThread mark{&owner_};
+                    work(stopped);
+                }));
         }
     }
 
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
     ~Impl() {
+        detail::require_outside(detail::HandlerThread::is_of(&owner_), "local transport",
+                                "a callback");
         for (auto& thread : threads_) thread.request_stop();
         threads_.clear();
         for (auto& [delivery, done] : waiting_) {
@@ -74,7 +84,9 @@ private:
     void work(const std::stop_token& stopped) {
         while (auto next = take(stopped)) {
             auto& [delivery, done] = *next;
-            done(call(delivery));
+            auto report = call(delivery);
+            process.require_at_return();
+            done(std::move(report));
             const std::lock_guard lock{mutex_};
             running_.erase(running_.find(delivery.batch));
         }
@@ -128,6 +140,7 @@ private:
         }
     }
 
+    const LocalTransport& owner_;
     Callbacks& callbacks_;
     const bool calls_inside_;
     std::mutex mutex_;  // Guards `waiting_` and `running_`.
@@ -140,20 +153,23 @@ private:
 LocalTransport::LocalTransport(Callbacks& callbacks, LocalTransportOptions options)
     : impl_{std::make_unique<Impl>(*this, callbacks, options)} {}
 
-LocalTransport::~LocalTransport() = default;
+LocalTransport::~LocalTransport() { detail::leave_to_parent(impl_); }
 
 bool LocalTransport::serves(std::string_view callback) const {
     return callback.starts_with(local_scheme);
 }
 
-std::vector<std::string> LocalTransport::destinations() const { return impl_->destinations(); }
+std::vector<std::string> LocalTransport::destinations() const {
+    return detail::own(impl_).destinations();
+}
 
-void LocalTransport::attach() { impl_->attach(); }
+void LocalTransport::attach() { detail::own(impl_).attach(); }
 
 void LocalTransport::deliver(Delivery delivery, DeliveryDone done) {
+    if (!impl_->process.is_this()) return done({impl_->process.refusal(), 0});
     impl_->deliver(std::move(delivery), std::move(done));
 }
 
-bool LocalTransport::withdraw(const Uid& batch) { return impl_->withdraw(batch); }
+bool LocalTransport::withdraw(const Uid& batch) { return detail::own(impl_).withdraw(batch); }
 
 }  // namespace routemaster

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "core/store/payload_bytes.hpp"
+#include "core/store/refused_steps.hpp"
+#include "core/system/owner_process.hpp"
 #include "core/upkeep/rounds.hpp"
 #include "core/work/event_queue.hpp"
 #include "routemaster/perform.hpp"
@@ -18,6 +20,8 @@ namespace routemaster {
 
 class AdmissionControl::Impl {
 public:
+    const detail::OwnerProcess process{"admission control"};
+
     Impl(Store& store, AdmissionControlOptions options)
         : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
 
@@ -128,20 +132,25 @@ private:
 AdmissionControl::AdmissionControl(Store& store, AdmissionControlOptions options)
     : ForwardingStore{store}, impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-AdmissionControl::~AdmissionControl() = default;
+AdmissionControl::~AdmissionControl() { detail::leave_to_parent(impl_); }
 
 void AdmissionControl::submit(std::span<Step> steps, TimePoint now, Completion done) {
+    if (!impl_->process.is_this()) {
+        return detail::refuse(steps, done, impl_->process.refusal());
+    }
     impl_->submit(steps, now, std::move(done));
 }
 
-bool AdmissionControl::full() const { return impl_->full(); }
+bool AdmissionControl::full() const { return detail::own(impl_).full(); }
 
-TimePoint AdmissionControl::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint AdmissionControl::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void AdmissionControl::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+void AdmissionControl::wake_with(std::function<void()> wake) {
+    detail::own(impl_).wake_with(std::move(wake));
+}
 
-void AdmissionControl::close(TimePoint deadline) { impl_->close(deadline); }
+void AdmissionControl::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool AdmissionControl::closed() const { return impl_->closed(); }
+bool AdmissionControl::closed() const { return detail::own(impl_).closed(); }
 
 }  // namespace routemaster

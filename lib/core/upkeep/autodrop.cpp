@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/system/owner_process.hpp"
 #include "core/upkeep/rounds.hpp"
 #include "core/work/event_queue.hpp"
 #include "routemaster/perform.hpp"
@@ -16,6 +17,8 @@ namespace routemaster {
 
 class Autodrop::Impl {
 public:
+    const detail::OwnerProcess process{"autodrop"};
+
     Impl(Store& store, AutodropOptions options)
         : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
 
@@ -142,14 +145,16 @@ private:
 Autodrop::Autodrop(Store& store, AutodropOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-Autodrop::~Autodrop() = default;
+Autodrop::~Autodrop() { detail::leave_to_parent(impl_); }
 
-TimePoint Autodrop::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint Autodrop::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void Autodrop::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+void Autodrop::wake_with(std::function<void()> wake) {
+    detail::own(impl_).wake_with(std::move(wake));
+}
 
-void Autodrop::close(TimePoint deadline) { impl_->close(deadline); }
+void Autodrop::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool Autodrop::closed() const { return impl_->closed(); }
+bool Autodrop::closed() const { return detail::own(impl_).closed(); }
 
 }  // namespace routemaster

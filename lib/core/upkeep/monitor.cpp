@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "core/system/owner_process.hpp"
 #include "core/upkeep/rounds.hpp"
 #include "core/work/event_queue.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -24,6 +25,8 @@ namespace routemaster {
 
 class Monitor::Impl {
 public:
+    const detail::OwnerProcess process{"monitor"};
+
     Impl(Store& store, MonitorOptions options)
         : store_{store}, options_{std::move(options)}, rounds_{options_.interval} {}
 
@@ -231,14 +234,16 @@ private:
 Monitor::Monitor(Store& store, MonitorOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-Monitor::~Monitor() = default;
+Monitor::~Monitor() { detail::leave_to_parent(impl_); }
 
-TimePoint Monitor::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint Monitor::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void Monitor::wake_with(std::function<void()> wake) { impl_->wake_with(std::move(wake)); }
+void Monitor::wake_with(std::function<void()> wake) {
+    detail::own(impl_).wake_with(std::move(wake));
+}
 
-void Monitor::close(TimePoint deadline) { impl_->close(deadline); }
+void Monitor::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool Monitor::closed() const { return impl_->closed(); }
+bool Monitor::closed() const { return detail::own(impl_).closed(); }
 
 }  // namespace routemaster

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/system/owner_process.hpp"
 #include "core/upkeep/recurring_ticks.hpp"
 #include "core/work/acquire_schedule.hpp"
 #include "core/work/event_queue.hpp"
@@ -20,6 +21,8 @@ namespace routemaster {
 
 class RecurringScheduler::Impl {
 public:
+    const detail::OwnerProcess process{"recurring scheduler"};
+
     Impl(Store& store, RecurringSchedulerOptions options)
         : store_{store},
           options_{std::move(options)},
@@ -204,18 +207,18 @@ private:
 RecurringScheduler::RecurringScheduler(Store& store, RecurringSchedulerOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-RecurringScheduler::~RecurringScheduler() = default;
+RecurringScheduler::~RecurringScheduler() { detail::leave_to_parent(impl_); }
 
-TimePoint RecurringScheduler::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint RecurringScheduler::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
 void RecurringScheduler::wake_with(std::function<void()> wake) {
-    impl_->wake_with(std::move(wake));
+    detail::own(impl_).wake_with(std::move(wake));
 }
 
-void RecurringScheduler::close(TimePoint deadline) { impl_->close(deadline); }
+void RecurringScheduler::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool RecurringScheduler::closed() const { return impl_->closed(); }
+bool RecurringScheduler::closed() const { return detail::own(impl_).closed(); }
 
-RecurringSchedulerStatus RecurringScheduler::status() const { return impl_->status(); }
+RecurringSchedulerStatus RecurringScheduler::status() const { return detail::own(impl_).status(); }
 
 }  // namespace routemaster

@@ -15,19 +15,19 @@ namespace routemaster {
 Dispatcher::Dispatcher(Store& store, DispatcherOptions options)
     : impl_{std::make_unique<Impl>(store, std::move(options))} {}
 
-Dispatcher::~Dispatcher() = default;
+Dispatcher::~Dispatcher() { detail::leave_to_parent(impl_); }
 
-TimePoint Dispatcher::poll(TimePoint now) { return impl_->poll(now); }
+TimePoint Dispatcher::poll(TimePoint now) { return detail::own(impl_).poll(now); }
 
-void Dispatcher::wake_with(std::function<void()> wake) { impl_->wake_with(wake); }
+void Dispatcher::wake_with(std::function<void()> wake) { detail::own(impl_).wake_with(wake); }
 
-void Dispatcher::close(TimePoint deadline) { impl_->close(deadline); }
+void Dispatcher::close(TimePoint deadline) { detail::own(impl_).close(deadline); }
 
-bool Dispatcher::closed() const { return impl_->closed(); }
+bool Dispatcher::closed() const { return detail::own(impl_).closed(); }
 
 std::size_t Dispatcher::in_flight() const noexcept { return impl_->in_flight(); }
 
-std::optional<std::string> Dispatcher::trouble() const { return impl_->trouble(); }
+std::optional<std::string> Dispatcher::trouble() const { return detail::own(impl_).trouble(); }
 
 Dispatcher::Impl::Impl(Store& store, DispatcherOptions options)
     : options_{std::move(options)},

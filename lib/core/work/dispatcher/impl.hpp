@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/system/owner_process.hpp"
 #include "core/work/event_queue.hpp"
 #include "core/work/fair_share.hpp"
 #include "core/work/lease_loop.hpp"
@@ -35,6 +36,8 @@ namespace routemaster {
 /// A dispatcher, which the public class forwards to.
 class Dispatcher::Impl final : private detail::LeaseLoop::Owner {
 public:
+    const detail::OwnerProcess process{"dispatcher"};
+
     Impl(Store& store, DispatcherOptions options);
 
     Impl(const Impl&) = delete;

@@ -63,6 +63,7 @@ std::size_t JobBoard::waiting() const {
 }
 
 AttemptPtr JobBoard::next() {
+    process_.require_at_return();
     std::unique_lock lock{mutex_};
     idle_.wait(lock, [this] { return closed_ || may_begin(); });
     if (closed_) return nullptr;
@@ -72,6 +73,7 @@ AttemptPtr JobBoard::next() {
 }
 
 AttemptPtr JobBoard::next_now() {
+    process_.require_at_return();
     const std::lock_guard lock{mutex_};
     return may_begin() ? begin() : nullptr;
 }
@@ -93,6 +95,7 @@ AttemptPtr JobBoard::begin() {
 }
 
 void JobBoard::end(AttemptPtr attempt, JobVerdict verdict) {
+    if (!process_.is_this()) return;
     const std::lock_guard lock{mutex_};
     --running_;
     ended_.push_back({std::move(attempt), std::move(verdict)});

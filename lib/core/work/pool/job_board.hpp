@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/system/owner_process.hpp"
 #include "core/work/idle_threads.hpp"
 #include "core/work/pool/attempt.hpp"
 #include "core/work/pool/job_verdict.hpp"
@@ -88,6 +89,7 @@ private:
     [[nodiscard]] AttemptPtr begin();
     void wake_loop();
 
+    const OwnerProcess process_{"worker pool"};
     const std::size_t slots_;
     const bool strict_;
     mutable std::mutex mutex_;  // Guards the rest; held while waking, so no wake comes late.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
@@ -71,14 +71,14 @@ void PoolLoop::begin() {
     if (std::exchange(begun_, true)) return;
     try {
         for (std::size_t i = 0; i < options_.threads; ++i) {
-            threads_.emplace_back([this] {
+            threads_.push_back(start_thread<std::jthread>([this] {
                 const HandlerThread mark{this};
                 while (const auto attempt = board_->next()) handlers_->run(attempt, board_);
-            });
+            }));
         }
-    } catch (const std::system_error& error) {
+    } catch (const Failure&) {
         join();
-        throw Failure{Error{Errc::unavailable, std::string{"threads: "} + error.what()}};
+        throw;
     }
 }
 

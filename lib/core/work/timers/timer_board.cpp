@@ -56,6 +56,7 @@ std::size_t TimerBoard::waiting() const {
 }
 
 std::optional<FiredTimer> TimerBoard::next(std::optional<EndedTimer> ended) {
+    process_.require_at_return();
     std::unique_lock lock{mutex_};
     if (ended) note_end(*std::move(ended));
     idle_.wait(lock, [this] { return closed_ || may_begin(); });
@@ -66,6 +67,7 @@ std::optional<FiredTimer> TimerBoard::next(std::optional<EndedTimer> ended) {
 }
 
 std::optional<FiredTimer> TimerBoard::next_now() {
+    process_.require_at_return();
     const std::lock_guard lock{mutex_};
     return may_begin() ? std::optional{begin()} : std::nullopt;
 }
@@ -79,6 +81,7 @@ FiredTimer TimerBoard::begin() {
 }
 
 void TimerBoard::end(EndedTimer ended) {
+    if (!process_.is_this()) return;
     const std::lock_guard lock{mutex_};
     note_end(std::move(ended));
     if (may_begin()) idle_.wake_one();

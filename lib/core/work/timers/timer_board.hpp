@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/system/owner_process.hpp"
 #include "core/work/idle_threads.hpp"
 #include "routemaster/follow_ups.hpp"
 #include "routemaster/step/timer_firings.hpp"
@@ -95,6 +96,7 @@ private:
     void note_end(EndedTimer ended);
     void wake_loop();
 
+    const OwnerProcess process_{"timer listener"};
     const std::size_t slots_;
     mutable std::mutex mutex_;  // Guards the rest; held while waking, so no wake comes late.
     IdleThreads idle_;

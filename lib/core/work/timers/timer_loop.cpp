@@ -4,10 +4,10 @@
 #include <exception>
 #include <iterator>
 #include <span>
-#include <system_error>
 #include <utility>
 
 #include "core/codec/log_text.hpp"
+#include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "core/work/timers/timer_response.hpp"
 #include "routemaster/codec/msgpack.hpp"
@@ -105,17 +105,17 @@ void TimerLoop::begin() {
     if (std::exchange(begun_, true)) return;
     try {
         for (std::size_t i = 0; i < options_.threads; ++i) {
-            threads_.emplace_back([this] {
+            threads_.push_back(start_thread<std::jthread>([this] {
                 const HandlerThread mark{this};
                 std::optional<EndedTimer> ended;
                 while (auto fired = board_->next(std::move(ended))) {
                     ended = handle(*std::move(fired));
                 }
-            });
+            }));
         }
-    } catch (const std::system_error& error) {
+    } catch (const Failure&) {
         join();
-        throw Failure{Error{Errc::unavailable, std::string{"threads: "} + error.what()}};
+        throw;
     }
 }
 

@@ -1,0 +1,21 @@
+/// @file
+/// Refuses steps without a look at them.
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "routemaster/error.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store.hpp"
+
+namespace routemaster::detail {
+
+/// Completes each step with the error.
+inline void refuse(std::span<const Step> steps, const Completion& done, const Error& error) {
+    std::vector<Outcome> outcomes(steps.size(), Outcome{error});
+    done(outcomes);
+}
+
+}  // namespace routemaster::detail
