@@ -14,8 +14,8 @@ namespace routemaster::service {
 /// `/proc/PID/cmdline` shows to every user. Call it once they were copied.
 void hide_secret_arguments(int argc, char** argv) noexcept;
 
-/// The same in the variables that begin with `ROUTEMASTER_`, where `/proc/PID/environ` shows them to
-/// every process of the same user, such as a command that the process runs for a job. Other
+/// The same in the variables that begin with `ROUTEMASTER_`, where `/proc/PID/environ` shows them
+/// to every process of the same user, such as a command that the process runs for a job. Other
 /// variables belong to the environment that commands get. A hidden variable is not empty.
 void hide_secret_variables() noexcept;
 
