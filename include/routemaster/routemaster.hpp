@@ -42,6 +42,7 @@
 #include "routemaster/monitor.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/outcome.hpp"
+#include "routemaster/printable_text.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
 #include "routemaster/publisher.hpp"

@@ -14,6 +14,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "routemaster/printable_text.hpp"
+
 namespace routemaster::service {
 namespace {
 
@@ -133,7 +135,9 @@ OpenLog open_log(const LogSettings& settings) {
     logger->set_level(level_of(settings.level));
     logger->flush_on(spdlog::level::debug);
     const Log log = [logger](LogLevel level, std::string_view text) {
-        logger->log(level_of(level), spdlog::string_view_t{text.data(), text.size()});
+        if (!logger->should_log(level_of(level))) return;
+        const auto line = printable_text(text);
+        logger->log(level_of(level), spdlog::string_view_t{line.data(), line.size()});
     };
     const auto reopen = [file, log] {
         if (!file) return;

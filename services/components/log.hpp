@@ -28,8 +28,8 @@ struct OpenLog {
     std::function<void()> reopen;
 };
 
-/// Lines `[2026-01-31 12:00:00.000] LEVEL: message`, in UTC, each written at once. Throws
-/// `CLI::Error` when the file cannot be opened.
+/// Lines `[2026-01-31 12:00:00.000] LEVEL: message`, in UTC, each written at once. A message is one
+/// line, as `printable_text`. Throws `CLI::Error` when the file cannot be opened.
 [[nodiscard]] OpenLog open_log(const LogSettings& settings);
 
 }  // namespace routemaster::service

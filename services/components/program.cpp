@@ -10,6 +10,7 @@
 #include "components/secret_settings.hpp"
 #include "components/settings_file.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/printable_text.hpp"
 
 namespace routemaster::service {
 namespace {
@@ -75,9 +76,8 @@ std::vector<std::string> begin_program(int argc, char** argv) {
     return arguments;
 }
 
-void complain(const std::string& name, std::string text) {
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    std::cerr << name << ": " << text << std::endl;
+void complain(const std::string& name, const std::string& text) {
+    std::cerr << name << ": " << printable_text(text) << std::endl;
 }
 
 std::string version_of(const std::string& name) { return name + ' ' + ROUTEMASTER_VERSION; }

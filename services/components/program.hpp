@@ -29,7 +29,7 @@ using Declare = Run (*)(CLI::App&);
 [[nodiscard]] std::vector<std::string> begin_program(int argc, char** argv);
 
 /// Prints an error in one line.
-void complain(const std::string& name, std::string text);
+void complain(const std::string& name, const std::string& text);
 
 /// `routemaster 1.2.3`, for `--version`.
 [[nodiscard]] std::string version_of(const std::string& name);

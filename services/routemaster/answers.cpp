@@ -9,6 +9,7 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/printable_text.hpp"
 #include "routemaster/time.hpp"
 #include "table.hpp"
 
@@ -88,7 +89,7 @@ void print_fields(const std::string& object, bool json) {
     Rows rows;
     for (const auto& [key, part] : checked(value.get_if<Value::Map>())) {
         const bool is_instant = key == "at" || key.ends_with("_at");
-        rows.push_back({key, is_instant ? printed_time(part) : in_line(printed(part))});
+        rows.push_back({key, is_instant ? printed_time(part) : printable_text(printed(part))});
     }
     print_table(rows);
 }

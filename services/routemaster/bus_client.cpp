@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "routemaster/error.hpp"
+#include "routemaster/printable_text.hpp"
 #include "routemaster/public_part.hpp"
 #include "table.hpp"
 
@@ -59,7 +60,7 @@ CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings) {
 }
 
 std::string BusClient::Answer::refusal() const {
-    const auto text = in_line(body);
+    const auto text = printable_text(body);
     if (status == 401) {
         return "the bus answered 401: the key presented (--root-key or --token) is wrong: " + text;
     }

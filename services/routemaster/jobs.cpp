@@ -16,6 +16,7 @@
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/printable_text.hpp"
 #include "table.hpp"
 
 namespace routemaster::service {
@@ -107,13 +108,13 @@ int show(const JobsSettings& settings) {
     for (const auto& [key, value] : *job.get_if<Value::Map>()) {
         if (key == "errors") continue;
         const bool time = key.ends_with("_at");
-        rows.push_back({key, time ? printed_time(value) : in_line(printed(value))});
+        rows.push_back({key, time ? printed_time(value) : printable_text(printed(value))});
     }
     print_table(rows);
     for (const auto& error : elements(field(job, "errors"))) {
         std::cout << "attempt " << printed(field(error, "attempt")) << " failed at "
                   << printed_time(field(error, "at")) << ": "
-                  << in_line(printed(field(error, "text"))) << '\n';
+                  << printable_text(printed(field(error, "text"))) << '\n';
     }
     return 0;
 }
@@ -128,7 +129,7 @@ int explain(const JobsSettings& settings) {
     const auto all = parse_json(body).value();
     const auto& job = field(all, "job");
     std::cout << "job " << settings.id << " is " << printed(field(job, "state")) << ": "
-              << in_line(printed(field(all, "text"))) << '\n';
+              << printable_text(printed(field(all, "text"))) << '\n';
     Rows rows;
     const auto add_time = [&rows](const char* name, const Value& at) {
         if (!at.is_null()) rows.push_back({name, printed_time(at)});

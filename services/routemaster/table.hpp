@@ -11,10 +11,7 @@ namespace routemaster::service {
 /// Cells of a table, the first row being its head.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// A text on one line, without characters that a terminal obeys rather than shows: others chose it.
-[[nodiscard]] std::string in_line(std::string text);
-
-/// The same, cut to what a cell takes.
+/// A text of others as `printable_text`, cut to what a cell takes.
 [[nodiscard]] std::string cell(std::string text);
 
 /// Prints the rows, their columns below each other.

@@ -6,6 +6,7 @@
 #include "components/seconds.hpp"
 #include "name_checks.hpp"
 #include "routemaster/codec/json.hpp"
+#include "routemaster/printable_text.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
 #include "table.hpp"
@@ -64,8 +65,8 @@ void print_posted(const std::string& answer, bool json) {
         return;
     }
     const auto posted = parse_json(answer).value();
-    std::cout << in_line(printed(field(posted, "id"))) << ' ' << printed(field(posted, "outcome"))
-              << '\n';
+    std::cout << printable_text(printed(field(posted, "id"))) << ' '
+              << printed(field(posted, "outcome")) << '\n';
 }
 
 }  // namespace routemaster::service

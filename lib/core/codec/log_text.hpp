@@ -3,21 +3,18 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "core/codec/cut_text.hpp"
+#include "routemaster/printable_text.hpp"
 
 namespace routemaster::detail {
 
-/// A text of others for a log line: they chose how long it is, and whether it has several lines, or
-/// escape sequences for a terminal. At most `most` bytes of it are left, and no control character.
+/// A text of others for a log line: at most `most` bytes of it, as `printable_text`.
 [[nodiscard]] inline std::string log_text(std::string_view text, std::size_t most) {
-    std::string line{cut_text(text, most)};
-    std::replace_if(
-        line.begin(), line.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    auto line = printable_text(cut_text(text, most));
     return text.size() > most ? line + "..." : line;
 }
 
