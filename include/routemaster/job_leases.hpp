@@ -38,8 +38,9 @@ struct JobLeasesOptions {
     Duration poll_interval{1'000};       ///< A look at the queues even when nobody woke it.
     Duration wake_grace{20};             ///< As `WorkerPoolOptions::wake_grace`.
     Duration idle_max{10'000};           ///< A queue that nobody asks for so long is left.
-    std::size_t waiting_max = 10'000;    ///< Requests that wait at once.
-    std::size_t leased_max = 100'000;    ///< Leases at once.
+    /// Requests that wait at once, and as many more whose `wait` is 0 until the store has replied.
+    std::size_t waiting_max = 10'000;
+    std::size_t leased_max = 100'000;  ///< Leases at once.
     /// Bytes of the jobs that are leased at once, encoded: each takes some more than twice as much
     /// memory beside that of its store. From there on nobody gets one; what waits already may.
     std::size_t leased_bytes_max = std::size_t{1} << 30U;

@@ -23,10 +23,11 @@ namespace routemaster {
 
 /// Settings of `TimerRequests`.
 struct TimerRequestsOptions {
-    Duration poll_interval{1'000};     ///< A look at the timers even when nobody woke it.
-    Duration idle_max{10'000};         ///< A namespace that nobody asks for so long is left.
-    std::size_t waiting_max = 10'000;  ///< Requests that wait at once.
-    std::size_t spaces_max = 256;      ///< Namespaces in use at once.
+    Duration poll_interval{1'000};  ///< A look at the timers even when nobody woke it.
+    Duration idle_max{10'000};      ///< A namespace that nobody asks for so long is left.
+    /// Requests that wait at once, and as many more whose `wait` is 0 until the store has replied.
+    std::size_t waiting_max = 10'000;
+    std::size_t spaces_max = 256;  ///< Namespaces in use at once.
     Log log{};
 };
 

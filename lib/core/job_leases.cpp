@@ -194,7 +194,7 @@ private:
     void on(Waits& waits) {
         auto& waiter = waits.waiter;
         if (draining_) return waiter.done(detail::leases_stopping());
-        if (const auto problem = full()) return waiter.done(*problem);
+        if (const auto problem = full(waiter.request.wait)) return waiter.done(*problem);
         auto* const queue = queue_for(waiter.request.queue);
         if (queue == nullptr) {
             return waiter.done(Error{Errc::unavailable, "too many queues are in use"});
@@ -255,13 +255,14 @@ private:
         for (const auto& [name, queue] : queues_) queue->refuse_waiting(detail::leases_stopping());
     }
 
-    /// Why nobody more may wait.
-    [[nodiscard]] std::optional<Error> full() const {
+    /// Why a request may not wait so long for jobs. Without a wait it ends with the reply of the
+    /// store, so that those that do wait, for other queues perhaps, take no place of it.
+    [[nodiscard]] std::optional<Error> full(Duration wait) const {
         std::size_t waiting = 0;
         std::size_t leased = 0;
         std::size_t leased_bytes = 0;
         for (const auto& [name, queue] : queues_) {
-            waiting += queue->waiting();
+            waiting += wait > Duration{0} ? queue->waiting() : queue->passing();
             leased += queue->leased();
             leased_bytes += queue->leased_bytes();
         }

@@ -107,8 +107,13 @@ private:
     void on(Waits& waits) {
         auto& waiter = waits.waiter;
         if (draining_) return waiter.done(detail::timers_stopping());
+        // Without a wait a request ends with the reply of the store: it needs no place of those
+        // that do wait.
+        const bool passing = waiter.request.wait <= Duration{0};
         std::size_t waiting = 0;
-        for (const auto& [name, space] : spaces_) waiting += space->waiting();
+        for (const auto& [name, space] : spaces_) {
+            waiting += passing ? space->passing() : space->waiting();
+        }
         if (waiting >= options_.waiting_max) {
             return waiter.done(Error{Errc::unavailable, "too many requests wait for timers"});
         }

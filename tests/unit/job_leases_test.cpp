@@ -450,7 +450,8 @@ TEST_CASE("what waits is bounded, and what is leased") {
     };
     const auto first = hand.lease({.wait = Duration{1'000}});
     const auto second = hand.lease({.queue = "other", .wait = Duration{1'000}});
-    CHECK(refusal({}) == "too many requests wait for jobs");
+    CHECK(refusal({.wait = Duration{1}}) == "too many requests wait for jobs");
+    CHECK(jobs_in(hand.lease()) == 0);
     hand.run_for(Duration{1'000});
     CHECK(refusal({.queue = "third"}) == "too many queues are in use");
     scene.push("a");
@@ -460,6 +461,30 @@ TEST_CASE("what waits is bounded, and what is leased") {
     // A queue that nobody asks for is left, and its worker forgotten.
     hand.run_for(Duration{11'000});
     CHECK(jobs_in(hand.lease({.queue = "third"})) == 0);
+}
+
+TEST_CASE("requests without a wait are bounded by themselves") {
+    JobScene scene;
+    HandLeases hand{scene, {.waiting_max = 2}};
+    scene.push("a");
+    const auto first = hand.lease({.queue = "other", .wait = Duration{30'000}});
+    const auto second = hand.lease({.queue = "other", .wait = Duration{30'000}});
+    CHECK(jobs_in(hand.lease()) == 1);
+    CHECK(jobs_in(hand.lease({.queue = "other"})) == 0);
+    // While the store does not reply, each of them takes a place.
+    scene.store.delay<AcquireJobs>();
+    const auto third = hand.lease();
+    const auto fourth = hand.lease();
+    const auto refused = hand.lease();
+    REQUIRE(refused->has_value());
+    REQUIRE(!refused->value());
+    CHECK(refused->value().error().context() == "too many requests wait for jobs");
+    scene.store.release();
+    hand.run();
+    CHECK(jobs_in(third) == 0);
+    CHECK(jobs_in(fourth) == 0);
+    CHECK(jobs_in(hand.lease()) == 0);
+    CHECK(!first->has_value());
 }
 
 TEST_CASE("what is leased is bounded in bytes, too") {

@@ -210,7 +210,11 @@ TEST_CASE("bad requests for timers are refused") {
     CHECK(code({.wait = timer_wait_max + Duration{1}}) == Errc::invalid);
     CHECK(code({.confirm_within = Duration{0}}) == Errc::invalid);
     const auto waiting = hand.take({.wait = Duration{1'000}});
-    CHECK(code({}) == Errc::unavailable);
+    CHECK(code({.wait = Duration{1}}) == Errc::unavailable);
+    const auto passing = hand.take({});
+    hand.run();
+    REQUIRE(passing->has_value());
+    CHECK((*passing)->value().empty());
     hand.run_for(Duration{1'000});
     CHECK(code({.space = "another"}) == Errc::unavailable);
 }

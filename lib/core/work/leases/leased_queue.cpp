@@ -120,12 +120,13 @@ void LeasedQueue::wait(LeaseWaiter waiter) {
     const auto until = waiter.until > now_ ? waiter.until : now_ + store_timeout;
     look_at_ = std::min({look_at_, until, now_ + look_interval});
     wanted_ += waiter.request.limit;
+    if (waiter.passing()) ++passing_;
     waiters_.push_back(std::move(waiter));
 }
 
 LeasedQueue::Waiters::iterator LeasedQueue::answer(Waiters::iterator waiter,
                                                    Result<std::vector<LeasedJob>> reply) {
-    wanted_ -= waiter->request.limit;
+    note_end_of_wait(*waiter);
     const auto done = std::move(waiter->done);
     const auto next = waiters_.erase(waiter);
     done(std::move(reply));
@@ -147,8 +148,13 @@ LeaseWaiter* LeasedQueue::next_in_turn() {
     return nullptr;
 }
 
+void LeasedQueue::note_end_of_wait(const LeaseWaiter& waiter) noexcept {
+    wanted_ -= waiter.request.limit;
+    if (waiter.passing()) --passing_;
+}
+
 void LeasedQueue::serve() {
-    wanted_ -= waiters_.front().request.limit;
+    note_end_of_wait(waiters_.front());
     served_.splice(served_.end(), waiters_, waiters_.begin());
 }
 

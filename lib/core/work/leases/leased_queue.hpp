@@ -39,6 +39,7 @@ struct LeaseWaiter {
     Look look = Look::none;
 
     [[nodiscard]] bool gone() const noexcept { return request.gone && request.gone->load(); }
+    [[nodiscard]] bool passing() const noexcept { return request.wait <= Duration{0}; }
 };
 
 /// Gets the answer to an extension: nothing when the lease is lost.
@@ -80,7 +81,9 @@ public:
     /// Whether nobody has wanted anything of it for so long.
     [[nodiscard]] bool idle(TimePoint now) const noexcept;
 
-    [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size(); }
+    /// Requests that wait for jobs, and those whose wait is 0.
+    [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size() - passing_; }
+    [[nodiscard]] std::size_t passing() const noexcept { return passing_; }
     [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
     /// Bytes of jobs that are leased, or whose leases are being ended.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return loop_.leased_bytes(); }
@@ -127,6 +130,7 @@ private:
     void answer_served();
     void look_through();
     Waiters::iterator answer(Waiters::iterator waiter, Result<std::vector<LeasedJob>> reply);
+    void note_end_of_wait(const LeaseWaiter& waiter) noexcept;
 
     [[nodiscard]] Leases::iterator find(const LeaseName& name);
     void end_at(Leases::iterator lease, TimePoint until);
@@ -151,6 +155,7 @@ private:
     Waiters waiters_;            // In the order in which they came.
     Waiters served_;             // Those that are to be answered with jobs.
     std::size_t wanted_ = 0;     // Jobs that those who wait ask for, all together.
+    std::size_t passing_ = 0;    // Those of `waiters_` whose wait is 0.
     TimePoint look_at_ = never;  // When one of them is to be answered.
     bool unasked_ = false;       // The store was not asked yet on behalf of some.
     bool asking_ = false;        // A question is under way.

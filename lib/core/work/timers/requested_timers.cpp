@@ -50,6 +50,13 @@ bool RequestedTimers::idle() const noexcept {
     return waiters_.empty() && !asking_ && now_ - used_at_ >= options_.idle_max;
 }
 
+std::size_t RequestedTimers::passing() const noexcept {
+    const auto count = std::count_if(waiters_.begin(), waiters_.end(), [](const auto& waiter) {
+        return waiter.request.wait <= Duration{0};
+    });
+    return static_cast<std::size_t>(count);
+}
+
 TimePoint RequestedTimers::poll(TimePoint now) {
     if (now < now_) {
         schedule_.clock_set_back(now);

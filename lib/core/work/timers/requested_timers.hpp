@@ -64,6 +64,8 @@ public:
     /// Whether nobody has wanted anything of it for so long.
     [[nodiscard]] bool idle() const noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size(); }
+    /// Those of them whose wait is 0.
+    [[nodiscard]] std::size_t passing() const noexcept;
 
 private:
     using Waiters = std::list<TimerWaiter>;
