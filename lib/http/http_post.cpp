@@ -205,6 +205,12 @@ Error HttpPost::failure(CURLcode code) const {
     switch (code) {
         case CURLE_OPERATION_TIMEDOUT: return {Errc::timed_out, problem(code)};
         case CURLE_URL_MALFORMAT: return {Errc::invalid, "callback: " + problem(code)};
+        // Also libcurl's code for a line beyond its own bound of some 100 kB.
+        case CURLE_OUT_OF_MEMORY:
+            return {Errc::unavailable, has_connection()
+                                           ? "a header line of the answer is too long, or this "
+                                             "process has no memory left"
+                                           : problem(code)};
         default: return {Errc::unavailable, problem(code)};
     }
 }

@@ -72,6 +72,7 @@ TEST_CASE("an endless answer is cut off early, whichever of its parts is endless
         REQUIRE_FALSE(report.outcome);
         CAPTURE(report.outcome.error().message());
         CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK(report.outcome.error().context() != "Out of memory");
         CHECK(std::chrono::steady_clock::now() - begun < 15s);
         // Besides the bytes that were read, some are in buffers of the kernel.
         CHECK(receiver.sent() < 20U << 20U);
