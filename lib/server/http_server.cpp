@@ -16,9 +16,10 @@
 namespace routemaster {
 namespace {
 
-unsigned threads_of(const HttpServerOptions& options) {
-    if (options.threads != 0) return options.threads;
-    return std::max(1U, std::thread::hardware_concurrency());
+/// The options with a definite number of event loops.
+HttpServerOptions completed(HttpServerOptions options) {
+    if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
+    return options;
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ struct HttpServer::Impl {
         : share{std::move(options), std::move(handler), std::move(admission)},
           listener{share.options.address, share.options.port, share.options.connections_max} {
         detail::Loop::EventQueues queues;
-        for (unsigned i = 0; i < threads_of(share.options); ++i) {
+        for (unsigned i = 0; i < share.options.threads; ++i) {
             loops.emplace_back(share, listener);
             queues.push_back(loops.back().queue());
         }
@@ -49,6 +50,7 @@ struct HttpServer::Impl {
         const auto deadline = std::chrono::steady_clock::now() + grace;
         for (auto& loop : loops) loop.queue()->stop(deadline);
         for (auto& loop : loops) loop.join();
+        share.large_requests.stop();
     }
 
     detail::ServerShare share;
@@ -58,7 +60,8 @@ struct HttpServer::Impl {
 };
 
 HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
-    : impl_{std::make_unique<Impl>(std::move(options), std::move(handler), std::move(admission))} {}
+    : impl_{std::make_unique<Impl>(completed(std::move(options)), std::move(handler),
+                                   std::move(admission))} {}
 
 HttpServer::~HttpServer() {
     detail::leave_to_parent(impl_);

@@ -1,6 +1,8 @@
 #include "http_server_connection.hpp"
 
+#include <linux/sockios.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -16,15 +18,27 @@
 namespace routemaster::detail {
 namespace {
 
-/// Steps of a connection before others have their turn.
+/// Steps and bytes of a connection before others have their turn.
 constexpr int steps_per_turn = 64;
+constexpr std::size_t bytes_per_turn = 65'536;
+/// How long a client may read nothing while memory for answers is scarce.
+constexpr std::chrono::seconds scarce_patience{1};
 /// Up to this size, the server reads the rest of a refused body, so that the connection stays open.
 constexpr std::size_t discard_max = 65'536;
 /// Bytes read from a client after an answer with `Connection: close`.
 constexpr std::size_t linger_max = 64U << 20U;
-/// A larger body is not copied into the buffer of the head.
-constexpr std::size_t copied_content_max = 4'096;
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/// The handler of a connection runs on this thread.
+class HandledHere {
+public:
+    explicit HandledHere(const Connection& connection) noexcept {
+        Connection::handled_here = &connection;
+    }
+    ~HandledHere() { Connection::handled_here = nullptr; }
+    HandledHere(const HandledHere&) = delete;
+    HandledHere& operator=(const HandledHere&) = delete;
+};
 
 }  // namespace
 
@@ -43,15 +57,19 @@ void Connection::note_gone() const noexcept {
 }
 
 bool Connection::proceed() {
-    int left = steps_per_turn;
+    bool more = true;
+    turn_bytes_ = 0;
     try {
-        while (left > 0 && step()) --left;
+        for (int i = 0; more && i < steps_per_turn && turn_bytes_ < bytes_per_turn; ++i) {
+            more = step();
+        }
         input_.keep();
     } catch (const std::exception& error) {
         fault(std::string{"connection closed: "} + error.what());
         close();
+        more = false;
     }
-    return left == 0;
+    return more;
 }
 
 bool Connection::send() {
@@ -83,6 +101,9 @@ void Connection::enter(State state) noexcept {
         note_gone();
         socket_.close();
         input_.clear();
+        std::string{}.swap(content_);
+        rest_ = nullptr;
+        memory_ = {};
     }
 }
 
@@ -108,6 +129,7 @@ bool Connection::receive() {
     // once.
     if (size < wanted && !half_closed_) readable_ = false;
     input_.add({scratch.data(), size});
+    turn_bytes_ += size;
     return true;
 }
 
@@ -295,22 +317,18 @@ void Connection::handle() {
 }
 
 void Connection::ask(const HttpHandler& handler, HttpRequest request) {
-    auto responder = std::make_shared<Responder>(service_->queue, *this);
+    auto& share = service_->share;
+    const bool refusable = request.method == "GET" || request.method == "HEAD";
+    auto responder = std::make_shared<Responder>(service_->queue, *this, refusable);
     enter(State::waiting);
-    handled_here = this;
-    try {
-        handler(std::move(request),
-                [responder](HttpResponse response) { responder->answer(std::move(response)); });
-    } catch (const std::exception& error) {
-        fault(std::string{"the handler threw: "} + error.what());
-        responder->answer(own_answer(500, "internal error"));
-    } catch (...) {
-        fault("the handler threw something that is not an exception");
-        responder->answer(own_answer(500, "internal error"));
+    const HandledHere scope{*this};
+    const bool large = request.body.size() >= share.options.large_body_min;
+    if (large && share.large_requests.add(request, responder)) return;
+    if (!call_handler(handler, std::move(request), responder, share.faults)) {
+        service_->complained = true;
     }
     service_->queue->process().require_at_return();
     responder.reset();
-    handled_here = nullptr;
 }
 
 void Connection::take(QueuedResponse answer) {
@@ -324,7 +342,12 @@ void Connection::take(QueuedResponse answer) {
         discarding_ = may_read_on();
         ending_ = !discarding_;
     }
+    if (answer.refused) {
+        service_->share.refusals.log("too many answers wait to be read");
+        service_->complained = true;
+    }
     forget_body();
+    memory_ = std::move(answer.memory);
     respond(std::move(answer.response));
 }
 
@@ -351,27 +374,59 @@ void Connection::fault(std::string_view text) noexcept {
 
 void Connection::respond(HttpResponse response) {
     const auto& head = head_.head();
-    ending_ = ending_ || !head.keep_alive || service_->stopping;
+    const bool in_parts = response.rest != nullptr;
+    chunked_ = in_parts && !head.old_version;
+    ending_ = ending_ || !head.keep_alive || service_->stopping || (in_parts && !chunked_);
+    const auto framing = chunked_   ? Framing::chunked
+                         : in_parts ? Framing::closing
+                                    : Framing::length;
     auto persistence = ending_ ? Persistence::closed : Persistence::kept;
     if (!ending_ && head.old_version) persistence = Persistence::kept_by_wish;
     output_.clear();
     const auto date = service_->date.text();
-    if (!write_answer_head(output_, response, date, persistence)) {
+    if (!write_answer_head(output_, response, date, persistence, framing)) {
         fault("invalid answer: status " + std::to_string(response.status) + " or its headers");
         response = own_answer(500, "internal error");
         static_cast<void>(write_answer_head(output_, response, date, persistence));
     }
-    if (head.method != "HEAD" && has_content(response.status)) {
-        if (response.body.size() <= copied_content_max) {
-            output_ += response.body;
-        } else {
-            content_ = std::move(response.body);
-        }
-    }
+    if (head.method != "HEAD" && has_content(response.status)) set_content(response);
+    if (content_.empty() && !rest_) memory_ = {};
     sent_ = 0;
+    given_ = 0;
     began_ = service_->now;
     progress_ = 0;
+    progressed_at_ = began_;
     enter(State::sending);
+}
+
+void Connection::set_content(HttpResponse& response) {
+    auto& body = response.body;
+    rest_ = std::move(response.rest);
+    if (rest_ && chunked_ && !body.empty()) {
+        append_chunk_size(output_, body.size());
+        body += chunk_end;
+    }
+    if (body.size() <= small_body_max) {
+        output_ += body;
+    } else {
+        content_ = std::move(body);
+    }
+}
+
+/// Produces the next part of a large body.
+void Connection::produce() {
+    std::string part;
+    const bool more = rest_(part);
+    if (!more) rest_ = nullptr;
+    turn_bytes_ += part.size();
+    output_.clear();
+    sent_ = 0;
+    if (chunked_ && !part.empty()) {
+        append_chunk_size(output_, part.size());
+        part += chunk_end;
+    }
+    if (chunked_ && !more) part += last_chunk;
+    content_ = std::move(part);
 }
 
 bool Connection::flush() {
@@ -391,11 +446,17 @@ bool Connection::flush() {
         return false;
     }
     sent_ += static_cast<std::size_t>(sent);
-    progress_ = sent_;
+    given_ += static_cast<std::size_t>(sent);
+    turn_bytes_ += static_cast<std::size_t>(sent);
     // The kernel accepted less than it got, and reports when it accepts more.
     if (sent_ < total) return true;
     std::string{}.swap(content_);
-    end_answer();
+    if (rest_) {
+        produce();
+    } else {
+        memory_ = {};
+        end_answer();
+    }
     return true;
 }
 
@@ -431,6 +492,7 @@ bool Connection::discard() {
     const auto got = ::recv(socket_.get(), scratch.data(), scratch.size(), 0);
     if (got > 0) {
         discarded_ += static_cast<std::size_t>(got);
+        turn_bytes_ += static_cast<std::size_t>(got);
         if (discarded_ > linger_max) enter(State::closed);
         return true;
     }
@@ -450,6 +512,29 @@ bool Connection::too_slow(std::uint64_t bytes) const {
     return service_->now - began_ > options.header_timeout + earned;
 }
 
+/// Closes the connection of a client that does not read. Bytes count as read once the client's
+/// kernel has acknowledged them: what this machine's kernel accepted may lie here for ever.
+void Connection::check_reading() {
+    int unacknowledged = 0;
+    if (::ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) != 0) unacknowledged = 0;
+    const auto left = static_cast<std::uint64_t>(std::max(unacknowledged, 0));
+    const auto read = given_ - std::min(given_, left);
+    if (read > progress_) progressed_at_ = service_->now;
+    progress_ = std::max(progress_, read);
+    const auto& share = service_->share;
+    const bool scarce = !memory_.empty() && share.answers->scarce();
+    const Duration patience =
+        scarce ? std::min<Duration>(scarce_patience, share.options.header_timeout)
+               : share.options.header_timeout;
+    if (service_->now - progressed_at_ < patience && !too_slow(progress_)) return;
+    service_->share.refusals.log("a client does not read its answer, the connection was closed");
+    service_->complained = true;
+    // A reset also frees what lies in the kernel.
+    const linger at_once{1, 0};
+    ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+}
+
 void Connection::expire() {
     switch (state_) {
         case State::head:
@@ -461,9 +546,7 @@ void Connection::expire() {
             if (discarding_) return close();
             refuse(408, "the body comes too slowly");
             break;
-        case State::sending:
-            if (too_slow(progress_)) close();
-            return;
+        case State::sending: return check_reading();
         case State::fresh:
         case State::idle:
         case State::lingering: return close();
@@ -475,7 +558,7 @@ void Connection::expire() {
 
 void Connection::stop() {
     readable_ = true;
-    static_cast<void>(proceed());
+    for (int turns = 0; turns < steps_per_turn && proceed(); ++turns) continue;
     if (state_ == State::head || (state_ == State::body && !discarding_)) {
         refuse(503, "the server is stopping");
     } else if (state_ == State::fresh || state_ == State::idle || state_ == State::body) {

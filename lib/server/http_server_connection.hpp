@@ -72,6 +72,9 @@ public:
     /// Gets the answer that it waits for.
     void take(QueuedResponse answer);
 
+    /// Whether the next steps produce a large answer.
+    [[nodiscard]] bool producing() const noexcept { return state_ == State::sending && rest_; }
+
     /// Sends what the socket accepts of the answer, and reads nothing. True when `proceed` can do
     /// more.
     [[nodiscard]] bool send();
@@ -122,9 +125,12 @@ private:
     void refuse(int status, const std::string& text, bool read_on = false);
     void refuse_too_large(bool read_on);
     void respond(HttpResponse response);
+    void set_content(HttpResponse& response);
     void fault(std::string_view text) noexcept;
 
     bool flush();
+    void produce();
+    void check_reading();
     void end_answer();
     void end_for_good();
     bool discard();
@@ -149,11 +155,17 @@ private:
     std::size_t charged_ = 0;           ///< Bytes reserved in the budget.
     std::size_t discarded_ = 0;
     std::chrono::steady_clock::time_point began_{};  ///< When reading, or sending, began.
-    std::uint64_t progress_ = 0;                     ///< Bytes read, or sent, since then.
+    std::uint64_t progress_ = 0;  ///< Bytes read, or acknowledged by the client, since then.
+    std::chrono::steady_clock::time_point progressed_at_{};  ///< When the client last read.
+    std::size_t turn_bytes_ = 0;  ///< Bytes read, sent and produced in this turn.
 
-    std::string output_;    ///< Head of the answer, and its body if that is small.
-    std::string content_;   ///< A large body.
-    std::size_t sent_ = 0;  ///< Of both together.
+    std::string output_;       ///< Head of the answer, and its body if that is small.
+    std::string content_;      ///< A large body, or a part of one.
+    std::size_t sent_ = 0;     ///< Of both together.
+    HttpContent rest_;         ///< Produces what follows.
+    bool chunked_ = false;     ///< What follows is sent in chunks.
+    std::uint64_t given_ = 0;  ///< Bytes of the answer that the kernel accepted.
+    AnswerMemory memory_;
 };
 
 }  // namespace routemaster::detail

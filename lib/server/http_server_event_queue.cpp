@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "http_server_connection.hpp"
+#include "http_server_response.hpp"
 #include "routemaster/error.hpp"
 
 namespace routemaster::detail {
@@ -15,7 +16,8 @@ constinit thread_local const EventQueue* own_queue = nullptr;
 
 }  // namespace
 
-EventQueue::EventQueue() : wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)} {
+EventQueue::EventQueue(std::shared_ptr<AnswerBudget> answers)
+    : answers_{std::move(answers)}, wake_{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)} {
     if (!wake_) throw Failure{{Errc::unavailable, "http server: no file descriptor left"}};
 }
 
@@ -93,7 +95,26 @@ Responder::~Responder() {
 
 void Responder::answer(HttpResponse response) {
     if (used_.exchange(true, std::memory_order_acq_rel)) return;
-    deliver({connection_, std::move(response)});
+    QueuedResponse answer{connection_, std::move(response)};
+    reserve(answer);
+    deliver(std::move(answer));
+}
+
+/// Charges a large answer before it waits for its loop, and for its client.
+void Responder::reserve(QueuedResponse& answer) {
+    auto& response = answer.response;
+    if (response.body.size() <= small_body_max && !response.rest) return;
+    const auto& budget = queue_->answers();
+    const auto bytes = response.body.size() + response.rest_bytes;
+    if (!budget->take(bytes)) {
+        if (refusable_) {
+            response = own_answer(503, "too many answers wait to be read");
+            answer.refused = true;
+            return;
+        }
+        budget->take_anyway(bytes);
+    }
+    answer.memory = {budget, bytes};
 }
 
 void Responder::deliver(QueuedResponse answer) {

@@ -21,6 +21,7 @@
 
 #include "core/system/file_descriptor.hpp"
 #include "core/system/owner_process.hpp"
+#include "http_server_answer_memory.hpp"
 #include "routemaster/server/http_server.hpp"
 
 namespace routemaster::detail {
@@ -32,6 +33,8 @@ struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
     bool dropped = false;  ///< Nobody answered: the responder was destroyed.
+    bool refused = false;  ///< The answer took too much memory; this is another one.
+    AnswerMemory memory{};
 };
 
 /// The events posted to a loop since it last looked.
@@ -50,7 +53,10 @@ struct Events {
 class EventQueue {
 public:
     /// Throws `Failure` (`unavailable`) when the process has no descriptor left.
-    EventQueue();
+    explicit EventQueue(std::shared_ptr<AnswerBudget> answers);
+
+    /// The budget of all answers of the server.
+    [[nodiscard]] const std::shared_ptr<AnswerBudget>& answers() const noexcept { return answers_; }
 
     /// Sends an answer for the loop, or returns false and leaves it as it is.
     using Send = std::function<bool(QueuedResponse&)>;
@@ -95,6 +101,7 @@ private:
     [[nodiscard]] bool send_in_its_turn(QueuedResponse& answer);
 
     const OwnerProcess process_{"HTTP server"};
+    const std::shared_ptr<AnswerBudget> answers_;
     FileDescriptor wake_;
     std::mutex turn_;  ///< Locked by the loop unless it sleeps. Guards `send_` and its connections.
     Send send_;
@@ -109,8 +116,9 @@ private:
 /// Thread safety: `answer` from any thread; calls after the first do nothing.
 class Responder {
 public:
-    Responder(std::shared_ptr<EventQueue> queue, Connection& connection) noexcept
-        : queue_{std::move(queue)}, connection_{&connection} {}
+    /// `refusable`: the answer may be replaced by a 503 when it takes too much memory.
+    Responder(std::shared_ptr<EventQueue> queue, Connection& connection, bool refusable) noexcept
+        : queue_{std::move(queue)}, connection_{&connection}, refusable_{refusable} {}
     Responder(const Responder&) = delete;
     Responder& operator=(const Responder&) = delete;
 
@@ -120,10 +128,12 @@ public:
     void answer(HttpResponse response);
 
 private:
+    void reserve(QueuedResponse& answer);
     void deliver(QueuedResponse answer);
 
     std::shared_ptr<EventQueue> queue_;
     Connection* connection_;  ///< Alive until answered; not touched after.
+    const bool refusable_;
     std::atomic<bool> used_{false};
 };
 

@@ -80,6 +80,11 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
     // Each answer is written at once, and none should wait for the acknowledgement of the one
     // before. Connections inherit the option.
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
+    // The kernel keeps no more of an answer than it needs to keep sending: the rest stays within
+    // the server's own budget. Connections inherit it as well.
+    const int unsent_max = 131'072;
+    refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_max,
+                             sizeof unsent_max) == 0);
     refuse_unless(bind(socket_.get(), reinterpret_cast<const sockaddr*>(&endpoint.address),
                        endpoint.size) == 0);
     refuse_unless(listen(socket_.get(), SOMAXCONN) == 0);

@@ -20,13 +20,13 @@ constexpr std::uint64_t about_events = 0;
 constexpr std::uint64_t about_listener = 1;
 
 constexpr int accepts_per_turn = 64;
+/// Connections that go on with more work, before others have their turn.
+constexpr std::size_t advances_per_turn = 16;
 /// How long not to listen when no connection can be accepted, or after one was evicted.
 constexpr milliseconds listen_pause{100};
 constexpr milliseconds eviction_pause{1};
 /// How often to check whether a body comes, or an answer leaves, fast enough.
 constexpr milliseconds look_interval{1'000};
-/// The largest body of an answer that another thread sends.
-constexpr std::size_t short_body_max = 4'096;
 /// How long a client that was answered before it had sent everything may take to read its answer.
 constexpr milliseconds lingering_timeout{2'000};
 /// How old an incomplete request must be before its connection may be evicted.
@@ -48,7 +48,7 @@ std::uint64_t address_of(Connection& connection) noexcept {
 Loop::Loop(ServerShare& share, Listener& listener)
     : share_{share},
       listener_{listener},
-      service_{.share = share, .queue = std::make_shared<EventQueue>()},
+      service_{.share = share, .queue = std::make_shared<EventQueue>(share.answers)},
       epoll_{epoll_create1(EPOLL_CLOEXEC)} {
     if (!watch(queue()->wake_descriptor(), EPOLLIN | EPOLLET, about_events)) {
         throw Failure{{Errc::unavailable, "http server: cannot make an event loop"}};
@@ -99,7 +99,8 @@ bool Loop::send(QueuedResponse& answer) {
     auto& connection = *answer.connection;
     if (service_.stopping || connection.state() != State::waiting) return false;
     if (in(State::waiting).size() > 1) return false;
-    if (answer.response.body.size() > short_body_max) return false;
+    // Other threads send small answers alone.
+    if (answer.response.body.size() > small_body_max || answer.response.rest) return false;
     service_.now = steady_clock::now();
     connection.take(std::move(answer));
     const bool more = connection.send();
@@ -132,7 +133,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
             // One that was closed in this turn still exists, and does nothing.
             auto& connection = *reinterpret_cast<Connection*>(event.data.u64);
             connection.notice(event.events);
-            advance(connection);
+            connection.producing() ? enqueue(connection) : advance(connection);
         }
     }
     expire();
@@ -277,9 +278,11 @@ void Loop::settle(Connection& connection) noexcept {
 }
 
 void Loop::advance_queued() {
-    for (auto* connection : std::exchange(queued_, {})) {
-        connection->queued = false;
-        advance(*connection);
+    for (auto count = std::min(queued_.size(), advances_per_turn); count > 0; --count) {
+        auto& connection = *queued_.front();
+        queued_.pop_front();
+        connection.queued = false;
+        advance(connection);
     }
 }
 
@@ -403,11 +406,17 @@ void Loop::wind_up() {
         advance(connection);
     }
     const auto deadline = steady_clock::now() + send_timeout;
+    bool more = true;
     while (!in(State::sending).empty() && steady_clock::now() < deadline) {
         std::array<epoll_event, 64> events{};
-        epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 10);
+        epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), more ? 0 : 10);
+        more = false;
         auto& sending = in(State::sending);
-        for (auto each = sending.begin(); each != sending.end();) advance(*each++);
+        for (auto each = sending.begin(); each != sending.end();) {
+            auto& connection = *each++;
+            if (connection.proceed()) more = true;
+            settle(connection);
+        }
     }
     for (auto& connections : connections_) connections.clear();
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -96,8 +97,8 @@ private:
     FileDescriptor epoll_;
     /// Bounded by `connections_max`, the abandoned ones by the responders that the handler keeps.
     std::array<Connections, Connection::states> connections_;
-    std::vector<Connection*> queued_;  ///< Those that have more to do, each once.
-    std::size_t evictions_ = 0;        ///< Requested and not done yet.
+    std::deque<Connection*> queued_;  ///< Those that have more to do, each once.
+    std::size_t evictions_ = 0;       ///< Requested and not done yet.
     SteadyTime evictable_reported_ = SteadyTime::max();
     Events events_;
     std::optional<SteadyTime> stop_at_;

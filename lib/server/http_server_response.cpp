@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <utility>
@@ -85,7 +86,7 @@ std::string_view ResponseDate::text() {
 }
 
 bool write_answer_head(std::string& bytes, const HttpResponse& response, std::string_view date,
-                       Persistence persistence) {
+                       Persistence persistence, Framing framing) {
     if (!can_be_said(response)) return false;
     bytes.append("HTTP/1.1 ").append(std::to_string(response.status)).append(" ");
     bytes.append(reason(response.status)).append("\r\n");
@@ -97,9 +98,19 @@ bool write_answer_head(std::string& bytes, const HttpResponse& response, std::st
         append_field(bytes, "Content-Type", response.content_type);
     }
     for (const auto& [name, value] : response.headers) append_field(bytes, name, value);
-    if (content) append_field(bytes, "Content-Length", std::to_string(response.body.size()));
+    if (content && framing == Framing::length) {
+        append_field(bytes, "Content-Length", std::to_string(response.body.size()));
+    }
+    if (content && framing == Framing::chunked) append_field(bytes, "Transfer-Encoding", "chunked");
     bytes.append("\r\n");
     return true;
+}
+
+void append_chunk_size(std::string& bytes, std::size_t size) {
+    std::array<char, 16> digits{};
+    char* const begin = digits.data();
+    char* const end = std::to_chars(begin, begin + digits.size(), size, 16).ptr;
+    bytes.append(begin, end).append("\r\n");
 }
 
 HttpResponse own_answer(int status, std::string text) {

@@ -10,8 +10,10 @@
 #include <utility>
 
 #include "complaints.hpp"
+#include "http_server_answer_memory.hpp"
 #include "http_server_budget.hpp"
 #include "http_server_event_queue.hpp"
+#include "http_server_large_requests.hpp"
 #include "http_server_response.hpp"
 #include "routemaster/server/http_server.hpp"
 
@@ -25,15 +27,19 @@ struct ServerShare {
           handler{std::move(serving)},
           admission{std::move(authorizing)},
           budget{options.buffered_bytes_max, options.body_max},
+          answers{std::make_shared<AnswerBudget>(options.answer_bytes_max)},
           refusals{options.log, LogLevel::info, "http: refused: "},
-          faults{options.log, LogLevel::error, "http: "} {}
+          faults{options.log, LogLevel::error, "http: "},
+          large_requests{handler, faults, (options.threads + 1) / 2} {}
 
     const HttpServerOptions options;
     const HttpHandler handler;
     const HttpHandler admission;
     BodyBudget budget;
+    const std::shared_ptr<AnswerBudget> answers;
     Complaints refusals;
     Complaints faults;
+    LargeRequests large_requests;
 };
 
 /// The state that the connections of one loop share. Thread safety: whoever has the

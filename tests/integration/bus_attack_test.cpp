@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "support/await.hpp"
+#include "support/free_port.hpp"
 #include "support/process_usage.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
@@ -38,6 +40,30 @@ std::vector<std::unique_ptr<HttpClient>> crowd(const RunningBus& bus, int size,
         static_cast<void>(clients.back()->try_send(bytes));
     }
     return clients;
+}
+
+/// Makes a DEAD batch of `billing` that takes a mebibyte, and six as JSON. Returns its id.
+std::string large_dead_batch(const RunningBus& bus) {
+    // Nobody listens there.
+    const std::string callback = "http://127.0.0.1:" + std::to_string(free_port()) + "/";
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", callback,
+                          R"("timeout":60000,"max":17,"attempts_max":1)")
+                .status == 204);
+    std::string text;
+    for (int i = 0; i < 60'000; ++i) text += "\\u0001";
+    for (int i = 0; i < 17; ++i) {
+        REQUIRE(bus.ask("POST", "/topics/orders", "shop",
+                        R"({"type":"update","url":"https://shop.example/1","data":{"x":")" + text +
+                            "\"}}")
+                    .status == 200);
+    }
+    std::string listed;
+    REQUIRE(await([&] {
+        listed = bus.ask("GET", "/subscriber/dead", "billing").body;
+        return listed.size() > 10;
+    }));
+    const auto begin = listed.find(R"("uid":")") + 7;
+    return listed.substr(begin, listed.find('"', begin) - begin);
 }
 
 }  // namespace
@@ -135,6 +161,66 @@ TEST_CASE("bodies of clients in memory are bounded") {
     if (memory_tells) CHECK(resident_bytes(pid) < before + bound + (24U << 20U));
     clients.clear();
     CHECK(await([&] { return publish() == 200; }));
+}
+
+TEST_CASE("answers that nobody reads take a bounded amount of memory, and delay nobody") {
+    const TemporaryFolder folder;
+    std::vector<std::string> flags;
+    std::size_t bound = 64U << 20U;
+    SUBCASE("of 64 MiB") {}
+    SUBCASE("that is a setting") {
+        flags = {"--answer-bytes-max", "8388608"};
+        bound = 8U << 20U;
+    }
+    RunningBus bus{folder.path(), flags};
+    const auto uid = large_dead_batch(bus);
+    const auto target = "/subscriber/dead/" + uid;
+    CHECK(bus.ask("GET", target, "billing").body.size() > 6'000'000);
+    const auto pid = bus.process().pid();
+    const auto before = resident_bytes(pid);
+    const auto files = open_files(pid);
+    auto silent =
+        crowd(bus, 300,
+              "GET " + target + " HTTP/1.1\r\n" + host_line + authorization("billing") + "\r\n");
+    std::size_t most = 0;
+    REQUIRE(await([&] {
+        most = std::max(most, resident_bytes(pid));
+        return open_files(pid) >= files + silent.size() / 2;
+    }));
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i) {
+        CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
+        most = std::max(most, resident_bytes(pid));
+    }
+    CHECK(std::chrono::steady_clock::now() - began < 10s);
+    // Clients that read nothing give way.
+    CHECK(await([&] {
+        most = std::max(most, resident_bytes(pid));
+        return bus.ask("GET", target, "billing").status == 200;
+    }));
+    if (memory_tells) CHECK(most < before + bound + (64U << 20U));
+    silent.clear();
+    if (memory_tells) {
+        CHECK(await([&] { return resident_bytes(pid) < before + (24U << 20U); }));
+    }
+    CHECK(bus.stop() == 0);
+    const auto errors = bus.process().errors();
+    CHECK(errors.find("http: refused: too many answers wait to be read") != std::string::npos);
+}
+
+TEST_CASE("what a client sends cannot write to the terminal of who reads the log") {
+    const TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    CHECK(bus.ask("POST", "/v1/queues/images/jobs", test::root_key, R"({"name":"a"})").status ==
+          200);
+    const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}").body;
+    const auto at = leased.find(R"("lease":")") + 9;
+    const auto lease = leased.substr(at, leased.find('"', at) - at);
+    const auto id = leased.substr(leased.find(R"("id":)") + 5, 1);
+    CHECK(bus.ask("POST", "/v1/queues/images/jobs/" + id + "/nack", test::root_key,
+                  R"({"lease":")" + lease + R"(","error":"one\u009b31mtwo\u202ethree\u2066four"})")
+              .status == 200);
+    CHECK(bus.process().await_error("failed: one 31mtwo three four"));
 }
 
 TEST_CASE("half-sent requests do not delay the end of the bus") {

@@ -22,6 +22,7 @@ that is to find it is compiled against the copy and run:
     http_transport    the tests of many deliveries by HTTP at once
     http_timeouts     the tests of deliveries by HTTP
     http_posts        the tests of the POSTs under way
+    http_server_answers   the tests of large answers, and of large requests
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
@@ -142,6 +143,16 @@ PROGRAMS["http_server_turns"] = [
         "tests/integration/http_server_turns_test.cpp",
         *(source for source in sources_of("server") if "/api/" not in source),
     ]
+]
+PROGRAMS["http_server_answers"] = [
+    [
+        "tests/integration/http_server_unread_test.cpp",
+        *(source for source in sources_of("server") if "/api/" not in source),
+    ],
+    [
+        "tests/integration/http_server_large_requests_test.cpp",
+        *(source for source in sources_of("server") if "/api/" not in source),
+    ],
 ]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]

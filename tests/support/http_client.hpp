@@ -103,6 +103,8 @@ public:
         const auto length = reply.headers.find("content-length");
         if (!to_head && length != reply.headers.end()) {
             reply.body = take(std::stoul(length->second));
+        } else if (!to_head && reply.has("transfer-encoding")) {
+            reply.body = take_chunks();
         }
         return reply;
     }
@@ -119,6 +121,12 @@ public:
 
     /// Closes the sending half; answers still come.
     void end() { ::shutdown(socket_, SHUT_WR); }
+
+    /// Reads once, 16 KiB at most, and drops what came; false at the end.
+    [[nodiscard]] bool skip_some() {
+        buffer_.clear();
+        return fill();
+    }
 
     /// Everything that comes until the peer closes.
     [[nodiscard]] std::string receive_all() {
@@ -163,6 +171,16 @@ private:
         std::string taken = buffer_.substr(0, size);
         buffer_.erase(0, size);
         return taken;
+    }
+
+    std::string take_chunks() {
+        std::string body;
+        while (const auto size = std::stoul(line(), nullptr, 16)) {
+            body += take(size);
+            if (!line().empty()) throw std::runtime_error{"a chunk has no end"};
+        }
+        if (!line().empty()) throw std::runtime_error{"unexpected trailers"};
+        return body;
     }
 
     std::string line() {

@@ -39,6 +39,63 @@ std::string entry(const std::string& id, int number) {
            R"(,"attempts":1,"event_count":1,"error":"HTTP \"410\"\u000a")";
 }
 
+/// Publishes an event for `billing`, and begins its delivery.
+std::pair<rm::Lease, rm::Uid> begun_delivery(Scenario& bus) {
+    CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
+    const auto now = bus.clock.now();
+    const auto lease =
+        rm::perform(bus.store, rm::AcquireJobs{rm::delivery_queue, rm::Uid{1, 1}, 1}, now)
+            .value()
+            .leases.at(0);
+    const auto start =
+        rm::perform(bus.store, rm::BeginDelivery{lease, rm::Duration{0}}, now).value();
+    return {lease, start.batch};
+}
+
+/// Subscribes `billing` to orders, and fails `count` deliveries, under way at once, with an error
+/// that takes three kilobytes of JSON. Returns the ids of the batches.
+std::vector<std::string> failures(Scenario& bus, int count, bool permanent) {
+    CHECK(bus.post("/subscription", billing,
+                   R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":1,)"
+                   R"("attempts_max":5,"max_in_flight":1000})")
+              .status == 204);
+    const auto now = bus.clock.now();
+    // Each success allows one more at once.
+    for (int i = 0; i < count; ++i) {
+        const auto [lease, batch] = begun_delivery(bus);
+        CHECK(rm::perform(bus.store,
+                          rm::SettleDelivery{.lease = lease, .delivered = true, .begun_at = now},
+                          now));
+    }
+    std::vector<std::string> ids;
+    std::vector<rm::Lease> leases;
+    for (int i = 0; i < count; ++i) {
+        auto [lease, batch] = begun_delivery(bus);
+        leases.push_back(std::move(lease));
+        ids.emplace_back(batch.text());
+    }
+    for (auto at = now; const auto& lease : leases) {
+        const rm::SettleDelivery step{.lease = lease,
+                                      .begun_at = now,
+                                      .retry_at = now + rm::Duration{3'600'000},
+                                      .permanent = permanent,
+                                      .error = std::string(500, '\1')};
+        CHECK(rm::perform(bus.store, step, at));
+        at += rm::Duration{1};
+    }
+    return ids;
+}
+
+/// The ids in an answer, in their order.
+std::vector<std::string> ids_in(const rm::HttpResponse& answer) {
+    std::vector<std::string> ids;
+    const auto parsed = rm::parse_json(answer.body).value();
+    for (const auto& batch : *parsed.get_if<rm::Value::Array>()) {
+        ids.push_back(*batch.find("uid")->get_if<std::string>());
+    }
+    return ids;
+}
+
 const std::string everybody = std::string{"/subscribers/"} + billing + "/dead";
 
 rm::SubscriberStatus status(Scenario& bus) {
@@ -66,6 +123,71 @@ TEST_CASE("http api: DEAD batches come in pages") {
             "after: is not, or no longer, a DEAD batch of the subscriber");
 }
 
+TEST_CASE("http api: lists of batches with long errors end at a mebibyte") {
+    Scenario bus;
+    bool dead = false;
+    SUBCASE("of DEAD ones") { dead = true; }
+    SUBCASE("of queued ones") {}
+    const std::string path = dead ? "/subscriber/dead" : "/v1/subscriber/batches";
+    const auto ids = failures(bus, 400, dead);
+    const auto first = bus.get(path, billing);
+    const auto listed = ids_in(first);
+    REQUIRE(listed.size() < ids.size());
+    CHECK(first.body.size() > 1U << 20U);
+    CHECK(first.body.size() < (1U << 20U) + 5'000);
+    CHECK(header(first, "Link") ==
+          "<" + path + "?after=" + listed.back() + "&limit=1000>; rel=\"next\"");
+    auto all = listed;
+    const auto rest = ids_in(bus.get(path + "?after=" + listed.back(), billing));
+    all.insert(all.end(), rest.begin(), rest.end());
+    CHECK(all == ids);
+}
+
+TEST_CASE("http api: the events of a large DEAD batch are produced part by part") {
+    Scenario bus;
+    CHECK(bus.post("/subscription", billing,
+                   R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":17,)"
+                   R"("attempts_max":5})")
+              .status == 204);
+    // Each byte takes six of JSON.
+    const std::string data(60'000, '\1');
+    std::string body{R"({"type":"update","url":"https://shop.example/1","data":)"};
+    rm::append_json(body, rm::Value{rm::Value::Map{{"x", data}}});
+    for (int i = 0; i < 17; ++i) CHECK(bus.post("/topics/orders", shop, body + "}").status == 200);
+    const auto now = bus.clock.now();
+    const auto lease =
+        rm::perform(bus.store, rm::AcquireJobs{rm::delivery_queue, rm::Uid{1, 1}, 1}, now)
+            .value()
+            .leases.at(0);
+    const auto start =
+        rm::perform(bus.store, rm::BeginDelivery{lease, rm::Duration{0}}, now).value();
+    CHECK(rm::perform(bus.store,
+                      rm::SettleDelivery{
+                          .lease = lease, .begun_at = now, .permanent = true, .error = "HTTP 410"},
+                      now)
+              .value() == rm::Settlement::dead);
+
+    auto answer = bus.get("/subscriber/dead/" + std::string{start.batch.text()}, billing);
+    CHECK(answer.status == 200);
+    REQUIRE(answer.rest);
+    CHECK(answer.body.size() < 1'000);
+    CHECK(answer.rest_bytes > 1'000'000);
+    CHECK(answer.rest_bytes < 2'000'000);
+    auto whole = answer.body;
+    for (bool more = true; more;) {
+        std::string part;
+        more = answer.rest(part);
+        CHECK(part.size() < 500'000);
+        REQUIRE(!part.empty());
+        whole += part;
+    }
+    const auto parsed = rm::parse_json(whole).value();
+    CHECK(*parsed.find("undecodable") == rm::Value{0});
+    const auto& events = *parsed.find("events")->get_if<rm::Value::Array>();
+    REQUIRE(events.size() == 17);
+    for (const auto& event : events) CHECK(*event.find("data")->find("x") == rm::Value{data});
+}
+
 TEST_CASE("http api: a client sees its DEAD batches, and root those of anybody") {
     Scenario bus;
     CHECK(bus.get("/subscriber/dead", billing).body == "[]");
@@ -73,8 +195,8 @@ TEST_CASE("http api: a client sees its DEAD batches, and root those of anybody")
     const auto all =
         "[" + entry(ids[0], 1) + "}," + entry(ids[1], 2) + "}," + entry(ids[2], 3) + "}]";
     const auto one = entry(ids[1], 2) +
-                     R"(,"undecodable":0,"events":[{"topic":"orders","type":"update",)"
-                     R"("url":"https://shop.example/2","t":7}]})";
+                     R"(,"events":[{"topic":"orders","type":"update",)"
+                     R"("url":"https://shop.example/2","t":7}],"undecodable":0})";
     const auto own = bus.get("/subscriber/dead", billing);
     CHECK(own.status == 200);
     CHECK(own.content_type == "application/json");

@@ -34,6 +34,12 @@ struct HttpRequest {
     std::shared_ptr<const std::atomic<bool>> client_gone{};
 };
 
+/// Produces a large body part by part, as the client reads it: appends the next part, at least a
+/// byte, and returns whether more will follow. Called from a thread of the server, which must not
+/// wait; a part of 64 KiB or so keeps others from waiting. After an exception the connection is
+/// closed.
+using HttpContent = std::function<bool(std::string& part)>;
+
 /// One answer.
 struct HttpResponse {
     int status = 200;  ///< From 200 on. A 204 is sent without body and `content_type`.
@@ -42,6 +48,10 @@ struct HttpResponse {
     /// Further headers. The server itself writes `Connection`, `Content-Length`,
     /// `Transfer-Encoding` and `Date`.
     std::vector<std::pair<std::string, std::string>> headers;
+    /// Produces what follows `body`. The answer is then sent in chunks, and to a client of HTTP/1.0
+    /// until the end of the connection. Empty: nothing follows.
+    HttpContent rest{};
+    std::size_t rest_bytes = 0;  ///< Memory that `rest` holds, for `answer_bytes_max`.
 };
 
 /// Answers one request. Call it once, from any thread, at once or later; further calls do nothing.
@@ -63,13 +73,22 @@ struct HttpServerOptions {
     /// that are still arriving. A request that would take more is answered 503. The largest body
     /// always fits.
     std::size_t buffered_bytes_max = 64U << 20U;
+    /// Bytes that all answers of more than 4 KiB may take together until their clients have read
+    /// them. A GET whose answer would take more is answered 503; the answer to another method is
+    /// sent, since the request has been done. From half of it on, the connection of a client that
+    /// reads nothing for a second is closed.
+    std::size_t answer_bytes_max = 64U << 20U;
+    /// Requests with a body of at least so many bytes are handled by other threads than the event
+    /// loops, half as many, so that no other request waits for them.
+    std::size_t large_body_min = 16U << 10U;
     /// Connections open at once. Beyond it, a new one replaces the one whose request has been
     /// incomplete for longest, or that has been idle for longest, at least 5 s; if there is none,
     /// clients wait in the kernel's queue.
     unsigned connections_max = 10'000;
     Duration header_timeout{10'000};  ///< For the complete head to arrive, else 408.
     /// Bytes a second at which a client must send a body (else 408) and read an answer (else the
-    /// connection is closed), on average, after a grace of `header_timeout`. At least 1.
+    /// connection is closed), on average, after a grace of `header_timeout`. At least 1. A client
+    /// that reads nothing for `header_timeout` is closed as well.
     std::uint64_t body_rate_min = 10'000;
     Duration idle_timeout{60'000};  ///< Closes a silent connection; rounded up to seconds.
     Log log{};                      ///< Gets refused and broken requests.
@@ -88,7 +107,7 @@ struct HttpServerOptions {
 /// | 414, 431 | Request line, or head, or trailers, take more than 16 KiB. |
 /// | 417 | Its `Expect` is not `100-continue`. |
 /// | 501 | Its `Transfer-Encoding` is not `chunked`. |
-/// | 503 | The bodies in memory take too much, or the server is stopping; with `Retry-After`. |
+/// | 503 | Bodies or answers in memory take too much, or the server is stopping; `Retry-After`. |
 /// | 505 | It is neither HTTP/1.0 nor HTTP/1.1. |
 ///
 /// The server logs these refusals at most once a second, with their count.

@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "core/codec/canonical_message.hpp"
+#include "core/codec/delivery_body_parts.hpp"
 #include "core/codec/json_writer.hpp"
 #include "core/codec/message_reader.hpp"
 #include "core/codec/msgpack_parser.hpp"
@@ -12,10 +14,10 @@
 #include "routemaster/event.hpp"
 
 namespace routemaster {
-namespace {
+namespace detail {
 
 /// Prints the data of an event as Ruby Routemaster does.
-class DataWriter : public detail::JsonWriter {
+class DataWriter : public JsonWriter {
 public:
     using JsonWriter::JsonWriter;
 
@@ -34,15 +36,15 @@ public:
     /// Adds `message`, or counts it as undecodable. Pings and kills are left out.
     void add(std::string_view message) {
         if (add_canonical(message)) return;
-        detail::MessageReader reader{data_writer_};
+        MessageReader reader{data_writer_};
         switch (reader.read(message)) {
-            case detail::MessageKind::event:
+            case MessageKind::event:
                 begin_event(reader.topic(), reader.type(), reader.url());
                 std::visit(TimeWriter{body_.json}, reader.timestamp());
                 end_event(reader.has_data());
                 break;
-            case detail::MessageKind::other: break;
-            case detail::MessageKind::undecodable: ++body_.undecodable; break;
+            case MessageKind::other: break;
+            case MessageKind::undecodable: ++body_.undecodable; break;
         }
     }
 
@@ -51,18 +53,18 @@ private:
     struct TimeWriter {
         std::string& out;
         void operator()(std::monostate) const {}
-        void operator()(std::int64_t time) const { detail::append_decimal(out, time); }
-        void operator()(std::uint64_t time) const { detail::append_decimal(out, time); }
+        void operator()(std::int64_t time) const { append_decimal(out, time); }
+        void operator()(std::uint64_t time) const { append_decimal(out, time); }
         void operator()(double time) const { append_json_number(out, time); }
     };
 
     [[nodiscard]] bool add_canonical(std::string_view message) {
-        const auto event = detail::canonical_message(message);
+        const auto event = canonical_message(message);
         if (!event) return false;
         const bool has_data = event->data != "\xc0";
         if (has_data && !read_data(event->data)) return false;
         begin_event(event->topic, event->type, event->url);
-        detail::append_decimal(body_.json, event->timestamp);
+        append_decimal(body_.json, event->timestamp);
         end_event(has_data);
         return true;
     }
@@ -70,7 +72,7 @@ private:
     /// Converts `bytes` to JSON if they are a map.
     [[nodiscard]] bool read_data(std::string_view bytes) {
         data_writer_.clear();
-        return detail::parse_msgpack(bytes, data_writer_) && data_.front() == '{';
+        return parse_msgpack(bytes, data_writer_) && data_.front() == '{';
     }
 
     void begin_event(std::string_view topic, EventType type, std::string_view url) {
@@ -93,13 +95,48 @@ private:
     DataWriter data_writer_{data_};
 };
 
-}  // namespace
+struct DeliveryBodyParts::Impl {
+    explicit Impl(MessageList all) : messages{std::move(all)} {}
+
+    const MessageList messages;
+    MessageList::Iterator next = messages.begin();
+    DeliveryBody body{};
+    BodyWriter writer{body};
+};
+
+DeliveryBodyParts::DeliveryBodyParts(MessageList messages)
+    : impl_{std::make_unique<Impl>(std::move(messages))} {
+    impl_->body.json.push_back('[');
+}
+
+DeliveryBodyParts::~DeliveryBodyParts() = default;
+
+bool DeliveryBodyParts::append(std::string& out, std::size_t enough) {
+    auto& [messages, next, body, writer] = *impl_;
+    while (next != messages.end() && body.json.size() < enough) {
+        writer.add(*next);
+        ++next;
+    }
+    const bool more = next != messages.end();
+    if (!more) body.json.push_back(']');
+    if (out.empty()) {
+        out.swap(body.json);
+    } else {
+        out.append(body.json);
+        body.json.clear();
+    }
+    return more;
+}
+
+std::size_t DeliveryBodyParts::undecodable() const noexcept { return impl_->body.undecodable; }
+
+}  // namespace detail
 
 DeliveryBody delivery_body(const MessageList& messages) {
     constexpr std::size_t longer_than_msgpack = 24;
     DeliveryBody body;
     body.json.reserve(messages.bytes() + messages.size() * longer_than_msgpack + 2);
-    BodyWriter writer{body};
+    detail::BodyWriter writer{body};
     body.json.push_back('[');
     for (const auto message : messages) writer.add(message);
     body.json.push_back(']');

@@ -45,7 +45,8 @@ std::size_t append_json_character(std::string& out, std::string_view text) {
     }
     if (c < 0x20) {
         constexpr std::string_view digits = "0123456789abcdef";
-        out.append("\\u00").append({digits[c >> 4U], digits[c & 15U]});
+        const char escaped[]{'\\', 'u', '0', '0', digits[c >> 4U], digits[c & 15U]};
+        out.append(escaped, sizeof escaped);
         return 1;
     }
     const std::size_t length = detail::utf8_length(text);

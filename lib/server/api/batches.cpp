@@ -86,10 +86,11 @@ void list_batches(Exchange& exchange) {
             [limit = page->limit](Exchange& done, const std::vector<QueuedBatch>& batches) {
                 if (batches.empty()) return answer_none(done);
                 std::string json;
-                const auto listed = std::min<std::size_t>(batches.size(), limit);
+                auto listed = std::min<std::size_t>(batches.size(), limit);
                 for (std::size_t i = 0; i < listed; ++i) {
                     json.push_back(json.empty() ? '[' : ',');
                     append_batch(json, batches[i]);
+                    if (json.size() > page_bytes_max) listed = i + 1;
                 }
                 HttpResponse response{200, std::move(json) + "]", "application/json", {}};
                 if (listed < batches.size()) {

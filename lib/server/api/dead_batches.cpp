@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/codec/delivery_body_parts.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
-#include "routemaster/codec/delivery_body.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/time.hpp"
 #include "routes.hpp"
@@ -53,6 +54,28 @@ void append_status(std::string& json, const DeadBatchStatus& batch) {
     append_json_text(json, batch.error);
 }
 
+/// Answers with the object `json`, which its events and `undecodable` complete. Beyond a few events
+/// it produces them as the client reads.
+void answer_events(Exchange& exchange, std::string json, MessageList messages) {
+    constexpr std::size_t at_once_max = 4'096;
+    constexpr std::size_t part_size = 65'536;
+    const auto bytes = messages.bytes();
+    const auto events = std::make_shared<detail::DeliveryBodyParts>(std::move(messages));
+    const auto append = [events](std::string& part) {
+        if (events->append(part, part_size)) return true;
+        part.append(R"(,"undecodable":)").append(std::to_string(events->undecodable())).append("}");
+        return false;
+    };
+    HttpResponse response{200, std::move(json), "application/json", {}};
+    if (bytes <= at_once_max) {
+        append(response.body);
+    } else {
+        response.rest = append;
+        response.rest_bytes = bytes + part_size;
+    }
+    exchange.answer_with(std::move(response));
+}
+
 }  // namespace
 
 void list_dead(Exchange& exchange) {
@@ -70,11 +93,12 @@ void list_dead(Exchange& exchange) {
             [limit = page->limit](Exchange& done, const std::vector<DeadBatchStatus>& batches) {
                 if (batches.empty()) return answer_none_dead(done, "[]");
                 std::string json;
-                const auto listed = std::min<std::size_t>(batches.size(), limit);
+                auto listed = std::min<std::size_t>(batches.size(), limit);
                 for (std::size_t i = 0; i < listed; ++i) {
                     json.push_back(json.empty() ? '[' : ',');
                     append_status(json, batches[i]);
                     json.push_back('}');
+                    if (json.size() > page_bytes_max) listed = i + 1;
                 }
                 HttpResponse response{200, std::move(json) + "]", "application/json", {}};
                 if (listed < batches.size()) {
@@ -90,16 +114,18 @@ void list_dead(Exchange& exchange) {
 void show_dead(Exchange& exchange) {
     const auto uid = dead_batch_of(exchange);
     if (!uid) return answer_unknown_dead(exchange);
-    owner_of_dead(exchange).dead_messages(
-        *uid, exchange.then([](Exchange& done, const std::optional<DeadMessages>& found) {
-            if (!found) return answer_unknown_dead(done);
-            const auto body = delivery_body(found->messages);
-            std::string json;
-            append_status(json, found->status);
-            json.append(R"(,"undecodable":)").append(std::to_string(body.undecodable));
-            json.append(R"(,"events":)").append(body.json).append("}");
-            done.answer_json(200, std::move(json));
-        }));
+    exchange.large_reads().begin(
+        [self = exchange.shared_from_this(), uid = *uid](LimitedReads::Place place) {
+            owner_of_dead(*self).dead_messages(
+                uid, self->then([place = std::move(place)](Exchange& done,
+                                                           std::optional<DeadMessages> found) {
+                    if (!found) return answer_unknown_dead(done);
+                    std::string json;
+                    append_status(json, found->status);
+                    json.append(R"(,"events":)");
+                    answer_events(done, std::move(json), std::move(found->messages));
+                }));
+        });
 }
 
 void redeliver_dead(Exchange& exchange) {

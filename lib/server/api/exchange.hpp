@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "../complaints.hpp"
+#include "limited_reads.hpp"
 #include "routemaster/action_timers.hpp"
 #include "routemaster/api_tokens.hpp"
 #include "routemaster/bus.hpp"
@@ -43,6 +44,9 @@ struct Context {
                .clock = &clock}},
           tokens{store, clock},
           faults{options.log, LogLevel::error, "http api: "} {}
+    ~Context() { large_reads->close(); }
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
 
     Store& store;
     const HttpApiOptions options;
@@ -50,6 +54,10 @@ struct Context {
     Bus bus;
     const ApiTokens tokens;
     detail::Complaints faults;  ///< Reports of damage.
+    const std::shared_ptr<LimitedReads> large_reads =
+        std::make_shared<LimitedReads>(large_reads_max);
+
+    static constexpr std::size_t large_reads_max = 16;
 };
 
 /// The client that sends a request.
@@ -120,6 +128,8 @@ public:
     }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
+    /// Reads whose replies may be large.
+    [[nodiscard]] LimitedReads& large_reads() const noexcept { return *context_.large_reads; }
 
     /// The last segment of the path, where the route leaves it open.
     [[nodiscard]] std::string last_segment() const {

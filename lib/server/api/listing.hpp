@@ -85,11 +85,14 @@ public:
             passed_.store(false);
             // One item more than is wanted shows whether there is a next page.
             const auto wanted = std::min(limit_ - listed_ + 1, items_per_step);
-            ask_(*exchange_, {.after = cursor_.after(), .limit = wanted},
-                 [self = this->shared_from_this(), wanted](const Items& items) {
-                     self->take(items, wanted);
-                     if (self->passed_.exchange(true)) self->go_on();
-                 });
+            exchange_->large_reads().begin(
+                [self = this->shared_from_this(), wanted](LimitedReads::Place place) {
+                    self->ask_(*self->exchange_, {.after = self->cursor_.after(), .limit = wanted},
+                               [self, wanted, place = std::move(place)](const Items& items) {
+                                   self->take(items, wanted);
+                                   if (self->passed_.exchange(true)) self->go_on();
+                               });
+                });
         } while (passed_.exchange(true) && !answered_);
     }
 

@@ -1,0 +1,54 @@
+#include "limited_reads.hpp"
+
+#include <exception>
+#include <utility>
+
+namespace routemaster::api {
+
+void LimitedReads::begin(Read read) {
+    {
+        const std::lock_guard lock{mutex_};
+        waiting_.push_back(std::move(read));
+    }
+    begin_next();
+}
+
+void LimitedReads::close() noexcept {
+    std::deque<Read> dropped;  // Destroyed without the lock.
+    const std::lock_guard lock{mutex_};
+    dropped.swap(waiting_);
+}
+
+void LimitedReads::end() noexcept {
+    {
+        const std::lock_guard lock{mutex_};
+        --under_way_;
+    }
+    begin_next();
+}
+
+/// A store may reply inside the call that asks, and thereby end a read. Then the loop here begins
+/// the next one: to begin it from within the reply would exhaust the stack.
+void LimitedReads::begin_next() noexcept {
+    std::unique_lock lock{mutex_};
+    while (!beginning_ && under_way_ < reads_max_ && !waiting_.empty()) {
+        beginning_ = true;
+        ++under_way_;
+        Read read = std::move(waiting_.front());
+        waiting_.pop_front();
+        lock.unlock();
+        Place place;
+        try {
+            place = Place{this, [self = shared_from_this()](LimitedReads*) { self->end(); }};
+            read(std::move(place));
+        } catch (const std::exception&) {
+            // Without memory the read is dropped, and its request answered 500.
+        }
+        read = nullptr;
+        place.reset();
+        lock.lock();
+        beginning_ = false;
+    }
+}
+
+}  // namespace routemaster::api

@@ -1,0 +1,216 @@
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "routemaster/server/http_server.hpp"
+#include "support/await.hpp"
+#include "support/http_client.hpp"
+#include "support/http_server_scene.hpp"
+#include "support/process_usage.hpp"
+#include "support/recorded_log.hpp"
+
+namespace rm = routemaster;
+using namespace routemaster::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t one_mebibyte = 1U << 20U;
+constexpr std::string_view not_read = "a client does not read its answer";
+
+/// Answers with as many MiB as the path says, all at once.
+void answer_large(rm::HttpRequest request, const rm::HttpResponder& respond) {
+    respond({200, std::string(std::stoul(request.path.substr(1)) * one_mebibyte, 'x'), "", {}});
+}
+
+/// Requests for answers that nobody reads.
+std::vector<std::unique_ptr<HttpClient>> silent_clients(const rm::HttpServer& server, int count,
+                                                        std::string_view target) {
+    std::vector<std::unique_ptr<HttpClient>> clients;
+    for (int i = 0; i < count; ++i) {
+        clients.push_back(std::make_unique<HttpClient>(server.port()));
+        clients.back()->request("GET", target);
+    }
+    return clients;
+}
+
+/// An answer of `parts` parts, which counts those that were produced.
+struct Parts {
+    static constexpr std::size_t size = 65'536;
+    std::size_t parts = 0;
+    std::atomic<std::size_t> produced{0};
+
+    [[nodiscard]] rm::HttpHandler handler() {
+        return [this](const rm::HttpRequest&, const rm::HttpResponder& respond) {
+            rm::HttpResponse response{200, "begin", "text/plain", {}};
+            response.rest = [this](std::string& part) {
+                part.append(size, 'p');
+                return ++produced < parts;
+            };
+            response.rest_bytes = size;
+            respond(std::move(response));
+        };
+    }
+
+    [[nodiscard]] std::string text() const { return "begin" + std::string(parts * size, 'p'); }
+};
+
+}  // namespace
+
+TEST_CASE("what the kernel accepted of an answer does not count as read") {
+    RecordedLog log;
+    rm::HttpServer server{{.header_timeout = 300ms, .log = log.sink()}, answer_large};
+    const auto files = open_files(::getpid());
+    // The kernel would take more than a one_mebibyte, at 10,000 bytes a second time for minutes.
+    const auto clients = silent_clients(server, 3, "/8");
+    CHECK(await([&] { return log.count(rm::LogLevel::info, not_read) > 0; }));
+    CHECK(await([&] { return open_files(::getpid()) == files + clients.size(); }));
+    for (const auto& client : clients) CHECK(client->receive_all().size() < 8 * one_mebibyte);
+}
+
+TEST_CASE("a client that reads an answer slowly gets all of it") {
+    RecordedLog log;
+    rm::HttpServer server{{.header_timeout = 2s, .body_rate_min = 1'000, .log = log.sink()},
+                          answer_large};
+    HttpClient client{server.port()};
+    client.request("GET", "/4", "", "Connection: close\r\n");
+    const auto began = std::chrono::steady_clock::now();
+    while (client.skip_some()) ::usleep(15'000);
+    CHECK(std::chrono::steady_clock::now() - began > 3s);
+    CHECK(log.count(rm::LogLevel::info, not_read) == 0);
+}
+
+TEST_CASE("answers that wait to be read are bounded in bytes") {
+    RecordedLog log;
+    rm::HttpServer server{
+        {.answer_bytes_max = 10 * one_mebibyte, .header_timeout = 60s, .log = log.sink()},
+        answer_large};
+    const auto silent = silent_clients(server, 1, "/4");
+    HttpClient other{server.port()};
+    REQUIRE(await([&] { return other.ask("GET", "/7").status == 503; }));
+    const auto refused = other.ask("GET", "/7");
+    CHECK(refused.status == 503);
+    CHECK(refused.body == "too many answers wait to be read\n");
+    CHECK(refused.headers.at("retry-after") == "1");
+    CHECK(log.count(rm::LogLevel::info, "http: refused: too many answers wait to be read") > 0);
+    CHECK(other.ask("HEAD", "/1").status == 200);
+    CHECK(other.ask("GET", "/0").status == 200);
+    // What has been done is answered.
+    CHECK(other.ask("POST", "/7").status == 200);
+    CHECK(other.ask("GET", "/5").status == 200);
+    silent.front()->close();
+    CHECK(await([&] { return other.ask("GET", "/7").status == 200; }));
+}
+
+TEST_CASE("an answer beyond the bound is sent when it is the only one") {
+    rm::HttpServer server{{.answer_bytes_max = one_mebibyte}, answer_large};
+    CHECK(HttpClient{server.port()}.ask("GET", "/3").body.size() == 3 * one_mebibyte);
+}
+
+TEST_CASE("where memory for answers is scarce, clients that read nothing give way") {
+    RecordedLog log;
+    rm::HttpServer server{{.answer_bytes_max = 9 * one_mebibyte,
+                           .header_timeout = 600s,
+                           .idle_timeout = 1s,
+                           .log = log.sink()},
+                          answer_large};
+    SUBCASE("more than half of it is used") {
+        const auto clients = silent_clients(server, 2, "/4");
+        CHECK(await([&] { return log.count(rm::LogLevel::info, not_read) > 0; }));
+        HttpClient other{server.port()};
+        CHECK(await([&] { return other.ask("GET", "/4").status == 200; }));
+    }
+    SUBCASE("less is used") {
+        const auto clients = silent_clients(server, 1, "/4");
+        for (int i = 0; i < 3; ++i) let_a_second_pass(server);
+        CHECK(log.count(rm::LogLevel::info, not_read) == 0);
+        CHECK(clients.front()->receive().body.size() == 4 * one_mebibyte);
+    }
+}
+
+TEST_CASE("a large answer is produced as its client reads it") {
+    Parts parts{.parts = 400};
+    rm::HttpServer server{{.threads = 1}, parts.handler()};
+    HttpClient client{server.port()};
+    SUBCASE("in chunks, and the connection goes on") {
+        for (int i = 0; i < 2; ++i) {
+            parts.produced = 0;
+            const auto reply = client.ask("GET", "/");
+            CHECK(reply.headers.at("transfer-encoding") == "chunked");
+            CHECK_FALSE(reply.has("content-length"));
+            CHECK(reply.body == parts.text());
+        }
+    }
+    SUBCASE("to the end of the connection for HTTP/1.0") {
+        client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+        const auto answer = client.receive_all();
+        CHECK(answer.find("Transfer-Encoding") == std::string::npos);
+        CHECK(answer.find("Connection: close\r\n") != std::string::npos);
+        CHECK(answer.ends_with("\r\n\r\n" + parts.text()));
+    }
+    SUBCASE("not for HEAD") {
+        CHECK(client.ask("HEAD", "/").status == 200);
+        CHECK(client.ask("HEAD", "/").status == 200);
+        CHECK(parts.produced == 0);
+    }
+    SUBCASE("no further") {
+        parts.parts = 1'000'000;
+        client.request("GET", "/");
+        REQUIRE(await([&] { return parts.produced > 0; }));
+        HttpClient other{server.port()};
+        for (int i = 0; i < 10; ++i) CHECK(other.ask("HEAD", "/").status == 200);
+        CHECK(parts.produced < 100);
+    }
+}
+
+TEST_CASE("a large answer that cannot be completed ends the connection") {
+    RecordedLog log;
+    rm::HttpServer server{{.log = log.sink()}, [](const auto&, const auto& respond) {
+                              rm::HttpResponse response{200, "begin", "", {}};
+                              response.rest = [](std::string&) -> bool {
+                                  throw std::runtime_error{"no more"};
+                              };
+                              respond(std::move(response));
+                          }};
+    HttpClient client{server.port()};
+    client.request("GET", "/");
+    const auto answer = client.receive_all();
+    CHECK(answer.ends_with("\r\n\r\n5\r\nbegin\r\n"));
+    CHECK(log.count(rm::LogLevel::error, "no more") == 1);
+}
+
+TEST_CASE("a large answer leaves its loop to others after each part") {
+    constexpr std::size_t sent_at = 100;
+    std::size_t produced = 0;
+    std::atomic<std::size_t> handled_at{0};
+    std::unique_ptr<HttpClient> other;
+    rm::HttpServer server{{.threads = 1},
+                          [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
+                              rm::HttpResponse response{200, "", "", {}};
+                              if (request.path == "/other") handled_at = produced;
+                              if (request.path == "/large") {
+                                  response.rest = [&](std::string& part) {
+                                      part.append(65'536, 'p');
+                                      if (++produced == sent_at) other->request("GET", "/other");
+                                      return produced < 10 * sent_at;
+                                  };
+                              }
+                              respond(std::move(response));
+                          }};
+    other = std::make_unique<HttpClient>(server.port());
+    CHECK(other->ask("GET", "/").status == 200);
+    CHECK(HttpClient{server.port()}.ask("GET", "/large").body.size() == 10 * sent_at * 65'536);
+    CHECK(other->receive().status == 200);
+    CHECK(handled_at >= sent_at);
+    CHECK(handled_at <= sent_at + 16);
+}

@@ -1,0 +1,61 @@
+#include "server/api/limited_reads.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+using routemaster::api::LimitedReads;
+
+TEST_CASE("so many reads are under way at once, the others wait in their order") {
+    const auto reads = std::make_shared<LimitedReads>(2);
+    std::vector<int> begun;
+    std::vector<LimitedReads::Place> places;
+    for (int i = 0; i < 5; ++i) {
+        reads->begin([&, i](LimitedReads::Place place) {
+            begun.push_back(i);
+            places.push_back(std::move(place));
+        });
+    }
+    CHECK(begun == std::vector<int>{0, 1});
+    const auto end = [&](std::size_t number) { std::exchange(places[number], {}).reset(); };
+    end(1);
+    CHECK(begun == std::vector<int>{0, 1, 2});
+    end(0);
+    end(2);
+    CHECK(begun == std::vector<int>{0, 1, 2, 3, 4});
+}
+
+TEST_CASE("reads that end at once take no stack, however many wait") {
+    const auto reads = std::make_shared<LimitedReads>(1);
+    int ended = 0;
+    LimitedReads::Place first;
+    reads->begin([&](LimitedReads::Place place) { first = std::move(place); });
+    for (int i = 0; i < 100'000; ++i) reads->begin([&](const auto&) { ++ended; });
+    CHECK(ended == 0);
+    first.reset();
+    CHECK(ended == 100'000);
+}
+
+TEST_CASE("a read that throws gives its place up") {
+    const auto reads = std::make_shared<LimitedReads>(1);
+    bool begun = false;
+    reads->begin([](const auto&) { throw std::runtime_error{"no memory"}; });
+    reads->begin([&](const auto&) { begun = true; });
+    CHECK(begun);
+}
+
+TEST_CASE("places outlive those who handed them out, and reads that wait are dropped") {
+    auto reads = std::make_shared<LimitedReads>(1);
+    LimitedReads::Place place;
+    bool begun = false;
+    reads->begin([&](LimitedReads::Place given) { place = std::move(given); });
+    reads->begin([&](const auto&) { begun = true; });
+    reads->close();
+    reads.reset();
+    place.reset();
+    CHECK(!begun);
+}
