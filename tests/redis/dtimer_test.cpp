@@ -277,6 +277,25 @@ TEST_CASE(
     CHECK(in_time);
 }
 
+TEST_CASE("redis: dtimer: beside one that is suspended, the others share what is due") {
+    if (!test::has_node()) return;
+    Fleet f;
+    const auto one = f.node("one");
+    auto two = f.node("two");
+    const auto ours = f.ours("ours");
+    constexpr int count = 300;
+    f.post_many(count, Duration{10}, Duration{500});
+    one.freeze();
+    f.now = system_clock().now() + count * Duration{10} + Duration{500};
+    CHECK(test::await([&] { return f.counts().pending == 0; }));
+    two.call("peek", R"(["nothing"])");
+    std::size_t taken = 0;
+    while (two.event_so_far()) ++taken;
+    MESSAGE(taken, " of ", count, " by Node, ", ours->taken().size(), " here");
+    // With a turn of a second for the suspended one it were a tenth.
+    CHECK(taken > count / 6);
+}
+
 TEST_CASE("redis: dtimer: after SCRIPT FLUSH ours go on") {
     if (!test::has_node()) return;
     Fleet f;

@@ -125,6 +125,36 @@ TEST_CASE("redis: the next listener is told when the one with the turn leaves") 
     CHECK(node.message() == interval(301));
 }
 
+TEST_CASE("redis: a listener of Node that does not take what it was told of loses its turn") {
+    DtimerScene s;
+    ChannelReader frozen{s, "frozen"};
+    ChannelReader healthy{s, "healthy"};
+    s.take();
+    s.post("a", Duration{300});
+    s.post("b", Duration{600});
+    CHECK(frozen.message() == interval(301));
+    SUBCASE("which may still be on its way") {
+        s.now += Duration{304};
+        CHECK(s.take().timers.size() == 1);
+        CHECK(frozen.message() == interval(297));
+        CHECK(healthy.messages().empty());
+    }
+    SUBCASE("as others ask a quarter of the grace period later") {
+        s.now += Duration{305};
+        CHECK(s.take().timers.size() == 1);
+        CHECK(frozen.messages().empty());
+        CHECK(healthy.message() == interval(296));
+        CHECK_MESSAGE(s.other({"LINDEX", "dt:ch", "0"}).text == "dt:ch:frozen", "it is the last");
+    }
+    SUBCASE("though one that finds nothing takes no turn away") {
+        s.now += Duration{305};
+        s.other({"ZREM", "dt:ei", "a"});
+        CHECK(s.take().timers.empty());
+        CHECK(frozen.message() == interval(296));
+        CHECK(healthy.messages().empty());
+    }
+}
+
 TEST_CASE("redis: the last listener leaves nothing behind") {
     DtimerScene s;
     SUBCASE("of one") { s.take(); }

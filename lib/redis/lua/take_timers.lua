@@ -3,7 +3,8 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 listener, 6 limit, 7 how long they may take to be
 --       confirmed that do not say it themselves
 -- Effect: first puts back what nobody confirmed in time. The listener joins at the left end of
---         `ch`; for 0 it leaves. If it had its turn and took something, the next one has it.
+--         `ch`; for 0 it leaves. If it had its turn and took something, the next one has it; so if
+--         it took what a listener of Node that had its turn was told of and did not take.
 --         What has more than 4 MiB together is given and put back in slices.
 -- Reply: when to ask again or nil, then for each timer its id, when it was due, its event, how
 --        often it came back, how often it may, and when it comes back, or nil.
@@ -17,7 +18,8 @@ elseif redis.call('LINDEX', channels, -1) ~= me and not redis.call('LPOS', chann
         leave(redis.call('LINDEX', channels, -1))
     end
 end
-local has_turn = limit > 0 and first_listener(me) == me
+local holder = limit > 0 and first_listener(me)
+local has_turn = holder == me or (holder and is_late(holder))
 put_back()
 
 local reply, ended, kept = {false}, {}, {}

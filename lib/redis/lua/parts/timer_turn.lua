@@ -93,6 +93,16 @@ local function first_listener(me)
     end
 end
 
+-- Whether a listener of Node, whose turn it is, did not ask though it was told an instant that has
+-- passed: others ask a quarter of `gracePeriod` later.
+local function is_late(listener)
+    local told = tonumber(redis.call('HGET', global, 'expiresAt'))
+    if not told or redis.call('HEXISTS', listeners, listener) == 1 then return false end
+    local own = last_told()
+    local at = own.to == listener and tonumber(own.told) == told and own.at or told
+    return at + math.floor(tunables() / 4) <= now
+end
+
 -- Wakes a listener that is to ask in so many milliseconds. False when it is gone.
 local function wake_listener(listener, interval)
     local message = string.format('{"interval":%.0f}', math.min(interval, 2147483647))
