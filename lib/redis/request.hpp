@@ -82,6 +82,8 @@ public:
         return to_wire(at, context_.clock_offset);
     }
 
+    [[nodiscard]] bool is_mixed_fleet() const noexcept { return context_.mixed_fleet; }
+
     /// Keeps what is needed to read the reply.
     void remember(AskedFor asked_for) { asked_for_ = std::move(asked_for); }
 

@@ -31,6 +31,8 @@ that is to find it is compiled against the copy and run:
     redis_timers  the tests of timers on Redis; a mutant may be in a Lua script; and so with
     redis_joint   steps that travel together
     redis_slices  what one step takes of many large jobs
+    redis_ruby    what Ruby processes see, and do not see
+    redis_rollback    what stands in the way of a move back to them
     services      the integration tests that the mutant names, on programs with the bug in them:
                   that settings are passed on, and obeyed. Makes the release build first
 
@@ -190,6 +192,10 @@ PROGRAMS["redis_timers"] = [
 PROGRAMS["redis_joint"] = [["tests/redis/joint_calls_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_slices"] = [["tests/redis/job_slices_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_leases"] = [["tests/redis/lease_ids_test.cpp", *ON_REDIS]]
+PROGRAMS["redis_ruby"] = [
+    [*(f"tests/redis/{what}_test.cpp" for what in ("ruby", "callbacks", "unreadable")), *ON_REDIS]
+]
+PROGRAMS["redis_rollback"] = [["tests/redis/rollback_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_link"] = [
     ["tests/redis/link_test.cpp", "tests/support/tcp_gate.cpp", *ON_REDIS]
 ]

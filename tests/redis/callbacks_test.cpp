@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,80 @@ TEST_CASE("redis: in a mixed fleet a callback gets no more at once than its subs
     s.begin(leases[0]);
     s.settle(leases[0]);
     CHECK(acquire(s, {"audit"}).at(0).job == RedisScene::job(second));
+}
+
+TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes who serves it") {
+    RedisScene s{true};
+    const auto subscribe_with = [&](const std::string& callback, std::uint32_t max_in_flight) {
+        s.perform(Subscribe{
+            .token = "audit",
+            .topics = {"cats"},
+            .options = {.callback = callback, .max_events = 1, .max_in_flight = max_in_flight}});
+    };
+    subscribe_with("local:audit", 1);
+    const auto busy = s.worker;
+    const auto idle = *Uid::parse("WORKERWORKERWORKER11");
+    s.worker = idle;
+    const auto is_asleep = [&] {
+        return s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1;
+    };
+    CHECK(acquire(s, {"audit"}).empty());
+    REQUIRE(is_asleep());
+    SUBCASE("a batch") {
+        s.publish(first);
+        CHECK_FALSE(is_asleep());
+    }
+    SUBCASE("the next batch") {
+        s.publish(first);
+        s.publish(second);
+        s.worker = busy;
+        const auto leases = acquire(s, {"audit"});
+        REQUIRE(leases.size() == 1);
+        s.worker = idle;
+        CHECK(acquire(s, {"audit"}).empty());
+        REQUIRE(is_asleep());
+        SUBCASE("behind one that was delivered") {
+            s.begin(leases[0]);
+            s.settle(leases[0]);
+        }
+        SUBCASE("behind one that failed") {
+            s.begin(leases[0]);
+            s.settle(leases[0], false);
+        }
+        SUBCASE("behind one that was released") {
+            CHECK(s.perform(ReleaseJob{leases[0], s.now + Duration{9'000}}) == Settlement::settled);
+        }
+        SUBCASE("whose worker ended") { s.perform(RetireWorker{busy}); }
+        SUBCASE("of a wider subscriber") { subscribe_with("local:audit", 2); }
+        CHECK_FALSE(is_asleep());
+        CHECK(acquire(s, {"audit"}).size() == 1);
+    }
+    SUBCASE("a batch that was for a URL") {
+        subscribe_with("https://audit.example/", 1);
+        s.publish(first);
+        CHECK(acquire(s, {"audit"}).empty());
+        subscribe_with("local:audit", 1);
+        CHECK_FALSE(is_asleep());
+    }
+}
+
+TEST_CASE("redis: what waited for a callback in a mixed fleet follows its subscriber to a URL") {
+    RedisScene s{true};
+    s.perform(Subscribe{.token = "audit",
+                        .topics = {"cats"},
+                        .options = {.callback = "local:audit", .max_events = 1}});
+    s.publish(first);
+    s.publish(second);
+    RedisStore ours{{.addresses = {s.server.address()}}};
+    CHECK(perform(
+        ours,
+        Subscribe{
+            .token = "audit", .topics = {"cats"}, .options = {.callback = "https://a.example/"}},
+        s.now));
+    const auto ready = s.other({"LRANGE", "jobs:instant:main", "0", "-1"}).list;
+    REQUIRE(ready.size() == 2);
+    CHECK(ready[1].text == RedisScene::job(first));
+    CHECK(s.other({"SCARD", "routemaster:callbacks"}).number == 0);
 }
 
 TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {

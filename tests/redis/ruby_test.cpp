@@ -191,8 +191,85 @@ TEST_CASE("ruby: with its workers in the fleet, no other job comes into their qu
         REQUIRE(!refused);
         CHECK(refused.error().code() == Errc::invalid);
     }
+    CHECK_FALSE(s.try_to(PushJob{"aux", encode_job({"monitor", {1}}), s.now}));
+    CHECK_FALSE(s.try_to(PushJob{"main", encode_job({"monitor"}), s.now}));
     CHECK(s.perform(PushJob{"images", encode_job({"resize"}), s.now}) == PushOutcome::pushed);
     CHECK(s.perform(PushJob{"main", RedisScene::job(batch_a), s.now}) == PushOutcome::pushed);
+    for (const char* name : {"autodrop", "monitor", "scrub_queues", "scrub_workers"}) {
+        CHECK(s.perform(PushJob{"aux", encode_job({name}), s.now}) == PushOutcome::pushed);
+    }
+    CHECK(s.other({"LLEN", "jobs:instant:aux"}).number == 4);
+}
+
+TEST_CASE("ruby: jobs of aux that its workers do not know are set aside while they may be there") {
+    RedisScene s;
+    RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
+    const auto resize = encode_job({"resize"});
+    const auto later = encode_job({"report"});
+    s.perform(PushJob{"aux", resize, s.now});
+    s.perform(PushJob{"aux", encode_job({"monitor"}), s.now});
+    s.perform(PushJob{"aux", later, s.now + Duration{60'000}});
+    const QueueStatus all{.scheduled = 1, .ready = 2};
+    CHECK(s.perform(CountJobs{"aux"}) == all);
+    SUBCASE("under way when its worker ends") {
+        const auto lease =
+            s.perform(AcquireJobs{.queue = "aux", .worker = s.worker, .limit = 1}).leases.at(0);
+        CHECK(lease.job == resize);
+        SUBCASE("in an orderly way") { CHECK(perform(mixed, RetireWorker{s.worker}, s.now)); }
+        SUBCASE("because it died") {
+            s.now += Duration{59'999};
+            CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now));
+        }
+        SUBCASE("after a failed attempt") { CHECK(perform(mixed, NackJob{lease, s.now}, s.now)); }
+        CHECK(s.other({"LLEN", "jobs:instant:aux"}).number == 1);
+    }
+    SUBCASE("READY") {}
+    CHECK(perform(mixed, ScrubWorkers{Duration{3'600'000}}, s.now));
+    CHECK(s.other({"LRANGE", "jobs:instant:aux", "0", "-1"}).list.size() == 1);
+    CHECK(s.other({"LINDEX", "jobs:instant:aux", "0"}).text == encode_job({"monitor"}));
+    CHECK(s.other({"EXISTS", "jobs:scheduled:aux"}).number == 0);
+    CHECK(perform(mixed, CountJobs{"aux"}, s.now).value() == all);
+    CHECK(perform(mixed, PushJob{"aux", encode_job({"monitor"}), s.now}, s.now).value() ==
+          PushOutcome::duplicate);
+    // Back in a fleet of ours, they are there again.
+    s.perform(ScrubWorkers{Duration{3'600'000}});
+    CHECK(s.other({"EXISTS", "routemaster:aux"}).number == 0);
+    CHECK(s.perform(CountJobs{"aux"}) == all);
+    CHECK(s.perform(AcquireJobs{.queue = "aux", .worker = s.worker, .limit = 9}).leases.size() ==
+          2);
+    s.now += Duration{60'000};
+    const auto due = s.perform(AcquireJobs{.queue = "aux", .worker = s.worker, .limit = 9}).leases;
+    REQUIRE(due.size() == 1);
+    CHECK(due[0].job == later);
+}
+
+TEST_CASE("ruby: with its workers in the fleet, ordering groups of before go away") {
+    RedisScene s;
+    s.subscribe();
+    for (int i = 0; i < 1'200; ++i) {
+        const auto token = "s" + std::to_string(i);
+        s.perform(Subscribe{
+            .token = token, .topics = {"dogs"}, .options = {.callback = "https://example.com/"}});
+        s.other({"ZADD", "routemaster:group:" + token, "1", batch_a});
+    }
+    s.publish(batch_a);
+    const auto groups = [&] {
+        return s.other({"EVAL", "return #redis.call('KEYS', 'routemaster:group:*')", "0"}).number;
+    };
+    REQUIRE(groups() == 1'201);
+    RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
+    for (int second = 0; second < 20 && groups() > 0; ++second) {
+        const auto before = groups();
+        CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now));
+        CHECK_MESSAGE(before - groups() <= 700, "some of them at once");
+    }
+    CHECK(groups() == 0);
+    CHECK(s.other({"EXISTS", "routemaster:ungrouped"}).number == 0);
+    SUBCASE("that of a subscriber which is removed") {
+        s.other({"ZADD", "routemaster:group:billing", "1", batch_b});
+        CHECK(perform(mixed, RemoveSubscriber{"billing"}, s.now));
+        CHECK(groups() == 0);
+    }
 }
 
 TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused") {

@@ -49,11 +49,10 @@ constexpr const char* queue_promote = R"(
     return score)";
 
 constexpr const char* queue_schedule = R"(
-    local jobs = redis.call('ZRANGEBYSCORE', 'jobs:scheduled:main', '-inf', ARGV[1], 'LIMIT', 0,
-        ARGV[2])
+    local jobs = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
     if #jobs == 0 then return 0 end
-    redis.call('LPUSH', 'jobs:instant:main', unpack(jobs))
-    redis.call('ZREM', 'jobs:scheduled:main', unpack(jobs))
+    redis.call('LPUSH', KEYS[2], unpack(jobs))
+    redis.call('ZREM', KEYS[1], unpack(jobs))
     return #jobs)";
 
 constexpr const char* batch_load_and_count = R"(
@@ -73,7 +72,7 @@ constexpr const char* batch_delete = R"(
 
 constexpr const char* queue_ack = R"(
     redis.call('LREM', KEYS[1], 0, ARGV[1])
-    return redis.call('SREM', 'jobs:index:main', ARGV[1]))";
+    return redis.call('SREM', KEYS[2], ARGV[1]))";
 
 constexpr const char* queue_nack = R"(
     redis.call('LREM', KEYS[1], 0, ARGV[1])
@@ -108,6 +107,17 @@ std::string setting(const std::map<std::string, std::string>& known, const std::
                     const std::string& otherwise) {
     const auto found = known.find(name);
     return found == known.end() ? otherwise : found->second;
+}
+
+/// Why it cannot read an event; empty when it can.
+std::string refusal_of(const std::string& message) {
+    constexpr std::size_t data_max = 64;
+    const auto event = decode_message(message);
+    if (!event) return {};
+    if (event->url.rfind("https://", 0) != 0) return "URL is not HTTPS: '" + event->url + "'";
+    if (event->url.find('?') != std::string::npos) return "URL has query string";
+    if (event->data && encoded_size(*event->data) > data_max) return "data is too long";
+    return {};
 }
 
 /// Posts a batch; returns whether it was accepted. `callback` is `http://127.0.0.1:PORT/PATH`.
@@ -158,6 +168,8 @@ RubyWorker::RubyWorker(RedisAddress address, int threads, std::uint64_t seed)
     Random random{seed};
     threads_.emplace_back([this] { schedule(); });
     threads_.emplace_back([this] { scrub(); });
+    threads_.emplace_back(
+        [this, id = Uid{random.next(), random.next()}] { keep_house(std::string{id.text()}); });
     for (int i = 0; i < threads; ++i) {
         threads_.emplace_back(
             [this, id = Uid{random.next(), random.next()}] { work(std::string{id.text()}); });
@@ -176,6 +188,17 @@ void RubyWorker::kill() {
     stop();
 }
 
+std::string RubyWorker::ended() const {
+    const std::lock_guard lock{mutex_};
+    return ended_;
+}
+
+void RubyWorker::end_because(const std::string& reason) {
+    const std::lock_guard lock{mutex_};
+    if (ended_.empty()) ended_ = reason;
+    stopping_ = true;
+}
+
 void RubyWorker::end() {
     for (auto& thread : threads_) thread.join();
     threads_.clear();
@@ -184,7 +207,10 @@ void RubyWorker::end() {
 void RubyWorker::schedule() {
     RedisClient redis{address_};
     while (!stopping_) {
-        script(redis, queue_schedule, {}, {now_text(), "100"});
+        for (const std::string queue : {"aux", "main"}) {
+            script(redis, queue_schedule, {"jobs:scheduled:" + queue, "jobs:instant:" + queue},
+                   {now_text(), "100"});
+        }
         std::this_thread::sleep_for(milliseconds{100});
     }
 }
@@ -215,8 +241,27 @@ void RubyWorker::work(const std::string& id) {
     if (!killed_) redis.command({"HDEL", "workers", id});
 }
 
+void RubyWorker::keep_house(const std::string& id) {
+    RedisClient redis{address_};
+    const auto pending = "jobs:pending:aux:" + id;
+    while (!stopping_) {
+        redis.command({"HSET", "workers", id, now_text()});
+        redis.command({"SADD", "jobs:pending:index:aux", id});
+        const auto job = redis.command({"BRPOPLPUSH", "jobs:instant:aux", pending, "0.2"});
+        if (job.kind != RedisReply::Kind::text) continue;
+        bool is_known = false;
+        for (const char* name : {"autodrop", "monitor", "scrub_queues", "scrub_workers"}) {
+            is_known = is_known || job.text == encode_job({name});
+        }
+        if (!is_known) return end_because("uninitialized constant of a job of aux");
+        script(redis, queue_ack, {pending, "jobs:index:aux"}, {job.text});
+    }
+    if (!killed_) redis.command({"HDEL", "workers", id});
+}
+
 void RubyWorker::run(RedisClient& redis, const std::string& id, const std::string& job) {
     const auto pending = "jobs:pending:main:" + id;
+    if (!detail::batch_of(job)) return end_because("uninitialized constant of a job of main");
     const auto uid = std::string{detail::batch_of(job)->text()};
     const auto list = "batches:" + uid;
     const auto token = redis.command({"LINDEX", list, "0"}).text;
@@ -228,7 +273,10 @@ void RubyWorker::run(RedisClient& redis, const std::string& id, const std::strin
     bool accepted = false;
     if (wanted) {
         MessageList messages;
-        for (std::size_t i = 3; i < batch.size(); ++i) messages.append(batch[i].text);
+        for (std::size_t i = 3; i < batch.size(); ++i) {
+            if (auto why = refusal_of(batch[i].text); !why.empty()) return end_because(why);
+            messages.append(batch[i].text);
+        }
         redis.command({"HSET", "subscriber:" + token, "last_attempted_at", now_text()});
         accepted = post(setting(known, "callback", ""), delivery_body(messages).json);
         if (killed_) return;
@@ -239,7 +287,7 @@ void RubyWorker::run(RedisClient& redis, const std::string& id, const std::strin
     }
     if (accepted) ++delivered_;
     script(redis, batch_delete, {}, {uid, token});
-    script(redis, queue_ack, {pending}, {job});
+    script(redis, queue_ack, {pending, "jobs:index:main"}, {job});
 }
 
 }  // namespace routemaster::test

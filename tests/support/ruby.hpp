@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,7 +36,8 @@ private:
 
 /// A worker process: a scheduler, a thread that scrubs, and threads that deliver over HTTP. Some
 /// waits are shorter, to save test time: a worker is scrubbed after 3 s of silence instead of 30,
-/// which is checked every second, and a failed batch waits for 100 ms.
+/// which is checked every second, and a failed batch waits for 100 ms. Like the original, it ends
+/// at an event or a job that it cannot read, and leaves that PENDING.
 class RubyWorker {
 public:
     explicit RubyWorker(RedisAddress address, int threads = 5, std::uint64_t seed = 1);
@@ -52,9 +54,15 @@ public:
     /// Batches that it delivered.
     [[nodiscard]] std::size_t delivered() const noexcept { return delivered_; }
 
+    /// Why it ended by itself; empty when it did not.
+    [[nodiscard]] std::string ended() const;
+
 private:
     void schedule();
     void scrub();
+    void keep_house(const std::string& id);
+    /// Ends all threads.
+    void end_because(const std::string& reason);
     void work(const std::string& id);
     void run(RedisClient& redis, const std::string& id, const std::string& job);
     void end();
@@ -63,6 +71,8 @@ private:
     std::atomic<bool> stopping_{false};
     std::atomic<bool> killed_{false};
     std::atomic<std::size_t> delivered_{0};
+    mutable std::mutex mutex_;  // Guards the text.
+    std::string ended_;
     std::vector<std::thread> threads_;
 };
 

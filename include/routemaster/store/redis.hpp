@@ -45,7 +45,8 @@ struct RedisOptions {
     /// Ruby processes share the server: every READY job stays where their workers find it.
     /// docs/redis-keys.md says how much of the order that leaves. What would crash those workers is
     /// `invalid`: topics and URLs of events must follow the rules of Ruby Routemaster, callbacks
-    /// the grammar of URLs. Ruby processes send no wake-ups: let a `Dispatcher` poll often.
+    /// the grammar of URLs, and jobs of `aux` be among those that Ruby workers know. Ruby processes
+    /// send no wake-ups: let a `Dispatcher` poll often.
     bool mixed_fleet = false;
     /// Bytes of MessagePack that the data of an event may take in a mixed fleet; more is `invalid`.
     std::size_t event_data_max = event_data_max_ruby;

@@ -30,6 +30,10 @@ if is_main then sources[1] = {name = '', list = P .. 'routemaster:callback:'} en
 for i = 9, is_main and #ARGV or 9 do
     local name = is_main and ARGV[i] ~= '' and ARGV[i] or nil
     sources[#sources + 1] = {name = name, list = name and sources[1].list .. name or KEYS[1]}
+    -- As callback.lua has it, of what only ours deliver to URLs.
+    if is_main and not name then
+        sources[#sources + 1] = {name = true, list = P .. 'routemaster:unreadable'}
+    end
 end
 
 -- When the first SCHEDULED job of each part falls due, or false.
@@ -57,13 +61,16 @@ expect('LLEN', 'jobs:instant:' .. q)
 local dues, ready = first_dues(), filled()
 local untidy = is_main and not mixed and redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
 untidy = type(untidy) == 'string' and untidy
+-- Whether a job may become PENDING in any part.
+local in_parts = in_turns or untidy or dues[2]
+for _, source in ipairs(ready) do in_parts = in_parts or source.name == true end
 local finds_nothing = not in_turns and not untidy and #ready == 0 and
     math.min(dues[1] or math.huge, dues[2] or math.huge) > now
 if not finds_nothing then
     if in_turns then expect_queue(q) end
     if is_main then expect('SCARD', 'routemaster:blocked:main', 'routemaster:callbacks') end
     expect('SCARD', 'routemaster:queues')
-    for _, part in ipairs(in_turns and parts or {q}) do
+    for _, part in ipairs(in_parts and parts or {q}) do
         expect('LLEN', 'jobs:pending:' .. part .. ':' .. worker)
         expect('SCARD', 'jobs:pending:index:' .. part)
     end
@@ -203,7 +210,7 @@ local function acquire()
                 if others then is_known = false end
                 if not may then
                     redis.call('SADD', P .. 'routemaster:blocked:' .. q, job)
-                elseif to and to.name ~= name then
+                elseif to and to.name ~= name and (to.name or name ~= true) then
                     offer_to(to.name, q, job)
                     is_known = false
                 else
@@ -211,7 +218,7 @@ local function acquire()
                 end
             end
             if #given > 0 then
-                give(given, q)
+                give(given, name == true and parts[2] or q)
                 got = got + #given
             end
         end
@@ -253,7 +260,7 @@ for _, due in ipairs(dues) do
     if next and (not reply[1] or next < reply[1]) then reply[1] = next end
 end
 for _, source in ipairs(sources) do
-    if source.name ~= '' then
+    if source.name ~= '' and source.name ~= true then
         -- Workers poll once a day at least; of a queue that nobody uses any more nothing stays.
         redis.call('SET', P .. 'routemaster:waiting:' .. (source.name and parts[2] or q),
             reply[1] or 9007199254740991, 'EX', 172800)

@@ -38,7 +38,11 @@ if not token or not known[2] or events <= 0 then
     expect_batch(token or '')
     end_lease(q, job, worker, fence)
     redis.call('SREM', KEYS[1], job)
-    if token then remove_batch(uid, token, math.max(events, 0)) end
+    if token then
+        remove_batch(uid, token, math.max(events, 0))
+    else
+        redis.call('DEL', unreadable_key(uid))
+    end
     return 2
 end
 

@@ -4,11 +4,13 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 and 7 the fields of the counters
 --       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
 --       the publisher must be a valid token, 10 bytes that fill a batch, 11 who alone gets it, or
---       "", 12 message, 13 timestamp, 14 the first 17 characters of fresh batch ids
+--       "", 12 message, 13 timestamp, 14 the first 17 characters of fresh batch ids, 15 "1" for an
+--       event that no Ruby worker can read
 -- Parts: batches() gives those to begin a batch, or to fill one; of these places() gives those for
 --        jobs that are not READY at once.
 -- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
---       delivery job; seals what is full; counts.
+--       delivery job; seals what is full; counts. Marks a batch with an event that no Ruby worker
+--       can read, and moves its job to where none looks.
 -- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, -2
 --        when the publisher is not a valid token, or -3 when there is no such subscriber.
 local only = ARGV[11]
@@ -38,7 +40,8 @@ local tokens = only ~= '' and {only} or redis.call('SMEMBERS', P .. 'subscribers
 if #tokens > 1 then table.sort(tokens) end
 -- For each subscriber: its `token`; the `uid` of its CURRENT batch, and if that `begins` now, the
 -- size of its group; when its job is `due`, or false when it exists, and whether the job `goes` at
--- once to where those for URLs are READY; whether the batch `is_full` then.
+-- once to where those for URLs are READY; whether the batch `is_full` then; whether it is to be
+-- marked as `unreadable` first.
 local targets = {}
 local stale, some_begin, some_wait, some_move, some_go
 for _, token in ipairs(tokens) do
@@ -73,10 +76,16 @@ for _, token in ipairs(tokens) do
             target.uid = fresh_uid()
             target.begins = expect('ZCARD', 'routemaster:group:' .. token)
         end
+        if ARGV[15] == '1' then
+            local mark = P .. 'routemaster:unreadable:' .. target.uid
+            target.unreadable = redis.call('EXISTS', mark) == 0
+            some_move = some_move or target.unreadable
+        end
         if target.due and target.due > now then
             some_wait = true
         elseif target.due then
-            target.goes = target.begins and not callback_in(wants[4], wants[3]) and
+            target.goes = target.begins and not target.unreadable and
+                not callback_in(wants[4], wants[3]) and
                 (mixed or target.begins < concurrency_in(wants[5], wants[6]))
             if target.goes then some_go = true else some_move = true end
         end
@@ -94,8 +103,8 @@ end
 if some_move and not join then
     expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places = batches()
 end
-local place, make_ready
-if some_move or some_wait then place, make_ready = places() end
+local place, make_ready, set_aside
+if some_move or some_wait then place, make_ready, set_aside = places() end
 if some_begin then
     expect('HLEN', 'batches:gauges:batch')
     expect('ZCARD', 'batches:index')
@@ -134,6 +143,7 @@ for _, target in ipairs(targets) do
         add(P .. 'batches:gauges:batch', token, 1)
         join(token, uid, target.begins)
     end
+    if target.unreadable then set_aside(token, uid, target.begins) end
     if target.due then
         local job = '\146\165batch\145\180' .. uid
         redis.call('SADD', jobs, job)

@@ -3,14 +3,16 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 and 7 the fields of the counters
 --       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
 --       the publisher must be a valid token, 10 bytes that fill a batch, 11 ""; then of each event:
---       message, timestamp, the first 17 characters of fresh batch ids
+--       message, timestamp, the first 17 characters of fresh batch ids, "1" for one that no Ruby
+--       worker can read
 -- Parts: publish_event() is that script, as a function of KEYS and ARGV.
 -- Reply: a list of what publish_event.lua replies to each, which may be an error.
 local topic, publisher, bytes_max = ARGV[4], ARGV[5], tonumber(ARGV[10])
-local count = (#ARGV - 11) / 3
+local count = (#ARGV - 11) / 4
 local gauge = P .. 'batches:gauges:event'
 
-local function message_of(i) return ARGV[9 + 3 * i] end
+local function message_of(i) return ARGV[8 + 4 * i] end
+local function is_unreadable(i) return ARGV[11 + 4 * i] == '1' end
 
 local function is_large(message) return #message >= 1024 or #message >= bytes_max end
 
@@ -18,8 +20,11 @@ local function is_large(message) return #message >= 1024 or #message >= bytes_ma
 -- there are, as publish_event.lua would: they begin none and fill none. And the CURRENT batches of
 -- the subscribers. What is changed then has the right type when it was read here.
 local function look(first)
-    local run, batches = 0, {}
-    while first + run <= count and not is_large(message_of(first + run)) do run = run + 1 end
+    local run, batches, some_unreadable = 0, {}, false
+    while first + run <= count and not is_large(message_of(first + run)) do
+        some_unreadable = some_unreadable or is_unreadable(first + run)
+        run = run + 1
+    end
     if run < 2 then return 0 end
     if ARGV[9] == '1' and redis.call('HEXISTS', P .. 'api_tokens:by_token', publisher) == 0 then
         return 0
@@ -37,6 +42,10 @@ local function look(first)
             if length < 3 then return 0 end
             local job = '\146\165batch\145\180' .. uid
             if redis.call('SISMEMBER', P .. 'jobs:index:main', job) == 0 then return 0 end
+            if some_unreadable and
+                redis.call('EXISTS', P .. 'routemaster:unreadable:' .. uid) == 0 then
+                return 0
+            end
             -- The number of the first one in its batch. Every 64th looks how large that is.
             local number = math.max(length - 2, 1)
             if number % 64 == 0 then return 0 end
@@ -73,7 +82,7 @@ while #replies < count do
     if looked and run > 1 and pcall(append, first, run, batches) then
         for i = first, first + run - 1 do replies[i] = 1 end
     else
-        replies[first] = alone(publish_event, 11, 3, first)
+        replies[first] = alone(publish_event, 11, 4, first)
     end
 end
 return replies

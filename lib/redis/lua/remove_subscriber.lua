@@ -23,6 +23,7 @@ if removed == 1 then
     begin_to_tidy(token)
     redis.call('DEL', KEYS[1], P .. 'topics:' .. token)
     redirect(token, before, 1)
+    if mixed then redis.call('DEL', P .. 'routemaster:group:' .. token) end
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:dead:' .. token, 0, -1)) do
         drop_dead(uid, token)
     end

@@ -5,11 +5,13 @@
 --         twice: `routemaster:scrubbed` has when somebody last looked, as the field of no worker,
 --         and how they were seen then. Releases at most 1,000 jobs, and 4 MiB of them, or one, so
 --         that the server is not blocked for long; those whose last attempt it was are BURIED. In a
---         mixed fleet also unblocks jobs; else checks a few blocked jobs whose group another
---         program may have changed.
+--         mixed fleet also unblocks jobs, then removes the ordering groups of 500 subscribers, and
+--         keeps jobs of `aux` from Ruby workers that do not know them; else brings those back, and
+--         checks a few blocked jobs whose group another program may have changed.
 -- Reply: the number of jobs released, 1 if there is more to do, else 0, and of each of them that is
 --        BURIED its queue and its id.
 expect('HLEN', 'counters', 'routemaster:scrubbed')
+if mixed then expect('SCARD', 'subscribers') end
 local silence = tonumber(ARGV[4])
 local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
@@ -79,8 +81,11 @@ if ARGV.batches then select(2, cancellations())() end
 if mixed then
     total = total + release(1000 - total)
     local blocked = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
+    if not blocked then ungroup() end
+    set_aux_aside()
     return {total, (blocked or not gone) and 1 or 0, unpack(buried)}
 end
+bring_aux_back()
 local seen = {}
 for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 100)) do
     local uid = batch_of('main', job)

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/codec/cut_text.hpp"
-#include "core/store/delivery_job.hpp"
 #include "lua_sources.hpp"
 #include "redis/process_name.hpp"
+#include "redis/ruby_rules.hpp"
 #include "redis/steps/cancellations.hpp"
 #include "redis/steps/further_options.hpp"
 #include "redis/steps/job_batches.hpp"
@@ -64,11 +64,10 @@ struct StepProtocol<PushJob> {
         return step.options == JobOptions{} && step.after.empty();
     }
 
-    /// Ruby workers end at a job they do not know.
     static Result<void> check_mixed_fleet(const PushJob& step, const RequestContext&) {
-        if (step.queue != "main" && step.queue != "aux") return {};
-        if (step.queue == delivery_queue && detail::batch_of(step.job)) return {};
-        return Error{Errc::invalid, "queue: " + step.queue + " belongs to Ruby workers"};
+        if (!is_ruby_queue(step.queue) || is_ruby_job(step.queue, step.job)) return {};
+        return Error{Errc::invalid, "queue: " + step.queue +
+                                        " belongs to Ruby workers, which do not know this job"};
     }
 
     static void request(Request& request, const PushJob& step) {

@@ -5,15 +5,15 @@
 #include <string_view>
 #include <vector>
 
-#include "core/codec/canonical_message.hpp"
 #include "core/store/published_tags.hpp"
 #include "core/store/store_errors.hpp"
 #include "lua_sources.hpp"
+#include "redis/ruby_rules.hpp"
 #include "redis/steps/protocols.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/names.hpp"
-#include "routemaster/url.hpp"
+#include "routemaster/publication.hpp"
 
 namespace routemaster::redis {
 
@@ -21,7 +21,8 @@ template <>
 struct StepProtocol<PublishEvent> {
     static Script script() {
         using namespace lua;
-        const auto places = lazily("places", {ordering_group, ready, place}, "place, make_ready");
+        const auto places = lazily("places", {ordering_group, ready, place, set_aside},
+                                   "place, make_ready, set_aside");
         const auto batches = lazily(
             "batches", {expect, wake, job, callback, group_concurrency, join, fresh_uid, places},
             "expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places");
@@ -36,32 +37,21 @@ struct StepProtocol<PublishEvent> {
     }
     static bool can_join(const PublishEvent& step) { return !step.subscriber; }
 
-    /// Ruby workers end at an event that their own rules forbid as well. They pass over what is no
-    /// event.
     static Result<void> check_mixed_fleet(const PublishEvent& step, const RequestContext& context) {
         if (!is_topic_name(step.topic, TopicRule::ruby)) {
             return Error{Errc::invalid, "topic: must be " +
                                             std::string{to_string(TopicRule::ruby)} +
                                             ", which Ruby processes understand"};
         }
-        const auto checked = [&](std::size_t data_size, std::string_view url) -> Result<void> {
-            if (data_size <= context.event_data_max) return check_url(url, "url");
-            return Error{Errc::invalid, "data: takes " + std::to_string(data_size) +
-                                            " bytes of MessagePack, more than the " +
-                                            std::to_string(context.event_data_max) +
-                                            " that Ruby workers read"};
-        };
-        if (const auto canonical = detail::canonical_message(step.message)) {
-            return checked(canonical->data.size(), canonical->url);
-        }
-        const auto event = decode_message(step.message);
-        if (!event) return {};
-        return checked(event->data ? encoded_size(*event->data) : 0, event->url);
+        return check_message_for_ruby(step.message, context.event_data_max);
     }
 
     static void request(Request& request, const PublishEvent& step) {
         // Characters of an id that a family of siblings shares; the script counts up the rest.
         constexpr std::size_t family_length = Uid::length - 3;
+        // In a mixed fleet `check_mixed_fleet` refused any other.
+        const bool is_readable =
+            request.is_mixed_fleet() || check_message_for_ruby(step.message, event_data_max_ruby);
         const auto tags = detail::published_tags(step.topic, step.publisher);
         request.on("topic:", step.topic)
             .add(step.topic)
@@ -75,7 +65,8 @@ struct StepProtocol<PublishEvent> {
             .begin_own()
             .add(step.message)
             .add(request.wire(step.timestamp))
-            .add(step.uid.text().substr(0, family_length));
+            .add(step.uid.text().substr(0, family_length))
+            .add(is_readable ? "" : "1");
     }
 
     static Done reply(const ScriptReply& reply) {

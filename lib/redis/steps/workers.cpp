@@ -68,12 +68,12 @@ struct StepProtocol<ScrubWorkers> {
         const auto groups = job_groups_part();
         const auto ends = batch_ends_part();
         const auto cancellations = cancellations_part();
-        return compose(ScrubWorkers::traits, {expect,         index,  unindex,  wake,
-                                              counter,        job,    callback, group_concurrency,
-                                              ordering_group, ready,  place,    record,
-                                              groups,         ranks,  ends,     cancellations,
-                                              throughput,     keyed,  job_size, job_slice,
-                                              worker,         release},
+        return compose(ScrubWorkers::traits, {expect,         index,   unindex,  wake,
+                                              counter,        job,     callback, group_concurrency,
+                                              ordering_group, ready,   place,    record,
+                                              groups,         ranks,   ends,     cancellations,
+                                              throughput,     keyed,   job_size, job_slice,
+                                              worker,         release, ungroup,  aux},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {

@@ -39,6 +39,6 @@ end
 
 -- Ends a batch of `events` events.
 local function remove_batch(uid, token, events, is_alone)
-    redis.call('DEL', P .. 'batches:' .. uid, error_key(uid))
+    redis.call('DEL', P .. 'batches:' .. uid, error_key(uid), unreadable_key(uid))
     dequeue(uid, token, events, is_alone)
 end

@@ -5,8 +5,21 @@
 -- as well, so that Ruby workers never see them. Those of a subscriber that is gone are
 -- READY in `routemaster:callback:`, for any worker of ours to end; in a mixed fleet in `main`.
 -- Whoever promotes a job finds out anew where it goes.
+--
+-- A Ruby worker ends at an event that its own rules forbid. A batch with such an event has the mark
+-- `routemaster:unreadable:{uid}`, and its delivery to a URL is treated as one to a callback of the
+-- name `unreadable`, which any worker of ours that delivers to URLs serves, in a mixed fleet or
+-- not: READY in `routemaster:unreadable`, SCHEDULED and PENDING in the queue `main:callbacks`.
 
-local function callback_key(name) return P .. 'routemaster:callback:' .. name end
+local unreadable = true
+
+local function callback_key(name)
+    if name == unreadable then return P .. 'routemaster:unreadable' end
+    return P .. 'routemaster:callback:' .. name
+end
+
+local function unreadable_key(uid) return P .. 'routemaster:unreadable:' .. uid end
+local function is_unreadable(uid) return redis.call('EXISTS', unreadable_key(uid)) == 1 end
 
 -- The callback that batches of a subscriber go to: its name, or '' when the subscriber is gone; nil
 -- for a URL, and for what cannot be read: that fails when the delivery begins.
@@ -17,6 +30,11 @@ end
 local function callback_of(token)
     local known = redis.pcall('HMGET', P .. 'subscriber:' .. token, 'callback', 'uuid')
     return not known.err and callback_in(known[1], known[2]) or nil
+end
+
+-- The same for one batch of the subscriber: `unreadable` for a URL that only ours deliver it to.
+local function destination_of(token, uid)
+    return callback_of(token) or (is_unreadable(uid) and unreadable) or nil
 end
 
 -- Lets a READY job be acquired by those who may. Workers wait only while there is nothing; those of
@@ -31,10 +49,12 @@ local function offer_to(name, q, job)
         return
     end
     redis.call('SADD', P .. 'routemaster:callbacks', job)
-    wake(to_callbacks, -1)
-    if name == '' then wake('main', -1) end
+    if name ~= unreadable then wake(to_callbacks, -1) end
+    if name == '' or name == unreadable then wake('main', -1) end
 end
-local function offer(q, job, token) return offer_to(token and callback_of(token), q, job) end
+local function offer(q, job, token)
+    return offer_to(token and destination_of(token, batch_of('main', job)), q, job)
+end
 
 -- Undoes `offer` for deliveries to a callback, or to a URL for nil; false when it is not there.
 local function withdraw(job, name)

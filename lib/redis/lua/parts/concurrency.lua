@@ -2,7 +2,7 @@
 local function block(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         local job = delivery_prefix .. uid
-        if withdraw(job, callback_of(token)) then
+        if withdraw(job, destination_of(token, uid)) then
             redis.call('SADD', P .. 'routemaster:blocked:main', job)
         end
     end

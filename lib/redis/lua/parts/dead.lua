@@ -18,6 +18,7 @@ end
 local function drop_dead(uid, token)
     local events, is_list = events_of_dead(uid)
     if is_list then redis.call('DEL', P .. 'routemaster:dead_batch:' .. uid) end
+    redis.call('DEL', P .. 'routemaster:unreadable:' .. uid)
     redis.call('ZREM', P .. 'routemaster:dead', uid)
     redis.call('ZREM', P .. 'routemaster:dead:' .. token, uid)
     count('events.dead_dropped', token, events)

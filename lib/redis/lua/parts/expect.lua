@@ -34,7 +34,9 @@ local function expect_queue(q)
     if q == 'main' then
         expect('SCARD', 'routemaster:callbacks')
         expect('ZCARD', 'jobs:scheduled:main:callbacks')
-    elseif q ~= 'aux' and q ~= 'main:callbacks' then
+    elseif q == 'aux' then
+        expect('ZCARD', 'routemaster:aux')
+    elseif q ~= 'main:callbacks' then
         expect('HLEN', 'routemaster:job:' .. q, 'routemaster:deleted:' .. q,
             'routemaster:keyed:' .. q, 'routemaster:keys:' .. q)
         local ranks = expect('ZCARD', 'routemaster:ids:' .. q, 'routemaster:buried:' .. q,

@@ -14,6 +14,13 @@ local function batch_of(q, job)
     end
 end
 
+-- Whether Ruby workers know a job of `aux`.
+local function is_known_to_ruby(job)
+    local known = ' \146\167monitor\144 \146\168autodrop\144 \146\172scrub_queues\144 ' ..
+        '\146\173scrub_workers\144 '
+    return string.find(known, ' ' .. job .. ' ', 1, true) ~= nil
+end
+
 -- The subscriber of a batch; false when the batch is gone, or is not one.
 local function subscriber_of(uid)
     local token = redis.pcall('LINDEX', P .. 'batches:' .. uid, 0)

@@ -37,7 +37,8 @@ local function end_lease(q, job, worker, fence)
     local uid = mixed and batch_of(q, job)
     local token = uid and subscriber_of(uid)
     if token and redis.pcall('HDEL', P .. 'routemaster:turns:' .. token, fence) == 1 then
-        if redis.call('EXISTS', P .. 'jobs:instant:main') == 1 then wake('main', -1) end
+        local ready = {P .. 'jobs:instant:main', P .. 'routemaster:unreadable'}
+        if redis.call('EXISTS', unpack(ready)) > 0 then wake('main', -1) end
         if redis.call('EXISTS', P .. 'routemaster:callbacks') == 1 then wake(to_callbacks, -1) end
     end
     redis.call('HDEL', P .. 'routemaster:leases:' .. worker, fence)

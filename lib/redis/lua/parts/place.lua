@@ -1,7 +1,15 @@
 -- Makes a job that has no place yet READY or SCHEDULED. Fails only when a key of the queue has
 -- another type. `since` is when it fell due.
 
+-- Keeps a job of `aux` that Ruby workers do not know away from them; says whether it is one.
+local function keep_from_ruby(q, job, at)
+    if q ~= 'aux' or not mixed or is_known_to_ruby(job) then return false end
+    redis.call('ZADD', P .. 'routemaster:aux', at, job)
+    return true
+end
+
 local function make_ready(q, job, since)
+    if keep_from_ruby(q, job, since) then return end
     if q ~= 'main' and q ~= 'aux' and q ~= to_callbacks then return add_ready(q, job, since) end
     local uid = batch_of(q, job)
     local token = uid and subscriber_of(uid)
@@ -16,12 +24,13 @@ end
 local function place(q, job, at)
     if at <= now then
         make_ready(q, job, at)
-    else
+    elseif not keep_from_ruby(q, job, at) then
         local uid = batch_of(q, job)
         local token = uid and subscriber_of(uid)
-        local name = token and callback_of(token)
+        local name = token and destination_of(token, uid)
         if name and name ~= '' then
             q = to_callbacks
+            if name == unreadable then wake('main', at) end
         elseif q == to_callbacks then
             q = 'main'
         end

@@ -6,12 +6,14 @@ local function queue_status(q)
     local ready = redis.call('LLEN', P .. 'jobs:instant:' .. q) +
         redis.call('SCARD', P .. 'routemaster:blocked:' .. q)
     local buried, paused = 0, 0
-    if q == 'main' then
-        local called = P .. 'jobs:scheduled:main:callbacks'
+    if q == 'main' or q == 'aux' then
+        -- Where Ruby workers do not look.
+        local called = P ..
+            (q == 'main' and 'jobs:scheduled:main:callbacks' or 'routemaster:aux')
         due = due + redis.call('ZCOUNT', called, '-inf', now)
         scheduled = scheduled + redis.call('ZCARD', called)
-        ready = ready + redis.call('SCARD', P .. 'routemaster:callbacks')
-    elseif q ~= 'aux' then
+        if q == 'main' then ready = ready + redis.call('SCARD', P .. 'routemaster:callbacks') end
+    else
         ready = math.max(ready - deleted_in(q), 0)
         for _, waiting in ipairs({'ranks:', 'held:'}) do
             ready = ready + redis.call('ZCOUNT', P .. 'routemaster:' .. waiting .. q, '-inf',

@@ -9,7 +9,7 @@ local function release(limit)
         local uid = batch_of('main', job)
         local token = uid and subscriber_of(uid)
         local score = token and redis.pcall('ZSCORE', P .. 'routemaster:group:' .. token, uid)
-        local to = token and callback_of(token) and called or places
+        local to = token and destination_of(token, uid) and called or places
         to[#to + 1] = math.min((tonumber(score) or now * 1000) / 1000, now)
         to[#to + 1] = job
     end

@@ -3,5 +3,5 @@ local function take_out_delivery(job, token)
     return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
         redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 or
         redis.call('SREM', P .. 'routemaster:blocked:main', job) == 1 or
-        withdraw(job, callback_of(token))
+        withdraw(job, destination_of(token, batch_of('main', job)))
 end

@@ -1,0 +1,18 @@
+-- Removes ordering groups, of which a mixed fleet has none: Ruby workers would end the batches in
+-- them, and leave their places. Of 500 subscribers in each call, from where the last one ended.
+local function ungroup()
+    local cursor = P .. 'routemaster:ungrouped'
+    local from = redis.pcall('GET', cursor)
+    from = type(from) == 'string' and string.match(from, '^%d+$') or '0'
+    local found = redis.call('SSCAN', P .. 'subscribers', from, 'COUNT', 500)
+    for _, token in ipairs(found[2]) do
+        local group = P .. 'routemaster:group:' .. token
+        local size = redis.pcall('ZCARD', group)
+        if type(size) == 'number' and size > 0 then redis.call('UNLINK', group) end
+    end
+    if found[1] == '0' then
+        redis.call('DEL', cursor)
+    else
+        redis.call('SET', cursor, found[1], 'EX', 86400)
+    end
+end
