@@ -44,4 +44,7 @@ Run declare_backup(CLI::App& app);
 /// Exports what is readable in the file of a store.
 Run declare_export(CLI::App& app);
 
+/// Checks whether a bus can move back to Ruby Routemaster.
+Run declare_check_rollback(CLI::App& app);
+
 }  // namespace routemaster::service

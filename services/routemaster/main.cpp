@@ -38,6 +38,8 @@ constexpr Command commands[] = {
     {"listen", "Receive batches and print them", declare_listen},
     {"check", "Examine the file of a store", declare_check},
     {"backup", "Copy the file of a store, while a bus uses it", declare_backup},
+    {"check-rollback", "Check whether a bus on Redis can move back to Ruby Routemaster",
+     declare_check_rollback},
     {"export", "Export what is readable in the file of a store, as JSON lines", declare_export},
 };
 

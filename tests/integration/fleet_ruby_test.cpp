@@ -15,9 +15,12 @@
 #include <thread>
 #include <vector>
 
+#include "routemaster/codec/msgpack.hpp"
+#include "routemaster/event.hpp"
 #include "routemaster/random.hpp"
 #include "support/await.hpp"
 #include "support/batch_receiver.hpp"
+#include "support/ended.hpp"
 #include "support/redis_server.hpp"
 #include "support/ruby.hpp"
 #include "support/running_fleet.hpp"
@@ -285,6 +288,104 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
             receiver.accepted().size(), " arrivals so far");
     CHECK_MESSAGE(await_orders(receiver, published), "all arrive");
     check_drained(redis);
+}
+
+TEST_CASE("back to Ruby Routemaster: what its workers cannot read is kept from them") {
+    const test::RedisServer redis;
+    test::BatchReceiver receiver;
+    receiver.pause();
+    const std::vector<std::string> soon{"--stop-grace", "1"};
+    const auto check = [&](std::vector<std::string> flags = {}) {
+        flags.insert(flags.begin(), {"check-rollback", "--store", redis.url()});
+        return test::run(flags);
+    };
+    auto web = std::make_unique<RunningWeb>(redis.url());
+    auto worker = std::make_unique<RunningWorker>(redis.url(), soon);
+    REQUIRE(web->subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
+    const auto publish_with_data = [&](int number) {
+        const auto body = R"({"type":"update","url":")" + ruby_order(number) +
+                          R"(","data":{"note":")" + std::string(100, 'x') + R"("}})";
+        return web->ask("POST", "/topics/orders", "shop", body).status;
+    };
+    constexpr int count = 40;
+    for (int number = 1; number <= count; ++number) {
+        REQUIRE((number % 4 == 0 ? publish_with_data(number)
+                                 : web->publish("orders", ruby_order(number)).status) == 200);
+    }
+    REQUIRE(
+        web->ask("POST", "/v1/queues/aux/jobs", test::root_key, R"({"name":"resize"})").status ==
+        200);
+    REQUIRE(web->ask("POST", "/v1/actions", test::root_key,
+                     R"({"deliver":{"subscriber":"billing","data":{"order":42}},"delay":1})")
+                .status == 200);
+    CHECK(test::await([&] {
+        return redis.command({"ZCARD", "batches:index"}).number == count + 1;
+    }));
+    const auto before = check();
+    CHECK(before.status == 1);
+    CHECK(before.output.find("in the way: 11 batches of 'bill…' with an event") !=
+          std::string::npos);
+    CHECK(before.output.find("deliveries wait in an ordering group") != std::string::npos);
+    CHECK(before.output.find("in the way: 1 job of 'aux'") != std::string::npos);
+
+    // All of ours with the flag, of which some are killed.
+    SUBCASE("in an orderly way") { CHECK(worker->stop() == 0); }
+    SUBCASE("with crashes") { worker->kill(); }
+    web = std::make_unique<RunningWeb>(redis.url(), mixed);
+    worker = std::make_unique<RunningWorker>(redis.url(), mixed);
+    CHECK(publish_with_data(count + 1) == 400);
+    const auto is_kept_away = [&] {
+        const auto output = check().output;
+        return output.find("ordering group") == std::string::npos &&
+               output.find("that takes it ends") == std::string::npos;
+    };
+    CHECK(test::await(is_kept_away, seconds{20}));
+    RubyWorker ruby{redis.address()};
+    receiver.resume();
+    CHECK(test::await(
+        [&] {
+            const auto accepted = receiver.accepted();
+            return std::set<std::string>{accepted.begin(), accepted.end()}.size() == count + 1;
+        },
+        seconds{40}));
+    CHECK(test::await([&] { return check().status == 0; }, seconds{20}));
+    CHECK(ruby.ended().empty());
+    CHECK_MESSAGE(check().output.find("stays: 1 job of 'aux' set aside") != std::string::npos,
+                  check().output);
+    CHECK(worker->stop() == 0);
+    const auto after = check();
+    CHECK(after.status == 0);
+    CHECK(after.output.ends_with("nothing is in the way\n"));
+    check_drained(redis);
+    CHECK(ruby.ended().empty());
+}
+
+TEST_CASE(
+    "a command checks whether a bus can move back, and says what is wrong with its settings") {
+    const auto nothing = test::run({"check-rollback", "--store", "redis://127.0.0.1:1"});
+    CHECK(nothing.status == 1);
+    CHECK(nothing.errors.find("Connection refused") != std::string::npos);
+    const auto file = test::run({"check-rollback", "--store", "file:bus.db"});
+    CHECK(file.status == 2);
+    CHECK(file.errors.find("--store") != std::string::npos);
+
+    // A version that did not keep what no Ruby worker can read away from them.
+    const test::RedisServer redis;
+    RunningWeb web{redis.url(), mixed};
+    REQUIRE(web.subscribe("billing", R"(["orders"])", "https://a.example/").status == 204);
+    REQUIRE(web.publish("orders", ruby_order(1)).status == 200);
+    const auto uid = redis.command({"SRANDMEMBER", "batches:current:billing"}).text;
+    Event event{.topic = "orders", .type = EventType::update, .url = ruby_order(2)};
+    event.data = Value{Value::Map{{"note", std::string(100, 'x')}}};
+    redis.command({"RPUSH", "batches:" + uid, encode_message(event, TimePoint{})});
+    const std::string check = "check-rollback";
+    CHECK(test::run({check, "--store", redis.url(), "--event-data-max", "1000"}).status == 0);
+    const auto before = test::run({check, "--store", redis.url()});
+    CHECK(before.status == 1);
+    CHECK(before.output.find("run this command with --set-aside") != std::string::npos);
+    CHECK(test::run({check, "--store", redis.url(), "--set-aside"}).status == 1);
+    CHECK(redis.command({"ZCARD", "jobs:scheduled:main"}).number == 0);
+    CHECK(redis.command({"ZCARD", "jobs:scheduled:main:callbacks"}).number == 1);
 }
 
 TEST_CASE("a subscriber that Ruby Routemaster left without a callback is listed with null") {

@@ -1,0 +1,62 @@
+/// @file
+/// What `check_rollback` asks of the server beyond the steps of a store.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "call.hpp"
+#include "link.hpp"
+#include "routemaster/store/redis.hpp"
+#include "script.hpp"
+
+namespace routemaster::redis {
+
+/// Scripts that read keys page by page. All members block, and throw `Failure`.
+///
+/// Thread safety: one thread at a time.
+class RollbackServer {
+public:
+    /// A queued or DEAD batch.
+    struct Batch {
+        std::string uid;
+        std::string subscriber;  ///< Empty when the batch is gone.
+        bool is_set_aside = false;
+        std::vector<std::string> messages;
+    };
+    /// What is where no Ruby process looks.
+    struct Counts {
+        std::uint64_t blocked = 0;    ///< Jobs that wait in an ordering group.
+        std::uint64_t elsewhere = 0;  ///< Deliveries to callbacks, or that were set aside.
+        std::uint64_t dead = 0;       ///< Batches.
+        std::uint64_t aux = 0;        ///< Jobs of `aux` that were set aside.
+    };
+
+    explicit RollbackServer(const RedisOptions& options);
+
+    [[nodiscard]] Counts counts();
+    /// How many of these subscribers have an ordering group.
+    [[nodiscard]] std::uint64_t groups(const std::vector<std::string>& tokens);
+    /// The members of a set or sorted set, or the items of a list; some perhaps twice.
+    void each_entry(const std::string& key, const std::function<void(std::string_view)>& each);
+    void each_queued_batch(const std::function<void(const Batch&)>& each);
+    void each_dead_batch(const std::function<void(const Batch&)>& each);
+    /// Keeps batches away from Ruby workers.
+    void set_aside(const std::vector<std::string>& batches);
+
+private:
+    /// The arguments that every script has.
+    [[nodiscard]] Arguments on(std::string_view key) const;
+    ServerReply run(const Script& script, Arguments arguments);
+    void each_batch(const std::string& index, std::string_view list, int before,
+                    const std::function<void(const Batch&)>& each);
+
+    const std::string prefix_;
+    Link link_;
+};
+
+}  // namespace routemaster::redis
