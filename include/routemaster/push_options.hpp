@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/idempotency_key.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/time.hpp"
@@ -89,6 +90,16 @@ struct PushOptions {
     /// The push of a key must keep the old job (`OnDuplicate::keep`), and what follows from a job
     /// (`FollowUps`) waits for none: else `invalid`.
     std::vector<JobId> after{};
+
+    /// Names this push, so that a caller may repeat it, later or from another process: while the
+    /// key is kept, a push of the same key into the queue changes nothing and returns what the
+    /// first returned, whatever became of the job. `invalid` when it asks for anything else than
+    /// the first. A push that was refused keeps no key. At most `idempotency_key_max` bytes; empty:
+    /// none. What follows from a job (`FollowUps`) has none, nor have jobs of `aux`.
+    std::string idempotency_key{};
+
+    /// How long the key is kept from the push on: positive, at most `idempotency_time_max`.
+    Duration idempotency_time = idempotency_time_default;
 
     /// Bytes that the encoded job may take; a larger one is `invalid`. At most `job_bytes_limit`,
     /// else every push is.

@@ -27,6 +27,7 @@
 #include "routemaster/error.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/health.hpp"
+#include "routemaster/idempotency_key.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_batch.hpp"
 #include "routemaster/job_batches.hpp"

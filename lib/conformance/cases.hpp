@@ -76,6 +76,8 @@ void add_priority_cases(StoreCases& add);
 void add_job_group_cases(StoreCases& add);
 /// Adds the cases about keys of jobs.
 void add_job_key_cases(StoreCases& add);
+/// Adds the cases about pushes that are repeated.
+void add_idempotency_key_cases(StoreCases& add);
 /// Adds the cases about BURIED jobs, and about finding, listing and deleting jobs.
 void add_job_list_cases(StoreCases& add);
 /// Adds the cases about how many bytes of jobs one step leases, lists or kicks.

@@ -19,6 +19,7 @@ std::vector<StoreCase> store_conformance() {
     add_attempt_cases(add);
     add_isolation_cases(add);
     add_job_key_cases(add);
+    add_idempotency_key_cases(add);
     add_priority_cases(add);
     add_job_group_cases(add);
     add_cancellation_cases(add);

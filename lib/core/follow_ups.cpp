@@ -16,8 +16,13 @@ namespace routemaster {
 
 Result<void> FollowUps::push(const std::string& queue, const Job& job, const PushOptions& options,
                              TimePoint now) {
+    if (!options.idempotency_key.empty()) {
+        return Error{Errc::invalid,
+                     "idempotency_key: what follows from a job is pushed once, with its end"};
+    }
     auto made = JobQueue::step_into(queue, job, options, now);
     if (!made) return made.error();
+    made->idempotency_key = {};
     if (auto checked = made->check(); !checked) return checked;
     if (!made->after.empty()) {
         return Error{Errc::invalid, "after: what follows from a job waits for no other"};

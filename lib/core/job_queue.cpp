@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/codec/job_check.hpp"
+#include "core/codec/push_fingerprint.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/perform.hpp"
@@ -262,9 +263,14 @@ Result<void> check_limits(const PushOptions& options) {
     if (options.run_at && !is_due_time(*options.run_at)) {
         return Error{Errc::invalid, "run_at: must be from 1970 on, and before 2^53 ms"};
     }
+    if (!options.idempotency_key.empty() && options.idempotency_time <= Duration{0}) {
+        return Error{Errc::invalid, "idempotency_time: must be positive"};
+    }
     if (options.bytes_max <= job_bytes_limit) return {};
     return Error{Errc::invalid, "bytes_max: must be at most " + std::to_string(job_bytes_limit)};
 }
+
+std::string drawn_text() { return std::string{Uid{entropy(), entropy()}.text()}; }
 
 JobKey key_of(const Unique& unique, TimePoint now) {
     JobKey key{.text = unique.key, .scope = unique.scope};
@@ -307,8 +313,15 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
             push.options.key = key_of(options.unique, now);
             push.on_duplicate = options.unique.on_duplicate;
             break;
-        // A key of its own, so that the push may be repeated when its reply is lost.
-        case Unique::By::nothing: push.options.key.text = Uid{entropy(), entropy()}.text(); break;
+        case Unique::By::nothing: push.options.key.text = drawn_text(); break;
+    }
+    if (!options.idempotency_key.empty()) {
+        push.idempotency_key = {options.idempotency_key,
+                                detail::push_fingerprint(push.job, options),
+                                options.idempotency_time};
+    } else if (options.unique.by != Unique::By::job) {
+        // When its reply is lost, the push is repeated, and the job may be done by then.
+        push.idempotency_key.text = drawn_text();
     }
     return push;
 }

@@ -88,7 +88,10 @@ TimePoint beside_ticks(TimePoint now) {
 PushJob triggered(const RecurringJob& job, TimePoint now) {
     auto push = push_of(job.name, job.settings, beside_ticks(now), now);
     // One of its own, so that the push may be repeated when its reply is lost.
-    if (job.settings.overlap) push.options.key.text = Uid{entropy(), entropy()}.text();
+    if (job.settings.overlap) {
+        push.options.key.text = Uid{entropy(), entropy()}.text();
+        push.idempotency_key.text = push.options.key.text;
+    }
     return push;
 }
 

@@ -70,8 +70,9 @@ void RedisStore::submit(std::span<Step> steps, TimePoint now, Completion done) {
 
     const auto& options = impl_->options;
     auto& link = impl_->link;
-    const redis::RequestContext context{options.prefix, options.mixed_fleet, options.event_data_max,
-                                        link.clock_offset(), now};
+    const redis::RequestContext context{options.prefix,         options.mixed_fleet,
+                                        options.event_data_max, options.timeout,
+                                        link.clock_offset(),    now};
     std::vector<redis::Call> calls;
     calls.reserve(steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "call.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/outcome.hpp"
+#include "routemaster/perform.hpp"
 #include "routemaster/step/reply.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
@@ -25,6 +27,7 @@ struct RequestContext {
     std::string_view prefix;
     bool mixed_fleet = false;
     std::size_t event_data_max = 0;  ///< Read with `mixed_fleet`.
+    Duration timeout{0};             ///< After which a step is in doubt.
     Duration clock_offset{0};        ///< From the caller's time to the server's.
     TimePoint now;                   ///< In the caller's time.
 };
@@ -83,6 +86,11 @@ public:
     }
 
     [[nodiscard]] bool is_mixed_fleet() const noexcept { return context_.mixed_fleet; }
+    /// How long after a step its caller may still repeat it, because the reply was lost.
+    [[nodiscard]] Duration repeated_within() const {
+        constexpr Duration least{20'000};
+        return std::max(least, (repeats_max + 2) * context_.timeout);
+    }
 
     /// Keeps what is needed to read the reply.
     void remember(AskedFor asked_for) { asked_for_ = std::move(asked_for); }

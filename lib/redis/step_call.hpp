@@ -33,7 +33,8 @@ struct ScriptReply;
 ///
 /// It may also have `check_mixed_fleet(step, context)`, which says what is wrong with a step where
 /// Ruby processes share the server; `ruby_script()`, a shorter one for the queues of Ruby
-/// Routemaster, whose jobs have no ids; `joint_script()`, which runs several steps, one after the
+/// Routemaster, whose jobs have no ids; `idempotent_script()`, the one for steps with an
+/// idempotency key; `joint_script()`, which runs several steps, one after the
 /// other, and `can_join(step)`, whether that step can be one of them: then `request` has told the
 /// arguments where the step's own ones begin; and `listed_names`, the key, without its prefix, of
 /// the set or hash whose names the step lists by lua/parts/page.lua.

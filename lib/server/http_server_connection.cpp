@@ -165,6 +165,7 @@ void Connection::begin_request() {
     request_.authorization = std::move(head.authorization);
     request_.has_authorization = head.has_authorization;
     request_.content_type = std::move(head.content_type);
+    request_.idempotency_key = std::move(head.idempotency_key);
     if (!body_left_) return handle();
     announced_left_ = head.content_length.value_or(0);
     chunks_ = {};

@@ -120,6 +120,7 @@ bool HeadReader::read_field(const Field& field) {
             return true;
         case 13: return !is("authorization") || read_authorization(field.value);
         case 14: return !is("content-length") || read_content_length(field.value);
+        case 15: return !is("idempotency-key") || read_idempotency_key(field.value);
         case 17: return !is("transfer-encoding") || read_transfer_encoding(field.value);
         default: return true;
     }
@@ -157,6 +158,12 @@ bool HeadReader::read_authorization(std::string_view value) {
     head_.has_authorization = true;
     head_.authorization = value;
     return true;
+}
+
+bool HeadReader::read_idempotency_key(std::string_view value) {
+    if (!head_.idempotency_key.empty()) return bad(400, "Idempotency-Key: occurs twice");
+    head_.idempotency_key = value;
+    return !value.empty() || bad(400, "Idempotency-Key: is empty");
 }
 
 bool HeadReader::read_expectation(std::string_view value) {

@@ -19,6 +19,7 @@ struct RequestHead {
     std::string target;
     std::string authorization;
     std::string content_type;
+    std::string idempotency_key;
     bool has_authorization = false;
     std::optional<std::uint64_t> content_length;
     bool chunked = false;
@@ -68,6 +69,7 @@ private:
     bool read_content_length(std::string_view value);
     bool read_transfer_encoding(std::string_view value);
     bool read_authorization(std::string_view value);
+    bool read_idempotency_key(std::string_view value);
     bool read_expectation(std::string_view value);
     void read_connection(std::string_view value);
     bool bad(int status, const char* text) noexcept;

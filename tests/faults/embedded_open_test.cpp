@@ -159,9 +159,9 @@ TEST_CASE("a file of a newer format is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
-    run_sql(scene.file, "PRAGMA user_version=12");
-    check_refused(scene.file, Errc::invalid, "format 12 is newer than format 11");
-    for (const char* known : {"PRAGMA user_version=11", "PRAGMA user_version=10"}) {
+    run_sql(scene.file, "PRAGMA user_version=13");
+    check_refused(scene.file, Errc::invalid, "format 13 is newer than format 12");
+    for (const char* known : {"PRAGMA user_version=12", "PRAGMA user_version=11"}) {
         run_sql(scene.file, known);
         CHECK(!refusal_of(scene.file));
     }

@@ -101,6 +101,26 @@ TEST_CASE("jobs that were answered 200 survive a kill, and a lease of the dead p
     CHECK(bus.stop() == 0);
 }
 
+TEST_CASE("a push with an Idempotency-Key is one job, also after a restart of the bus") {
+    const TemporaryFolder folder;
+    RunningBus bus{folder.path()};
+    const auto push = [&bus](const std::string& headers) {
+        HttpClient client{bus.port()};
+        return client.ask("POST", images_path + "/jobs", R"({"name":"a","unique":false})",
+                          test::authorization(test::root_key) + headers);
+    };
+    const std::string key = "idempotency-key: \"8e03978e-40d5\"\r\n";
+    CHECK(push(key).body == R"({"id":1,"outcome":"pushed"})");
+    CHECK(push(key).body == R"({"id":1,"outcome":"pushed"})");
+    bus.kill();
+    bus.start();
+    CHECK(push(key).body == R"({"id":1,"outcome":"pushed"})");
+    CHECK(queue_counts(bus) == counted(1, 0));
+    CHECK(push({}).body == R"({"id":2,"outcome":"pushed"})");
+    CHECK(push(key + key).status == 400);
+    CHECK(push("Idempotency-Key: \r\n").status == 400);
+}
+
 TEST_CASE("a body that breaks off pushes nothing") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path()};

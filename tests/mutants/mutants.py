@@ -79,6 +79,7 @@ PROGRAMS = {
         ["tests/unit/counted_tree_test.cpp"],
         ["tests/unit/counters_test.cpp"],
         ["tests/unit/health_test.cpp"],
+        ["tests/unit/idempotency_keys_test.cpp"],
         ["tests/unit/job_table_test.cpp"],
         ["tests/unit/kept_keys_test.cpp"],
         ["tests/unit/message_list_test.cpp"],
@@ -111,6 +112,7 @@ PROGRAMS["faults"] = [
         "tests/faults/embedded_commit_test.cpp",
         "tests/faults/embedded_dependencies_test.cpp",
         "tests/faults/embedded_groups_test.cpp",
+        "tests/faults/embedded_idempotency_keys_test.cpp",
         "tests/faults/embedded_job_batches_test.cpp",
         "tests/faults/embedded_jobs_test.cpp",
         "tests/faults/embedded_long_rows_test.cpp",
@@ -156,6 +158,7 @@ PROGRAMS["http_server_answers"] = [
         *(source for source in sources_of("server") if "/api/" not in source),
     ],
 ]
+PROGRAMS["entropy"] = [["tests/unit/entropy_test.cpp"]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
@@ -191,6 +194,9 @@ PROGRAMS["redis_timers"] = [
 ]
 PROGRAMS["redis_joint"] = [["tests/redis/joint_calls_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_slices"] = [["tests/redis/job_slices_test.cpp", *ON_REDIS]]
+PROGRAMS["redis_pushes"] = [
+    ["tests/redis/idempotency_keys_test.cpp", "tests/support/tcp_gate.cpp", *ON_REDIS]
+]
 PROGRAMS["redis_leases"] = [["tests/redis/lease_ids_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_ruby"] = [
     [*(f"tests/redis/{what}_test.cpp" for what in ("ruby", "callbacks", "unreadable")), *ON_REDIS]

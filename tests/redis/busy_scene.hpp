@@ -244,6 +244,8 @@ struct BusyScene : RedisScene {
                                 "routemaster:queues",
                                 "routemaster:untidy",
                                 "routemaster:kept_keys",
+                                "routemaster:idempotency_keys",
+                                "routemaster:pushed:keyed:push",
                                 "routemaster:callbacks",
                                 "routemaster:callback:",
                                 "routemaster:callback:search",

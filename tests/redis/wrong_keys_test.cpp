@@ -282,6 +282,13 @@ std::vector<KeyKind> kinds() {
              step.on_duplicate = OnDuplicate::replace;
              return step;
          }},
+        {"PushJob, with an idempotency key",
+         [](const BusyScene& s) -> Step {
+             PushJob step{"keyed", "new", s.now};
+             step.options.key.text = "4";
+             step.idempotency_key = {.text = "push", .fingerprint = 1, .time = Duration{1'000}};
+             return step;
+         }},
         {"AcquireJobs, with a key",
          [](const BusyScene& s) -> Step {
              return AcquireJobs{.queue = "keyed", .worker = s.worker};

@@ -27,6 +27,7 @@ LAYERS = {
         value event topic subscription batch timer counter health names capacity measurement url
         job_batch queue_throughput printable_text
         api_token job queued_batch job_key job_metadata job_schedule job_explanation job_status
+        idempotency_key
         listed_worker job_exceptions push_options rate_limit recurring_job retry_policy typed_job
         timer_action unique detail/rare
         codec/

@@ -140,6 +140,37 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
         "JSON: nested too deep at byte 88");
 }
 
+TEST_CASE("http api: a push that is repeated with its Idempotency-Key has the same answer") {
+    Scenario bus;
+    const auto push = [&bus](const std::string& key, const std::string& body) {
+        auto sent = request("POST", jobs_path, root, body);
+        sent.idempotency_key = key;
+        return bus.ask(std::move(sent));
+    };
+    const std::string body = R"({"name":"a","unique":false})";
+    CHECK(push("k", body).body == R"({"id":1,"outcome":"pushed"})");
+    CHECK(push("k", body).body == R"({"id":1,"outcome":"pushed"})");
+    done(bus.store, rm::AckJob{acquire(bus)});
+    CHECK(push("k", R"( {"unique":false, "name":"a"} )").body == R"({"id":1,"outcome":"pushed"})");
+    CHECK(counted(bus) == rm::QueueStatus{});
+    const auto other = push("k", R"({"name":"b","unique":false})");
+    CHECK(other.status == 400);
+    CHECK(other.body == "idempotency_key: another push had it, which asked for something else");
+    CHECK(push("other", body).body == R"({"id":2,"outcome":"pushed"})");
+    const auto many = R"([{"name":"x"},{"name":"y"}])";
+    CHECK(push("k", many).body == R"([{"id":3,"outcome":"pushed"},{"id":4,"outcome":"pushed"}])");
+    CHECK(push("k", many).body == R"([{"id":3,"outcome":"pushed"},{"id":4,"outcome":"pushed"}])");
+    CHECK(push("k", R"([{"name":"x"},{"name":"z"},{"name":"w"}])").body ==
+          R"([{"id":3,"outcome":"pushed"},{"id":null,"outcome":"failed","error":)"
+          R"("idempotency_key: another push had it, which asked for something else"},)"
+          R"({"id":5,"outcome":"pushed"}])");
+    CHECK(counted(bus) == rm::QueueStatus{.ready = 4});
+    CHECK(push(std::string(250, 'k'), many).status == 200);
+    const auto refused = push(std::string(251, 'k'), body);
+    CHECK(refused.status == 400);
+    CHECK(refused.body == "Idempotency-Key: must have at most 250 bytes");
+}
+
 TEST_CASE("http api: many jobs are pushed in one request") {
     Scenario bus;
     const auto answer =

@@ -59,8 +59,8 @@ rm::HttpResponse put(Scenario& bus, const std::string& path, std::string body) {
 
 TEST_CASE("option defaults: a push is the same over HTTP") {
     [[maybe_unused]] const auto& [delay, run_at, attempts_max, priority, timeout, expires, unique,
-                                  metadata, group, concurrency, batch, after, bytes_max] =
-        rm::PushOptions{};
+                                  metadata, group, concurrency, batch, after, idempotency_key,
+                                  idempotency_time, bytes_max] = rm::PushOptions{};
     [[maybe_unused]] const auto& [by, key, scope, time, on_duplicate] = unique;
     check_pushes({}, {});
     CHECK(bytes_max == rm::HttpApiOptions{}.job_bytes_max);

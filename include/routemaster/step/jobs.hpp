@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "routemaster/idempotency_key.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/job_explanation.hpp"
 #include "routemaster/result.hpp"
@@ -21,8 +22,8 @@
 namespace routemaster {
 
 /// Puts a job into a queue. READY when `run_at` is not after `now`, else SCHEDULED.
-/// Without a key, an equal job without one that is there already, be it BURIED, stays as it is,
-/// with its own options. With a key, the job that has it excludes others as its own scope says.
+/// Without a key, an equal job without one that is there already, be it BURIED, stays as it is.
+/// With a key, the job that has it excludes others as its own scope says.
 /// When `on_duplicate` says so and that job is SCHEDULED or READY, it takes over job, options and
 /// time; it keeps its id, its errors, what it waits for, and its places, in the queue and in its
 /// ordering group, when it is READY and stays so with the same priority, group and concurrency; its
@@ -38,8 +39,8 @@ namespace routemaster {
 /// With a `batch` the job joins that, unless it is a duplicate. One that takes over another job
 /// takes over its place in the batch as well, if that is the same; else the other leaves its batch,
 /// and counts as cancelled there. `invalid` when there is no such batch, or none of its jobs waits
-/// or runs and it is closed.
-/// Repeating it answers `duplicate`, or `replaced`, for as long as the job excludes others.
+/// or runs and it is closed. A repetition by an idempotency key answers as the first did; without
+/// one, `duplicate` or `replaced`, for as long as the job excludes others.
 struct PushJob {
     using Reply = Pushed;
     static constexpr StepTraits traits{.name = "push_job",
@@ -49,7 +50,7 @@ struct PushJob {
     [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept {
         return job.size() + bytes_of(options.metadata) + options.group.size() +
-               after.size() * sizeof(JobId);
+               after.size() * sizeof(JobId) + idempotency_key.text.size();
     }
 
     std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
@@ -64,6 +65,8 @@ struct PushJob {
     /// unless the push is a duplicate, when one of them is greater than the last id that was given,
     /// or when `job_dependents_max` jobs wait for one of them already.
     std::vector<JobId> after{};
+    /// None in a queue of Ruby Routemaster, nor in a step that is part of another: else `invalid`.
+    IdempotencyKey idempotency_key{};
 };
 
 /// What `AcquireJobs` got.
@@ -86,15 +89,15 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// Promotes what is due, then leases READY jobs to a worker: they become PENDING. First come those
 /// that have been READY longest; but a job with a priority has its place by when it fell due, less
 /// `priority_step` for each level of it, and of equals one without a priority goes first.
-/// Also counts as a heartbeat of the worker. From a queue that is paused (`PauseQueue`) it gets no
-/// new ones. Except in queues of Ruby Routemaster, this counts an attempt of each job, durably
-/// before the reply: so a job that kills its process each time is leased `attempts_max` times and
-/// no more. But on an embedded store the first attempt, where no process before can have begun one,
-/// is written when it ends, unless it is the only one or the job expires: it is not counted if it
-/// kills that process. Instead of being leased, a job whose attempts are used up is BURIED, and one
-/// that has expired before its first attempt is dropped, counted in `jobs.expired`. A job two of
-/// whose attempts have `unreported_error` perhaps ends its workers: the workers of a process have
-/// one of these at a time, and the others are put off.
+/// Also counts as a heartbeat of the worker. A paused queue (`PauseQueue`) gives no new ones.
+/// Except in queues of Ruby Routemaster, this counts an attempt of each job, durably before the
+/// reply: so a job that kills its process each time is leased `attempts_max` times. But on an
+/// embedded store the first attempt, where no process before can have begun one, is written when it
+/// ends, unless it is the only one or the job expires: it is not counted if it kills that process.
+/// A job whose attempts are used up is BURIED instead, and one that has expired before its first
+/// attempt is dropped, counted in `jobs.expired`. A job two of whose attempts have
+/// `unreported_error` perhaps ends its workers: the workers of a process have one of these at a
+/// time, and the others are put off.
 /// New leases are of `job_slice_bytes_max` together at most. Of delivery jobs a worker gets those
 /// whose `destinations` it names, and those of subscribers that are gone. Where more of them are
 /// READY than `limit`, each gets its share, and what is left over the first.
@@ -126,8 +129,7 @@ struct AcquireJobs {
 };
 
 /// Forgets a job that was done. Its key excludes others until its time is over, if it has one, and
-/// jobs that wait for it wait for it no more.
-/// Repeating an ack that succeeded answers `lease_lost`.
+/// jobs that wait for it wait for it no more. A repetition answers `lease_lost`.
 struct AckJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "ack_job",
@@ -141,8 +143,7 @@ struct AckJob {
 
 /// Ends an attempt without a result, which counts: the job runs again at `run_at`, at its place in
 /// the order of its ordering group. If it was the last attempt, the job is BURIED with
-/// `unreported_error` instead, which answers `buried`. Repeating a nack that succeeded answers
-/// `lease_lost`.
+/// `unreported_error` instead, which answers `buried`. A repetition answers `lease_lost`.
 struct NackJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "nack_job",
@@ -155,8 +156,8 @@ struct NackJob {
     TimePoint run_at;
 };
 
-/// The same, but the attempt does not count, as if it had never begun: for a worker that stops, and
-/// for a handler that wants to wait. Repeating one that succeeded answers `lease_lost`.
+/// The same, but the attempt does not count: for a worker that stops, and for a handler that wants
+/// to wait. A repetition answers `lease_lost`.
 struct ReleaseJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "release_job",
@@ -175,8 +176,7 @@ struct ReleaseJob {
 /// than `buried_max` BURIED jobs of a queue the one that was buried first is dropped, counted in
 /// `jobs.forgotten`. Jobs that waited for one that went are BURIED beyond that bound, and each
 /// burial drops two until it holds again.
-/// Jobs of Ruby Routemaster's queues cannot fail: `invalid`. Repeating one that succeeded answers
-/// `lease_lost`.
+/// Jobs of Ruby Routemaster's queues cannot fail: `invalid`. A repetition answers `lease_lost`.
 struct FailJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "fail_job",

@@ -530,6 +530,7 @@ void JobTable::settle_restored() {
     }
     leases_.skip_fences(reserved_fences_.last);
     keys_.kept().settle_restored();
+    idempotency_keys_.settle_restored();
     batches_.settle_restored();
     settle_paused();
     settle_limited();

@@ -22,6 +22,7 @@
 #include "core/state/counters.hpp"
 #include "core/state/destinations.hpp"
 #include "core/state/entity.hpp"
+#include "core/state/idempotency_keys.hpp"
 #include "core/state/job_batches.hpp"
 #include "core/state/job_keys.hpp"
 #include "core/state/job_places.hpp"
@@ -252,6 +253,8 @@ public:
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
     /// Keys of jobs that are done.
     [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
+    /// Keys of pushes.
+    [[nodiscard]] IdempotencyKeys& idempotency_keys() noexcept { return idempotency_keys_; }
     /// Queues that are paused.
     [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
     /// Queues that have rate limits.
@@ -424,6 +427,7 @@ private:
     Destinations destinations_{deliveries_, places_, wake_ups_};
     LeaseTable leases_{changes_};
     JobKeys keys_{changes_, counters_};
+    IdempotencyKeys idempotency_keys_{changes_, counters_};
     NamedTable<SequenceState> sequences_;
     NamedTable<PausedQueueState> paused_;
     NamedTable<LimitedQueueState> limited_;

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <cstddef>
-#include <set>
 #include <string>
-#include <utility>
 
 #include "core/state/counters.hpp"
+#include "core/state/ending_table.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/named.hpp"
+#include "routemaster/job_key.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
@@ -37,14 +37,14 @@ struct KeptKeyState : Entity {
     TimePoint until{};
 };
 
-/// All of them. Those whose time is over are forgotten when they are met, and two of them whenever
-/// another is kept, so that they do not pile up.
+/// All of them.
 ///
 /// Not thread safe.
 class KeptKeys {
 public:
     /// Both must outlive it.
-    KeptKeys(ChangeLog& changes, CounterTable& counters) : changes_{changes}, counters_{counters} {}
+    KeptKeys(ChangeLog& changes, CounterTable& counters)
+        : changes_{changes}, keys_{changes, counters, kept_keys_max, "jobs.keys_forgotten"} {}
 
     /// The key of a queue, if it excludes others; else null.
     [[nodiscard]] const KeptKeyState* find(const std::string& queue, const std::string& key,
@@ -53,21 +53,16 @@ public:
     /// Keeps a key of a queue until an instant.
     void keep(const std::string& queue, const std::string& key, TimePoint until, TimePoint now);
 
-    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
     /// For a journal.
-    [[nodiscard]] NamedTable<KeptKeyState>& table() noexcept { return table_; }
+    [[nodiscard]] NamedTable<KeptKeyState>& table() noexcept { return keys_.table(); }
     /// The table was restored.
-    void settle_restored();
+    void settle_restored() { keys_.settle_restored(); }
 
 private:
-    void forget(KeptKeyState& key);
-    [[nodiscard]] KeptKeyState& first() { return *table_.find(ends_.begin()->second); }
-
     ChangeLog& changes_;
-    CounterTable& counters_;
-    NamedTable<KeptKeyState> table_;
-    std::set<std::pair<TimePoint, std::string>> ends_;  ///< When each ends, and its label.
+    EndingTable<KeptKeyState> keys_;
 };
 
 }  // namespace routemaster::detail

@@ -65,8 +65,9 @@ public:
     [[nodiscard]] auto named_tables() noexcept {
         return std::tuple_cat(
             registry_.tables(),
-            std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.paused(), jobs_.limited(),
-                     recurring_.table(), jobs_.batches().table(), jobs_.batches().numbers()));
+            std::tie(jobs_.sequences(), jobs_.kept_keys().table(), jobs_.idempotency_keys().table(),
+                     jobs_.paused(), jobs_.limited(), recurring_.table(), jobs_.batches().table(),
+                     jobs_.batches().numbers()));
     }
 
     /// Connects everything that was restored part by part.
@@ -124,6 +125,8 @@ private:
 
     // --- Jobs -----------------------------------------------------------------------------------
 
+    /// Pushes a job, whatever its idempotency key is.
+    Result<Pushed> push(const PushJob& step);
     Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue that has none like it.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);

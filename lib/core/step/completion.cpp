@@ -48,6 +48,10 @@ Result<void> check_pushes(const std::vector<PushJob>& pushes) {
             return at_place("pushes", i,
                             {Errc::invalid, "after: what follows from a job waits for no other"});
         }
+        if (!pushes[i].idempotency_key.text.empty()) {
+            return at_place("pushes", i,
+                            {Errc::invalid, "idempotency_key: is for a push that is a step alone"});
+        }
         if (auto checked = check_not_deliveries("queue", pushes[i].queue); !checked) {
             return at_place("pushes", i, checked.error());
         }

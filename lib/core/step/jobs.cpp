@@ -54,6 +54,22 @@ Result<void> check_group(const std::string& group, std::uint32_t concurrency) {
     return {};
 }
 
+Result<void> check_idempotency_key(const PushJob& push) {
+    const auto& key = push.idempotency_key;
+    if (key.text.empty()) return {};
+    if (is_ruby_queue(push.queue)) {
+        return Error{Errc::invalid,
+                     "idempotency_key: is for queues other than those of Ruby Routemaster"};
+    }
+    if (key.text.size() > idempotency_key_max) {
+        return Error{Errc::invalid, "idempotency_key: must have at most " +
+                                        std::to_string(idempotency_key_max) + " bytes"};
+    }
+    if (key.time >= Duration{0} && key.time <= idempotency_time_max) return {};
+    return Error{Errc::invalid, "idempotency_time: must be positive, and at most " +
+                                    std::to_string(idempotency_time_max.count()) + " ms"};
+}
+
 }  // namespace
 
 Result<void> PushJob::check() const {
@@ -76,6 +92,7 @@ Result<void> PushJob::check() const {
     if (auto checked = detail::check_metadata(options.metadata); !checked) return checked;
     if (auto checked = check_group(options.group, options.concurrency); !checked) return checked;
     if (auto checked = check_after(*this); !checked) return checked;
+    if (auto checked = check_idempotency_key(*this); !checked) return checked;
     if (options.batch >= JobBatchId{1} << 53U) {
         return Error{Errc::invalid, "batch: ids of batches are less than 2^53"};
     }

@@ -31,6 +31,11 @@ namespace routemaster::detail {
     return {Errc::invalid, "subscriber: does not exist, or no longer"};
 }
 
+/// Why a push is not the repetition that its idempotency key makes it.
+[[nodiscard]] inline Error other_push() {
+    return {Errc::invalid, "idempotency_key: another push had it, which asked for something else"};
+}
+
 /// Why a list cannot go on behind a batch.
 [[nodiscard]] inline Error not_queued() {
     return {Errc::invalid, "after: is not, or no longer, a queued batch of the subscriber"};

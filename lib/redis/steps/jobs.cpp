@@ -51,6 +51,11 @@ struct StepProtocol<PushJob> {
                        push_job);
     }
 
+    static Script idempotent_script() {
+        using namespace lua;
+        return compose("push_once", script_kind(PushJob::traits),
+                       {expect, index, counter, as_function(script_of<PushJob>())}, push_once);
+    }
     static Script joint_script() {
         using namespace lua;
         const auto checks = lazily("checks", {expect}, "expect_queue");
@@ -61,7 +66,8 @@ struct StepProtocol<PushJob> {
         return !is_ruby_queue(step.queue) && has_defaults(step);
     }
     static bool has_defaults(const PushJob& step) {
-        return step.options == JobOptions{} && step.after.empty();
+        return step.options == JobOptions{} && step.after.empty() &&
+               step.idempotency_key.text.empty();
     }
 
     static Result<void> check_mixed_fleet(const PushJob& step, const RequestContext&) {
@@ -71,11 +77,9 @@ struct StepProtocol<PushJob> {
     }
 
     static void request(Request& request, const PushJob& step) {
-        request.on("jobs:index:", step.queue)
-            .add(step.queue)
-            .begin_own()
-            .add(step.job)
-            .add(request.wire(step.run_at));
+        request.on("jobs:index:", step.queue).add(step.queue);
+        if (!step.idempotency_key.text.empty()) return request_once(request, step);
+        request.arguments().begin_own().add(step.job).add(request.wire(step.run_at));
         if (has_defaults(step)) return;
         request.arguments()
             .add(step.options.attempts_max)
@@ -98,6 +102,18 @@ struct StepProtocol<PushJob> {
         if (has_last) request.arguments().add(priority);
         if (waits || !further.empty()) request.arguments().add(further);
         if (waits) request.arguments().add(packed_ids(step.after));
+    }
+    static void request_once(Request& request, const PushJob& step) {
+        const auto& key = step.idempotency_key;
+        const bool of_call = key.time == Duration{0};
+        request.arguments()
+            .add(key.text)
+            .add(std::to_string(key.fingerprint))
+            .add((of_call ? request.repeated_within() : key.time).count())
+            .add(of_call ? 0 : 1);
+        auto push = step;
+        push.idempotency_key = {};
+        request.add_step(push);
     }
     /// In their order, each once.
     static std::string packed_ids(const std::vector<JobId>& jobs) {

@@ -29,6 +29,10 @@ const Script& script_for(const S& step) {
         static const Script script = StepProtocol<S>::ruby_script();
         if (is_ruby_queue(step.queue)) return script;
     }
+    if constexpr (requires { StepProtocol<S>::idempotent_script(); }) {
+        static const Script script = StepProtocol<S>::idempotent_script();
+        if (!step.idempotency_key.text.empty()) return script;
+    }
     return script_of<S>();
 }
 

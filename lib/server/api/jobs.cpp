@@ -27,6 +27,9 @@ constexpr std::size_t pushes_max = 1'000;
 /// Jobs of one page. Each may be as large as a request.
 constexpr std::uint32_t jobs_per_page_max = 100;
 
+/// Bytes of `Idempotency-Key`: each job of an array adds its place.
+constexpr std::size_t idempotency_key_bytes_max = 250;
+
 /// The job that the path names; nothing when the segment is no id.
 std::optional<JobId> job_of(const Exchange& exchange) { return number_of(exchange.segment(4)); }
 
@@ -38,6 +41,7 @@ void push_one(Exchange& exchange, const Value& payload) {
     auto push = detail::job_push(payload);
     if (!push) return exchange.refuse(push.error());
     push->options.bytes_max = exchange.options().job_bytes_max;
+    push->options.idempotency_key = exchange.request().idempotency_key;
     exchange.queue().push(push->job, push->options,
                           exchange.then([](Exchange& done, const Pushed& pushed) {
                               std::string json;
@@ -56,13 +60,16 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
     if (auto checked = check_queue(name); !checked) return checked.error();
     if (auto checked = check_not_deliveries("queue", name); !checked) return checked.error();
     const auto queue = exchange.queue();
+    const auto& key = exchange.request().idempotency_key;
     std::vector<JobPush> pushes;
     pushes.reserve(payloads.size());
     for (const auto& payload : payloads) {
-        const auto place = [&] { return "jobs[" + std::to_string(pushes.size()) + "]"; };
+        const auto index = "[" + std::to_string(pushes.size()) + "]";
+        const auto place = [&] { return "jobs" + index; };
         auto push = detail::job_push(payload);
         if (!push) return headed(place(), push.error());
         push->options.bytes_max = exchange.options().job_bytes_max;
+        if (!key.empty()) push->options.idempotency_key = key + index;
         if (auto checked = queue.check(push->job, push->options); !checked) {
             return headed(place(), checked.error());
         }
@@ -178,6 +185,11 @@ Result<std::uint32_t> kick_limit(std::string_view body) {
 }  // namespace
 
 void push_jobs(Exchange& exchange) {
+    if (exchange.request().idempotency_key.size() > idempotency_key_bytes_max) {
+        return exchange.refuse(
+            bad("Idempotency-Key",
+                "must have at most " + std::to_string(idempotency_key_bytes_max) + " bytes"));
+    }
     const auto payload = parse_json(exchange.request().body);
     if (!payload) return exchange.refuse(payload.error());
     if (const auto* many = payload->get_if<Value::Array>()) return push_many(exchange, *many);

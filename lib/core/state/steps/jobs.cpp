@@ -3,11 +3,28 @@
 #include <algorithm>
 
 #include "core/state/steps/apply_one_of.hpp"
+#include "core/store/store_errors.hpp"
 
 namespace routemaster::detail {
 
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
+    const auto& key = step.idempotency_key;
+    // No reply of this store gets lost.
+    const bool of_call = key.time == Duration{0};
+    if (key.text.empty() || of_call) return push(step);
+    auto& keys = jobs_.idempotency_keys();
+    if (const auto* before = keys.find(step.queue, key.text, now_)) {
+        depends_on_row_ = before->last_row;
+        if (before->fingerprint != key.fingerprint) return other_push();
+        return before->reply;
+    }
+    auto pushed = push(step);
+    if (pushed) keys.keep(step.queue, key, *pushed, now_);
+    return pushed;
+}
+
+Result<Pushed> Machine::push(const PushJob& step) {
     if (!step.options.key.text.empty()) return push_with_key(step);
     const auto hash = payload_hash(step.job);
     auto* queue = jobs_.find_queue(step.queue);

@@ -1,0 +1,16 @@
+/// @file
+/// What a push asks for, as a number.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "routemaster/push_options.hpp"
+
+namespace routemaster::detail {
+
+/// A hash of an encoded job and its options, equal in all processes and versions: stores keep it.
+[[nodiscard]] std::uint64_t push_fingerprint(std::string_view job, const PushOptions& options);
+
+}  // namespace routemaster::detail

@@ -1,0 +1,86 @@
+/// @file
+/// A bounded table of entities each of which ends at an instant of its own.
+
+#pragma once
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/named.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Entities with a `label`, which begins with the name of a queue and a colon, and an `until`.
+/// Ended ones are forgotten when they are met, and two of them whenever another is opened, so that
+/// they do not pile up.
+///
+/// Not thread safe.
+template <class State>
+class EndingTable {
+public:
+    /// Beyond `size_max` the one that would end first is forgotten, counted in `forgotten` of its
+    /// queue. Both references must outlive it.
+    EndingTable(ChangeLog& changes, CounterTable& counters, std::size_t size_max,
+                std::string_view forgotten)
+        : changes_{changes}, counters_{counters}, size_max_{size_max}, forgotten_{forgotten} {}
+
+    /// The entity of a label, if it has not ended; else null.
+    [[nodiscard]] const State* find(const std::string& label, TimePoint now) {
+        auto* found = ends_.empty() ? nullptr : table_.find(label);
+        if (found == nullptr || found->until > now) return found;
+        forget(*found);
+        return nullptr;
+    }
+
+    /// Opens the entity of a label, or gives it another end. The caller fills in what it has
+    /// besides, and notes the change.
+    State& open(const std::string& label, TimePoint until, TimePoint now) {
+        for (int n = 0; n < 2 && !ends_.empty() && ends_.begin()->first <= now; ++n) {
+            forget(first());
+        }
+        if (ends_.size() >= size_max_) {
+            auto& soonest = first();
+            auto queue = soonest.label.substr(0, soonest.label.find(':'));
+            counters_.add({std::string{forgotten_}, {{"queue", std::move(queue)}}}, 1);
+            forget(soonest);
+        }
+        auto& opened = table_.open(label);
+        ends_.erase({opened.until, label});
+        opened.label = label;
+        opened.until = until;
+        ends_.emplace(until, label);
+        return opened;
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+
+    /// For a journal.
+    [[nodiscard]] NamedTable<State>& table() noexcept { return table_; }
+    /// The table was restored.
+    void settle_restored() {
+        for (const auto& [label, state] : table_) ends_.emplace(state.until, label);
+    }
+
+private:
+    void forget(State& state) {
+        changes_.gone(state);
+        ends_.erase({state.until, state.label});
+        table_.erase(state);
+    }
+    [[nodiscard]] State& first() { return *table_.find(ends_.begin()->second); }
+
+    ChangeLog& changes_;
+    CounterTable& counters_;
+    std::size_t size_max_;
+    std::string_view forgotten_;
+    NamedTable<State> table_;
+    std::set<std::pair<TimePoint, std::string>> ends_;  ///< When each ends, and its label.
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,36 @@
+-- PushJob with an idempotency key: puts a job into a queue, unless a push of that key did before.
+-- KEYS  1 jobs:index:{q}
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 key, 6 fingerprint, 7 for how many ms it is kept,
+--       8 "1" for a key that a program chose, of which a store keeps 100,000, or "0", 9 how many
+--       arguments of push_job.lua follow, and 10... those from the fourth on
+-- Parts: push_job() is that script, as a function of KEYS and ARGV.
+-- Reply: as of push_job.lua, or what that replied to the first push of the key.
+local q, label = ARGV[4], ARGV[4] .. ':' .. ARGV[5]
+local named, keys = 'routemaster:pushed:', P .. 'routemaster:idempotency_keys'
+local before, ends = read_key('GET', named .. label), now + tonumber(ARGV[7])
+local fingerprint, outcome, id, ended
+if before then fingerprint, outcome, id, ended = cmsgpack.unpack(before) end
+if before and ended > now then
+    if fingerprint == ARGV[6] then return {outcome, id} end
+    return redis.error_reply('INVALID idempotency_key: another push had it, which asked for ' ..
+        'something else')
+end
+expect('ZCARD', 'routemaster:idempotency_keys')
+expect('HLEN', 'counters')
+
+local reply = push_job(KEYS, {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 10)})
+if reply.err then return reply end
+redis.call('SET', P .. named .. label, cmsgpack.pack(ARGV[6], reply[1], reply[2], ends), 'PX',
+    ARGV[7])
+if ARGV[8] == '0' then return reply end
+
+-- Forgets two of those whose time is over, and beyond 100,000 the one that would end first.
+local over = redis.call('ZRANGE', keys, '-inf', now, 'BYSCORE', 'LIMIT', 0, 2)
+if #over > 0 then redis.call('ZREM', keys, unpack(over)) end
+if redis.call('ZCARD', keys) >= 100000 then
+    local first = redis.call('ZPOPMIN', keys)[1]
+    redis.call('DEL', P .. named .. first)
+    count('jobs.idempotency_keys_forgotten', string.match(first, '^[^:]*'), 1)
+end
+redis.call('ZADD', keys, ends, label)
+return reply
