@@ -136,7 +136,7 @@ endfunction()
 function(routemaster_core)
     # Debian's msgpack-cxx package is called `msgpack`, and its target `msgpackc-cxx`, which adds
     # the Boost headers it includes.
-    foreach(package IN ITEMS Threads nlohmann_json msgpack uriparser date)
+    foreach(package IN ITEMS Threads nlohmann_json msgpack uriparser)
         find_package(${package} REQUIRED)
     endforeach()
 
@@ -158,9 +158,9 @@ function(routemaster_core)
     # Only headers, which no header of ours includes: users of the library do not need them.
     target_link_libraries(routemaster_core
         PUBLIC Threads::Threads
-        PRIVATE uriparser::uriparser date::date-tz
+        PRIVATE uriparser::uriparser
             $<BUILD_INTERFACE:msgpackc-cxx> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
-    routemaster_component(core PACKAGES Threads uriparser date)
+    routemaster_component(core PACKAGES Threads uriparser)
 endfunction()
 
 # Installs the file that `find_package(routemaster)` reads first.

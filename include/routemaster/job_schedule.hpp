@@ -34,7 +34,7 @@ namespace routemaster {
 /// forward of the clock leaves out comes at the first instant after the step, and one that a step
 /// back repeats comes the first time. Any other expression is a rhythm: it matches whatever the
 /// clock shows, so nothing in what is left out, and both times in what is repeated. Zones are those
-/// of the machine's database (/usr/share/zoneinfo); its rules are known until 2037.
+/// of the machine's database (/usr/share/zoneinfo), with their rules for all years to come.
 ///
 /// **Intervals** are counted from 1970-01-01T00:00:00Z, so that all processes agree on them, and no
 /// state is needed. Thus `@every 6h` is at 0, 6, 12 and 18 h UTC. They have no zone but UTC.

@@ -69,7 +69,7 @@ def sources_of(folder):
 STATE = sources_of("core/state")
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
-LIBRARIES = ["-luriparser", "-ldate-tz", "-lsqlite3", "-ldeflate",
+LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate",
              "-lhiredis", "-lcurl", "-lssl", "-lcrypto"]
 
 # Programs by suite, each of several sources. Those that are to kill most come first.

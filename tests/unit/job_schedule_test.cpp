@@ -344,8 +344,11 @@ TEST_CASE("what is no interval is refused") {
 }
 
 TEST_CASE("a zone that the machine does not know is refused") {
-    for (const char* zone : {"", "Berlin", "Europe/Atlantis", "../zoneinfo/UTC", "europe/berlin",
-                             "localtime", "posixrules"}) {
+    for (const char* zone :
+         {"", "Berlin", "Europe/Atlantis", "../zoneinfo/UTC", "europe/berlin", "localtime",
+          "posixrules", "/usr/share/zoneinfo/UTC", "Europe", "Europe/", "Europe//Berlin/",
+          "tzdata.zi", "zone.tab", "leapseconds", "right/Europe/Berlin", "posix/Europe/Berlin",
+          "Europe/../Europe/Berlin"}) {
         CAPTURE(zone);
         CHECK(refusal("@daily", zone).starts_with("time_zone: the machine knows no zone"));
     }
@@ -449,6 +452,20 @@ TEST_CASE("the days of an expression are those of a walk through the calendar") 
     constexpr std::int64_t day = 86'400;
     for (int n = 0; n < 100; ++n) {
         RandomExpression expression{random};
+TEST_CASE("a zone keeps its rules behind the year 2037") {
+    const auto noon = schedule("0 12 * * *", "Europe/Berlin");
+    CHECK(ticks(noon, "2050-01-01 00:00:00", 1) == Texts{"2050-01-01 11:00:00"});
+    CHECK(ticks(noon, "2050-07-01 00:00:00", 1) == Texts{"2050-07-01 10:00:00"});
+    CHECK(noon.last(utc("2050-07-01 10:00:00")) == utc("2050-07-01 10:00:00"));
+    CHECK(ticks(schedule("30 2 * * *", "Europe/Berlin"), "2050-03-26 12:00:00", 2) ==
+          Texts{"2050-03-27 01:00:00", "2050-03-28 00:30:00"});
+    CHECK(ticks(schedule("*/30 2 * * *", "Europe/Berlin"), "2050-10-29 12:00:00", 5) ==
+          Texts{"2050-10-30 00:00:00", "2050-10-30 00:30:00", "2050-10-30 01:00:00",
+                "2050-10-30 01:30:00", "2050-10-31 01:00:00"});
+    CHECK(ticks(schedule("0 0 29 2 *", "Australia/Lord_Howe"), "2099-01-01 00:00:00", 1) ==
+          Texts{"2104-02-28 13:00:00"});
+}
+
         const auto text = expression.text();
         CAPTURE(text);
         const auto parsed = JobSchedule::parse(text);

@@ -1,58 +1,99 @@
 #include "core/schedule/time_zone.hpp"
 
-#include <date/tz.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-#include <chrono>
-#include <exception>
-#include <limits>
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/schedule/quoted.hpp"
+#include "core/system/file_descriptor.hpp"
 
 namespace routemaster::detail {
 namespace {
+
+/// Bytes of a file, at most: ten times those of the largest one.
+constexpr std::size_t file_bytes_max = 65'536;
 
 Error unknown(std::string_view name) {
     return {Errc::invalid, "time_zone: the machine knows no zone " + quoted(name) +
                                "; names are as Europe/Berlin and UTC"};
 }
 
-ZonePeriod period(const date::sys_info& info) {
-    return {.begin = info.begin.time_since_epoch().count(),
-            .end = info.end.time_since_epoch().count(),
-            .offset = info.offset.count()};
+Error no_database(std::string_view folder) {
+    return {Errc::invalid, "time_zone: the machine has no time zones but UTC in " +
+                               std::string{folder} + "; install tzdata"};
+}
+
+Error unreadable(const std::string& path) {
+    return {Errc::invalid,
+            "time_zone: the file " + path + " is damaged or unreadable; reinstall tzdata"};
+}
+
+/// Whether a name is one of the database: no path leads out of it, and no zone differs from machine
+/// to machine.
+bool is_zone_name(std::string_view name) {
+    constexpr std::string_view others = "_-+/";
+    const auto allowed = [&](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+               others.find(c) != std::string_view::npos;
+    };
+    if (name.empty()) return false;
+    if (!std::all_of(name.begin(), name.end(), allowed) || name.starts_with('/')) return false;
+    return name != "localtime" && name != "posixrules" && !name.starts_with("posix/") &&
+           !name.starts_with("right/");
+}
+
+/// The first bytes of a file; nothing when there is none of that name.
+std::optional<std::string> read_file(const std::string& path) {
+    const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (!file) return std::nullopt;
+    std::string bytes(file_bytes_max, '\0');
+    std::size_t size = 0;
+    while (size < bytes.size()) {
+        const auto read = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+        if (read < 0 && errno == EINTR) continue;
+        if (read <= 0) break;
+        size += static_cast<std::size_t>(read);
+    }
+    bytes.resize(size);
+    return bytes;
 }
 
 }  // namespace
 
-Result<TimeZone> TimeZone::find(std::string_view name) {
+Result<TimeZone> TimeZone::find(std::string_view name, std::string_view folder) {
     TimeZone zone;
     if (name == "UTC") return zone;
-    // Those differ from machine to machine.
-    if (name == "localtime" || name == "posixrules") return unknown(name);
-    try {
-        zone.zone_ = date::locate_zone(std::string{name});
-        // A zone is read at its first use, which may fail.
-        static_cast<void>(zone.at(0));
-    } catch (const std::exception&) {
-        return unknown(name);
-    }
+    if (!is_zone_name(name)) return unknown(name);
+    const std::string database{folder};
+    const auto path = database + "/" + std::string{name};
+    const auto bytes = read_file(path);
+    if (!bytes && ::access(database.c_str(), X_OK) != 0) return no_database(folder);
+    // Folders and lists of zones are beside the zones.
+    if (!bytes || !ZoneFile::is(*bytes)) return unknown(name);
+    auto file = ZoneFile::parse(*bytes);
+    if (!file) return unreadable(path);
+    zone.file_ = std::make_shared<const ZoneFile>(*std::move(file));
     return zone;
 }
 
 ZonePeriod TimeZone::at(UnixSeconds instant) const {
-    if (zone_ == nullptr) {
-        return {.begin = std::numeric_limits<UnixSeconds>::min(),
-                .end = std::numeric_limits<UnixSeconds>::max()};
-    }
-    return period(zone_->get_info(date::sys_seconds{std::chrono::seconds{instant}}));
+    return file_ == nullptr ? ZonePeriod{} : file_->at(instant);
 }
 
 UnixSeconds TimeZone::first_instant(LocalSeconds local) const {
-    if (zone_ == nullptr) return local;
-    const auto info = zone_->get_info(date::local_seconds{std::chrono::seconds{local}});
-    const auto before = period(info.first);
-    return info.result == date::local_info::nonexistent ? before.end : local - before.offset;
+    if (file_ == nullptr) return local;
+    // No zone is further from UTC, so this instant is before all that show the time.
+    constexpr std::int64_t two_days = 172'800;
+    auto period = at(local - two_days);
+    while (local - period.offset >= period.end) period = at(period.end);
+    return std::max(local - period.offset, period.begin);
 }
 
 }  // namespace routemaster::detail
