@@ -25,7 +25,8 @@ namespace routemaster {
 /// **Cron expressions** have the fields minute, hour, day of the month, month and day of the week,
 /// and, if they are six, the second in front. A field is `*`, a number, a range `1-5`, a step in a
 /// range or of all (`0-30/10`, `*/2`), or a list of these with commas. Months and days of the week
-/// may be named (`JAN`, `mon`), and Sunday is 0 or 7. Of day of the month and day of the week, when
+/// may be named (`JAN`, `mon`), and Sunday is 0 or 7: `SAT-SUN` is the weekend. No other range wraps
+/// around (`22-23,0-5`), and no step is greater than its field (`*/90` of minutes). Of day of the month and day of the week, when
 /// both are restricted, one must match (the rule of Vixie's cron); when one of them begins with
 /// `*`, be it `*/2`, both must.
 ///
@@ -45,6 +46,10 @@ public:
     /// Reads a schedule. `invalid`, beginning with `schedule:` and naming the field, when the text
     /// is none, or no such date ever comes; beginning with `time_zone:` when the zone is not known.
     static Result<JobSchedule> parse(std::string_view text, std::string_view time_zone = "UTC");
+
+    /// The same of a recurring job in a store, which an older version may have put there: a step
+    /// may be greater than its field.
+    static Result<JobSchedule> parse_stored(std::string_view text, std::string_view time_zone);
 
     /// The text of an interval, for `parse`: `@every 90s`. What is no whole number of seconds, or
     /// not from 1 s to 3,650 days, `parse` refuses.

@@ -74,6 +74,9 @@ struct JobSchedule::Rule {
     detail::CronFields fields{};
     detail::TimeZone zone{};
 
+    static Result<Rule> parse(std::string_view text, std::string_view time_zone,
+                              detail::CronSteps steps);
+
     [[nodiscard]] std::optional<UnixSeconds> next(UnixSeconds after) const {
         if (interval != 0) return floor_to(after, interval) + interval;
         return fields.is_fixed() ? next_fixed(after) : next_of_rhythm(after);
@@ -135,7 +138,9 @@ private:
     }
 };
 
-Result<JobSchedule> JobSchedule::parse(std::string_view text, std::string_view time_zone) {
+Result<JobSchedule::Rule> JobSchedule::Rule::parse(std::string_view text,
+                                                   std::string_view time_zone,
+                                                   detail::CronSteps steps) {
     Rule rule;
     const auto word = text.substr(0, text.find(' '));
     if (word == interval_word) {
@@ -147,15 +152,27 @@ Result<JobSchedule> JobSchedule::parse(std::string_view text, std::string_view t
             return Error{Errc::invalid, "time_zone: an interval has none but UTC"};
         }
         rule.interval = *interval;
-        return JobSchedule{std::make_shared<const Rule>(rule)};
+        return rule;
     }
-    auto fields = detail::CronFields::parse(text);
+    auto fields = detail::CronFields::parse(text, steps);
     if (!fields) return fields.error();
     const auto zone = detail::TimeZone::find(time_zone);
     if (!zone) return zone.error();
     rule.fields = *fields;
     rule.zone = *zone;
-    return JobSchedule{std::make_shared<const Rule>(rule)};
+    return rule;
+}
+
+Result<JobSchedule> JobSchedule::parse(std::string_view text, std::string_view time_zone) {
+    const auto rule = Rule::parse(text, time_zone, detail::CronSteps::within_field);
+    if (!rule) return rule.error();
+    return JobSchedule{std::make_shared<const Rule>(*rule)};
+}
+
+Result<JobSchedule> JobSchedule::parse_stored(std::string_view text, std::string_view time_zone) {
+    const auto rule = Rule::parse(text, time_zone, detail::CronSteps::any);
+    if (!rule) return rule.error();
+    return JobSchedule{std::make_shared<const Rule>(*rule)};
 }
 
 std::string JobSchedule::every(Duration interval) {

@@ -56,7 +56,7 @@ Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
 /// One that was put or resumed, and that no scheduler has seen since, is due at its next tick.
 RecurringJob with_next_tick(RecurringJob job) {
     if (job.next_at > job.settled_until) return job;
-    const auto schedule = JobSchedule::parse(job.settings.schedule, job.settings.time_zone);
+    const auto schedule = JobSchedule::parse_stored(job.settings.schedule, job.settings.time_zone);
     if (schedule) job.next_at = schedule->next(job.settled_until);
     return job;
 }

@@ -241,6 +241,66 @@ TEST_CASE("a cron expression names minutes, hours, days, months and days of the 
           Texts{"2024-03-02 09:00:00", "2024-03-03 09:00:00"});
 }
 
+TEST_CASE("Sunday begins a range of days of the week, and ends one") {
+    // A Monday.
+    const std::string from = "2024-01-01 00:00:00";
+    const auto days = [&](std::string_view range) {
+        std::string week;
+        for (const auto& tick : ticks(schedule("0 9 * * " + std::string{range}), from, 7)) {
+            if (tick < "2024-01-08") week += tick.substr(8, 2) + " ";
+        }
+        return week;
+    };
+    CHECK(days("SAT-SUN") == "06 07 ");
+    CHECK(days("sat-0") == "06 07 ");
+    CHECK(days("WED-SUN") == "03 04 05 06 07 ");
+    CHECK(days("MON-SUN") == "01 02 03 04 05 06 07 ");
+    CHECK(days("5-0") == "05 06 07 ");
+    CHECK(days("WED-SUN/2") == "03 05 07 ");
+    CHECK(days("MON,FRI-SUN") == "01 05 06 07 ");
+    CHECK(days("SUN-TUE") == "01 02 07 ");
+    CHECK(days("7-2") == "01 02 07 ");
+    for (const char* sunday : {"SUN-SUN", "0-0", "7-7", "7-0", "*/7"}) {
+        CAPTURE(sunday);
+        CHECK(days(sunday) == "07 ");
+    }
+    CHECK(days("0-7") == "01 02 03 04 05 06 07 ");
+}
+
+TEST_CASE("a step is no greater than its field") {
+    CHECK(refusal("*/90 * * * *") ==
+          "schedule: minute: '*/90' matches only 0, as its step is more than 60");
+    CHECK(refusal("10-20/61 * * * *") ==
+          "schedule: minute: '10-20/61' matches only 10, as its step is more than 60");
+    CHECK(refusal("*/61 0 0 * * *").starts_with("schedule: second: '*/61' matches only 0"));
+    CHECK(refusal("0 */25 * * *").starts_with("schedule: hour: '*/25' matches only 0"));
+    CHECK(refusal("0 0 */32 * *").starts_with("schedule: day of the month: '*/32'"));
+    CHECK(refusal("0 0 1 */13 *").starts_with("schedule: month: '*/13' matches only 1"));
+    CHECK(refusal("0 0 * * */8").starts_with("schedule: day of the week: '*/8'"));
+    const std::string from = "2024-01-01 00:00:00";
+    CHECK(ticks(schedule("*/60 * * * *"), from, 1) == Texts{"2024-01-01 01:00:00"});
+    CHECK(ticks(schedule("0 */24 * * *"), from, 1) == Texts{"2024-01-02 00:00:00"});
+    CHECK(ticks(schedule("0 0 */31 * *"), from, 1) == Texts{"2024-02-01 00:00:00"});
+    CHECK(ticks(schedule("0 0 1 */12 *"), from, 1) == Texts{"2025-01-01 00:00:00"});
+    // One that an older version took goes on as it did.
+    const auto stored = JobSchedule::parse_stored("*/90 * * * *", "UTC");
+    REQUIRE(stored);
+    CHECK(ticks(*stored, from, 2) == Texts{"2024-01-01 01:00:00", "2024-01-01 02:00:00"});
+}
+
+TEST_CASE("what other crons know is refused by its name") {
+    for (const char* days : {"L", "LW", "15W", "?", "0 0 ? * MON"}) {
+        CAPTURE(days);
+        const std::string text = days;
+        const auto complaint = refusal(text.size() > 3 ? text : "0 0 " + text + " * *");
+        CHECK(complaint.starts_with("schedule: day of the month: "));
+        CHECK(complaint.ends_with("is of Quartz: L, W, # and ? are not known"));
+    }
+    CHECK(refusal("0 0 * * FRI#2").ends_with("'FRI#2' is of Quartz: L, W, # and ? are not known"));
+    CHECK(refusal("0 0 * * 5L").ends_with("'5L' is of Quartz: L, W, # and ? are not known"));
+    CHECK(refusal("0 0 1 APRIL *").ends_with("nor from JAN to DEC"));
+}
+
 TEST_CASE("a sixth field in front has the seconds") {
     CHECK(ticks(schedule("*/20 59 23 * * *"), "2024-01-01 23:59:20", 3) ==
           Texts{"2024-01-01 23:59:40", "2024-01-02 23:59:00", "2024-01-02 23:59:20"});
@@ -298,9 +358,12 @@ TEST_CASE("what is no schedule is refused, and the error names the field") {
           "schedule: day of the week: '8' is not from 0 to 7, nor from SUN to SAT");
     CHECK(refusal("60 * * * * *") == "schedule: second: '60' is not from 0 to 59");
     CHECK(refusal("* * * * MONDAY").starts_with("schedule: day of the week: 'MONDAY' is not"));
-    CHECK(refusal("5-3 * * * *") == "schedule: minute: '5-3' ends before it begins");
+    CHECK(refusal("5-3 * * * *") ==
+          "schedule: minute: '5-3' ends before it begins; write 5-59,0-3");
     CHECK(refusal("* * * * FRI-MON") ==
-          "schedule: day of the week: 'FRI-MON' ends before it begins");
+          "schedule: day of the week: 'FRI-MON' ends before it begins; write 5-6,0-1");
+    CHECK(refusal("* * * NOV-FEB *") ==
+          "schedule: month: 'NOV-FEB' ends before it begins; write 11-12,1-2");
     CHECK(refusal("*/0 * * * *") == "schedule: minute: '*/0' has a step that is not at least 1");
     CHECK(refusal("*/ * * * *") == "schedule: minute: '*/' has a step that is not at least 1");
     CHECK(refusal("5/10 * * * *") ==
@@ -389,6 +452,20 @@ TEST_CASE("a fixed time that a step back repeats comes the first time alone") {
     CHECK(half_past_two.last(utc("2024-10-27 02:10:00")) == utc("2024-10-27 00:30:00"));
 }
 
+TEST_CASE("a zone keeps its rules behind the year 2037") {
+    const auto noon = schedule("0 12 * * *", "Europe/Berlin");
+    CHECK(ticks(noon, "2050-01-01 00:00:00", 1) == Texts{"2050-01-01 11:00:00"});
+    CHECK(ticks(noon, "2050-07-01 00:00:00", 1) == Texts{"2050-07-01 10:00:00"});
+    CHECK(noon.last(utc("2050-07-01 10:00:00")) == utc("2050-07-01 10:00:00"));
+    CHECK(ticks(schedule("30 2 * * *", "Europe/Berlin"), "2050-03-26 12:00:00", 2) ==
+          Texts{"2050-03-27 01:00:00", "2050-03-28 00:30:00"});
+    CHECK(ticks(schedule("*/30 2 * * *", "Europe/Berlin"), "2050-10-29 12:00:00", 5) ==
+          Texts{"2050-10-30 00:00:00", "2050-10-30 00:30:00", "2050-10-30 01:00:00",
+                "2050-10-30 01:30:00", "2050-10-31 01:00:00"});
+    CHECK(ticks(schedule("0 0 29 2 *", "Australia/Lord_Howe"), "2099-01-01 00:00:00", 1) ==
+          Texts{"2104-02-28 13:00:00"});
+}
+
 TEST_CASE("a rhythm goes on through both steps") {
     const auto rhythm = schedule("*/30 * * * *", "Europe/Berlin");
     CHECK(ticks(rhythm, "2024-03-31 00:00:00", 3) ==
@@ -452,20 +529,6 @@ TEST_CASE("the days of an expression are those of a walk through the calendar") 
     constexpr std::int64_t day = 86'400;
     for (int n = 0; n < 100; ++n) {
         RandomExpression expression{random};
-TEST_CASE("a zone keeps its rules behind the year 2037") {
-    const auto noon = schedule("0 12 * * *", "Europe/Berlin");
-    CHECK(ticks(noon, "2050-01-01 00:00:00", 1) == Texts{"2050-01-01 11:00:00"});
-    CHECK(ticks(noon, "2050-07-01 00:00:00", 1) == Texts{"2050-07-01 10:00:00"});
-    CHECK(noon.last(utc("2050-07-01 10:00:00")) == utc("2050-07-01 10:00:00"));
-    CHECK(ticks(schedule("30 2 * * *", "Europe/Berlin"), "2050-03-26 12:00:00", 2) ==
-          Texts{"2050-03-27 01:00:00", "2050-03-28 00:30:00"});
-    CHECK(ticks(schedule("*/30 2 * * *", "Europe/Berlin"), "2050-10-29 12:00:00", 5) ==
-          Texts{"2050-10-30 00:00:00", "2050-10-30 00:30:00", "2050-10-30 01:00:00",
-                "2050-10-30 01:30:00", "2050-10-31 01:00:00"});
-    CHECK(ticks(schedule("0 0 29 2 *", "Australia/Lord_Howe"), "2099-01-01 00:00:00", 1) ==
-          Texts{"2104-02-28 13:00:00"});
-}
-
         const auto text = expression.text();
         CAPTURE(text);
         const auto parsed = JobSchedule::parse(text);

@@ -25,6 +25,11 @@ struct Field {
     int first;
     int last;
     std::span<const std::string_view> words{};  ///< For the numbers from `first` on.
+
+    /// Whether 0 and its last number are the same day, Sunday.
+    [[nodiscard]] bool is_weekday() const { return last == 7; }
+    /// How many values it has.
+    [[nodiscard]] int size() const { return is_weekday() ? 7 : last - first + 1; }
 };
 
 constexpr std::array<std::string_view, 12> month_words{"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
@@ -82,6 +87,14 @@ std::optional<int> digits(std::string_view text) {
     return whole ? std::optional{number} : std::nullopt;
 }
 
+/// Whether a text is of Quartz: `?`, `L`, `LW`, `15W`, `FRI#2`.
+bool is_of_quartz(std::string_view text) {
+    if (text.find_first_of("?#") != std::string_view::npos) return true;
+    const auto end = text.find_first_not_of("0123456789");
+    return end != std::string_view::npos &&
+           text.find_first_not_of("LWlw", end) == std::string_view::npos;
+}
+
 /// A number, or its word.
 Result<int> number(const Field& field, std::string_view text) {
     for (std::size_t i = 0; i < field.words.size(); ++i) {
@@ -89,6 +102,7 @@ Result<int> number(const Field& field, std::string_view text) {
     }
     const auto value = text.empty() ? std::nullopt : digits(text);
     if (value && *value >= field.first && *value <= field.last) return *value;
+    if (is_of_quartz(text)) return bad(field, text, "is of Quartz: L, W, # and ? are not known");
     std::string why =
         "is not from " + std::to_string(field.first) + " to " + std::to_string(field.last);
     if (!field.words.empty()) {
@@ -104,8 +118,19 @@ struct Range {
     int step = 1;
 };
 
+/// A range that would wrap around.
+Error wraps_around(const Field& field, std::string_view item, const Range& range) {
+    const auto of = [](int first, int last) {
+        return std::to_string(first) + "-" + std::to_string(last);
+    };
+    const auto end = field.first + field.size() - 1;
+    return bad(
+        field, item,
+        "ends before it begins; write " + of(range.first, end) + "," + of(field.first, range.last));
+}
+
 /// An item of a list: `*`, `7`, `1-5`, and these but the second with `/2`.
-Result<Range> range(const Field& field, std::string_view item) {
+Result<Range> range(const Field& field, std::string_view item, CronSteps steps) {
     const auto slash = item.find('/');
     const auto body = item.substr(0, slash);
     Range all{field.first, field.last};
@@ -118,27 +143,41 @@ Result<Range> range(const Field& field, std::string_view item) {
             const auto last = number(field, body.substr(dash + 1));
             if (!last) return last.error();
             all.last = *last;
+            if (field.is_weekday() && all.first > all.last) {
+                // Sunday is 0 and 7: SAT-SUN is 6-7, and 7-1 is 0-1.
+                if (all.last == 0) {
+                    all.last = field.last;
+                } else if (all.first == field.last) {
+                    all.first = 0;
+                }
+            }
         }
     }
-    if (all.first > all.last) return bad(field, item, "ends before it begins");
+    if (all.first > all.last) return wraps_around(field, item, all);
     if (slash == std::string_view::npos) return all;
     if (body != "*" && dash == std::string_view::npos) {
         return bad(field, item, "has a step, which is for a range or *");
     }
     const auto step = item.size() == slash + 1 ? std::nullopt : digits(item.substr(slash + 1));
     if (!step || *step < 1) return bad(field, item, "has a step that is not at least 1");
+    if (*step > field.size() && steps == CronSteps::within_field) {
+        return bad(field, item,
+                   "matches only " + std::to_string(all.first) + ", as its step is more than " +
+                       std::to_string(field.size()));
+    }
     all.step = *step;
     return all;
 }
 
 template <std::size_t Size>
-Result<void> read(const Field& field, std::string_view text, std::bitset<Size>& into) {
+Result<void> read(const Field& field, std::string_view text, CronSteps steps,
+                  std::bitset<Size>& into) {
     for (const auto item : split(text, ",")) {
-        const auto all = range(field, item);
+        const auto all = range(field, item, steps);
         if (!all) return all.error();
         // Sunday is 7 as well.
         for (int i = all->first; i <= all->last; i += std::min(all->step, 60)) {
-            into.set(static_cast<std::size_t>(i) % (field.last == 7 ? 7U : Size));
+            into.set(static_cast<std::size_t>(i) % (field.is_weekday() ? 7U : Size));
         }
     }
     return {};
@@ -156,7 +195,7 @@ std::int64_t floor_day(LocalSeconds at) {
 
 }  // namespace
 
-Result<CronFields> CronFields::parse(std::string_view text) {
+Result<CronFields> CronFields::parse(std::string_view text, CronSteps steps) {
     for (const auto& alias : aliases) {
         if (same_word(text, alias.word)) text = alias.expression;
     }
@@ -176,12 +215,12 @@ Result<CronFields> CronFields::parse(std::string_view text) {
     if (parts.size() == 5) parts.insert(parts.begin(), "0");
     CronFields cron;
     const auto complaint = [&]() -> Result<void> {
-        if (auto done = read(fields[0], parts[0], cron.seconds); !done) return done;
-        if (auto done = read(fields[1], parts[1], cron.minutes); !done) return done;
-        if (auto done = read(fields[2], parts[2], cron.hours); !done) return done;
-        if (auto done = read(fields[3], parts[3], cron.days); !done) return done;
-        if (auto done = read(fields[4], parts[4], cron.months); !done) return done;
-        return read(fields[5], parts[5], cron.weekdays);
+        if (auto done = read(fields[0], parts[0], steps, cron.seconds); !done) return done;
+        if (auto done = read(fields[1], parts[1], steps, cron.minutes); !done) return done;
+        if (auto done = read(fields[2], parts[2], steps, cron.hours); !done) return done;
+        if (auto done = read(fields[3], parts[3], steps, cron.days); !done) return done;
+        if (auto done = read(fields[4], parts[4], steps, cron.months); !done) return done;
+        return read(fields[5], parts[5], steps, cron.weekdays);
     }();
     if (!complaint) return complaint.error();
     cron.any_day = has_star(parts[3]);

@@ -15,10 +15,17 @@ namespace routemaster::detail {
 /// A time of a wall clock, without a zone: seconds since 1970-01-01 00:00:00 there.
 using LocalSeconds = std::int64_t;
 
+/// Which steps an expression may have.
+enum class CronSteps : std::uint8_t {
+    within_field,  ///< `*/60` of minutes at most: a greater one never matches twice.
+    any,
+};
+
 /// What a cron expression matches.
 struct CronFields {
     /// `invalid`, with the name of the field, when the text is no expression.
-    static Result<CronFields> parse(std::string_view text);
+    static Result<CronFields> parse(std::string_view text,
+                                    CronSteps steps = CronSteps::within_field);
 
     /// Whether no field of the time of day begins with `*`.
     [[nodiscard]] bool is_fixed() const noexcept { return !any_time; }
