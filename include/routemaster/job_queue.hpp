@@ -120,9 +120,10 @@ public:
 
     // --- Acting ---------------------------------------------------------------------------------
 
-    /// Makes a BURIED job READY; its attempts begin anew, its errors stay. Returns 1, or 0 when it
-    /// was not BURIED. One whose last attempt ended with the process that had the file is READY
-    /// until a worker looks.
+    /// Makes a BURIED job READY; its attempts begin anew, its errors stay. One that is SCHEDULED
+    /// for a later instant falls due now, unless it waits for other jobs. Returns 1, or 0 when it
+    /// was neither. One whose last attempt ended with the process that had the file is READY until
+    /// a worker looks.
     Result<std::uint64_t> kick(JobId id);
     void kick(JobId id, std::function<void(Result<std::uint64_t>)> done);
 

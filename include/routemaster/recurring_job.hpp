@@ -21,6 +21,10 @@ inline constexpr std::size_t recurring_job_bytes_max = 65'536;
 /// Bytes of a schedule, at most. A cron expression that lists every value of each field has fewer.
 inline constexpr std::size_t schedule_bytes_max = 1'024;
 
+/// How far behind `RecurringJob::settled_until` a clock may be that was set back by little. One
+/// that is further behind had run ahead before.
+inline constexpr Duration recurring_step_back_max{600'000};
+
 /// Bytes of the name of a time zone, at most.
 inline constexpr std::size_t time_zone_bytes_max = 64;
 
@@ -84,7 +88,8 @@ struct RecurringJob {
     /// scheduler has looked since. `never` when no tick comes any more.
     TimePoint next_at = never;
     /// No tick up to then is run any more: it was run, is past by policy, or was before the job was
-    /// put or resumed. It never decreases, whatever clocks show.
+    /// put or resumed. It decreases only when a `RecurringScheduler` finds that the clock had run
+    /// ahead.
     TimePoint settled_until{};
     std::optional<TimePoint> last_at{};  ///< The last tick that was run.
     std::uint64_t runs = 0;              ///< Ticks that pushed a job, or posted a timer.

@@ -44,8 +44,7 @@ struct RecurringOptions {
 ///
 /// A program may put its recurring jobs at each start: one that has the same schedule as before
 /// stays due when it was, and so catches up with what was missed (`CatchUp`). One with another
-/// schedule begins anew, with its first tick from now on; but ticks that a wrong clock has settled
-/// ahead of time do not come back: remove it, then put it. Whether it is paused stays.
+/// schedule begins anew, with its first tick from now on. Whether it is paused stays.
 ///
 /// **What a tick pushes.** One job, `expires` and all, with the metadata `recurring`, the name, and
 /// `tick`, the instant in milliseconds. By default an equal job excludes it, as with any push: as

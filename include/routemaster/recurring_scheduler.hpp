@@ -32,6 +32,8 @@ struct RecurringSchedulerStatus {
     std::uint64_t pushed = 0;  ///< Ticks whose job it pushed, or whose timer it posted.
     std::uint64_t kept = 0;    ///< Ticks at which that of a former one was there still.
     std::uint64_t stale = 0;   ///< Ticks that another scheduler was faster to run.
+    /// Recurring jobs whose next tick it computed anew, as the clock had run ahead.
+    std::uint64_t rescheduled = 0;
 
     friend bool operator==(const RecurringSchedulerStatus&,
                            const RecurringSchedulerStatus&) = default;
@@ -51,8 +53,12 @@ struct RecurringSchedulerStatus {
 /// It sleeps until the next tick, and is woken when a recurring job is put or resumed; a wake-up
 /// that another process sent may be lost, so it also looks each `poll_interval`. What time it is
 /// says the clock of the store: on Redis the server's, whatever the schedulers' clocks show. When
-/// that clock is set back, no tick runs twice: the ticks until then are settled. When it is set
-/// forward, the ticks in between count as missed (`CatchUp`).
+/// it is set forward, the ticks in between count as missed (`CatchUp`). When it is set back by up
+/// to `recurring_step_back_max`, ten minutes, no tick runs twice: the ticks until then are settled.
+/// When it is further behind, it had run ahead: the next tick is computed anew from what the clock
+/// shows now, which is logged, and counted in `recurring.rescheduled`. Of the ticks that were run
+/// ahead of their time the last one is not run again, those before it are. Schedulers look for that
+/// when they begin, and when the clock was set back.
 ///
 /// A recurring job that it cannot run, because its zone is not known on this machine or its queue
 /// is damaged, is logged once, and left to others. Up to 900 such keep no other from running.

@@ -85,6 +85,10 @@ enum class Unsubscription {
 /// Longest `timeout` allowed: an hour.
 inline constexpr Duration subscription_timeout_max{3'600'000};
 
+/// Longer than any batch waits for its timeout or for its next attempt. One that is to wait longer
+/// was put off by a clock that had run ahead, and is delivered at once.
+inline constexpr Duration delivery_wait_max{3'660'000};
+
 /// Most batches of one subscriber that may be under way at once.
 inline constexpr std::uint32_t subscription_in_flight_max = 1'000;
 

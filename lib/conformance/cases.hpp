@@ -136,6 +136,8 @@ void add_watch_cases(StoreCases& add);
 void add_step_trait_cases(StoreCases& add);
 /// Adds the cases about submissions.
 void add_submission_cases(StoreCases& add);
+/// Adds the cases about a clock that ran ahead, and was set right.
+void add_wrong_clock_cases(StoreCases& add);
 /// Adds the random walk.
 void add_walk_cases(StoreCases& add);
 

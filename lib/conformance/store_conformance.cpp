@@ -55,6 +55,7 @@ std::vector<StoreCase> store_conformance() {
     add_watch_cases(add);
     add_step_trait_cases(add);
     add_submission_cases(add);
+    add_wrong_clock_cases(add);
     add_walk_cases(add);
     return add.take();
 }

@@ -307,9 +307,9 @@ Run declare_jobs(CLI::App& app) {
                *settings)
         ->required();
     declare_job(declare("push", "Push a job, and print its id", push), *settings);
-    auto& kicking = declare("kick", "Let a job that is buried run again", kick);
+    auto& kicking = declare("kick", "Let a job that is buried, or scheduled, run now", kick);
     declare_id(kicking, *settings);
-    kicking.add_flag("--all", settings->all, "All of them");
+    kicking.add_flag("--all", settings->all, "All that are buried");
     declare_id(declare("cancel", "Remove a job that waits, or stop one that runs", cancel),
                *settings)
         ->required();

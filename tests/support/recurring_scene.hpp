@@ -41,6 +41,13 @@ struct RecurringScene {
         clock.set(end);
     }
 
+    /// Sets the clock back, after which a `Runner` polls within a second.
+    void set_back(Duration by) {
+        clock.advance(-by);
+        first_runner.wake();
+        second_runner.wake();
+    }
+
     /// Adds one that has a job of its own for each tick.
     void put(const std::string& name, const std::string& schedule,
              CatchUp catch_up = CatchUp::once) {

@@ -162,6 +162,100 @@ TEST_CASE("no tick runs twice when the clock is set back") {
     CHECK(s.take_ticks() == Ticks{70, 70, 70});
 }
 
+TEST_CASE("a clock that ran ahead silences no recurring job once it is right") {
+    RecurringScene s;
+    s.put("skip", "@every 10s", CatchUp::skip);
+    s.put("once", "@every 10s", CatchUp::once);
+    s.put("all", "@every 10s", CatchUp::all);
+    s.put("daily", "0 23 * * *");
+    s.put("paused", "@every 10s");
+    s.run_for(5s);
+    s.clock.advance(10 * 365 * 24h);
+    s.run_for(3s);
+    s.recurring.pause("paused").value();
+    CHECK(s.job("once").next_at > s.begin + 9 * 365 * 24h);
+    while (!s.take_ticks().empty()) {
+    }
+    s.set_back(10 * 365 * 24h);
+    s.run_for(1s);
+    s.recurring.resume("paused").value();
+    s.run_for(13s);
+    CHECK(s.take_ticks() == Ticks{10, 10, 10, 10, 20, 20, 20, 20});
+    CHECK(s.job("daily").next_at < s.begin + 24h);
+    CHECK(s.job("once").settled_until == s.begin + 20s);
+    CHECK(s.first.status().rescheduled + s.second_one.status().rescheduled == 5);
+    CHECK(s.log.count(LogLevel::warning,
+                      "the clock had run ahead: recurring job daily, which would have waited until "
+                      "2033-11-11T23:00:00Z, is due next at 2023-11-14T23:00:00Z") == 1);
+    const auto counters = perform(s.store, ListCounters{}, s.clock.now()).value();
+    const Counter rescheduled{{"recurring.rescheduled", {}}, 5};
+    CHECK(std::find(counters.begin(), counters.end(), rescheduled) != counters.end());
+}
+
+TEST_CASE("a tick that was run two hours early is not run again when its time has come") {
+    RecurringScene s;
+    // The scene begins at 22:00.
+    s.put("daily", "30 23 * * *", CatchUp::all);
+    s.put("ping", "@every 10s");
+    s.run_for(1s);
+    s.clock.advance(2h);
+    s.run_for(3s);
+    CHECK(s.job("daily").runs == 1);
+    s.set_back(2h);
+    s.run_for(1s);
+    s.take_ticks();
+    CHECK(s.job("daily").next_at == s.begin + 25h + 30min);
+    s.run_for(2h);
+    CHECK(s.job("daily").runs == 1);
+    CHECK(s.take_ticks().size() == 720);
+    s.run_for(24h);
+    CHECK(s.job("daily").runs == 2);
+}
+
+TEST_CASE("a clock that is set back by ten minutes repeats no tick, and by more it does") {
+    for (const auto& [back, ticks] : {std::pair{600s, 0U}, std::pair{601s, 60U}}) {
+        RecurringScene s;
+        s.put("ping", "@every 10s");
+        s.run_for(1h);
+        s.take_ticks();
+        s.set_back(back);
+        s.run_for(600s);
+        CHECK(s.take_ticks().size() == ticks);
+    }
+}
+
+TEST_CASE("a clock that was set right while no scheduler ran is noticed at the next start") {
+    RecurringScene s;
+    for (int n = 0; n < 250; ++n) s.put("ping" + std::to_string(n), "@every 10s");
+    s.clock.advance(2h);
+    s.run();
+    s.set_back(2h);
+    s.take_ticks();
+    RecurringScheduler restarted{s.disturbed, {.poll_interval = 1h, .log = s.log.sink()}};
+    HandRunner runner{restarted};
+    s.disturbed.refuse<ListRecurringJobs>(2);
+    s.disturbed.lose_replies<RunRecurringJob>(10);
+    const auto end = s.clock.now() + 15s;
+    for (runner.run(s.clock.now()); runner.next() <= end; runner.run(s.clock.now())) {
+        s.clock.set(std::max(s.clock.now(), runner.next()));
+    }
+    CHECK(s.job("ping0").last_at == s.begin + 10s);
+    CHECK(s.job("ping249").last_at == s.begin + 10s);
+    CHECK(restarted.status().pushed >= 240);
+}
+
+TEST_CASE("another schedule that is put behind a clock that ran ahead begins from now") {
+    RecurringScene s;
+    s.put("ping", "@every 10s");
+    s.clock.advance(2h);
+    s.run_for(3s);
+    s.take_ticks();
+    s.set_back(2h);
+    s.put("ping", "@every 5s");
+    s.run_for(7s);
+    CHECK(s.take_ticks() == Ticks{5, 10});
+}
+
 TEST_CASE("a clock that is set forward leaves missed ticks") {
     RecurringScene s;
     s.put("ping", "@every 10s");

@@ -86,8 +86,10 @@ struct ListJobs {
 
 /// Makes BURIED jobs READY, behind those that are: the one with that id, or those that were buried
 /// first, `job_slice_bytes_max` of them at most. Their attempts begin anew, and they no longer
-/// expire; their errors stay. Replies how many: 0 once none is left. Repeating it with an id
-/// answers 0 unless the job was buried again; without, it kicks further ones.
+/// expire; their errors stay. With an id also one that is SCHEDULED for a later instant, as if it
+/// fell due now; not one that waits for other jobs.
+/// Replies how many: 0 once none is left. Repeating it with an id answers 0 unless the job was
+/// buried or scheduled again; without, it kicks further ones.
 struct KickJobs {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "kick_jobs",

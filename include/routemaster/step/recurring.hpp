@@ -135,7 +135,8 @@ struct RecurringRun {
 
 /// Settles the ticks of a recurring job up to an instant, of which the last one may be run: pushes
 /// its job or posts its timer, and says when the recurring job is due next, both or neither. Only
-/// if it is as it was read: so of any number of schedulers one runs a tick, once.
+/// if it is as it was read: so of any number of schedulers one runs a tick, once. The tick that was
+/// run last is not run again, though ticks are settled `anew`.
 /// Repeating it answers `stale`.
 struct RunRecurringJob {
     using Reply = RecurringRun;
@@ -155,6 +156,9 @@ struct RunRecurringJob {
     /// What it posts instead; null to post nothing. Due at `until`, else `invalid`; on Redis that
     /// is by the clock of the server, as all ticks.
     std::shared_ptr<const PostTimer> post{};
+    /// The clock had run ahead: what is settled behind `until` counts as not settled. Also of one
+    /// that is paused. Pushes and posts nothing, else `invalid`.
+    bool anew = false;
 };
 
 /// What a tick of a recurring job pushes.

@@ -31,6 +31,13 @@ public:
     /// The least entry. There must be one.
     [[nodiscard]] const Entry& first() const noexcept { return root_.first(); }
 
+    /// The greatest entry. There must be one.
+    [[nodiscard]] const Entry& last() const noexcept {
+        const Node* node = &root_;
+        while (!node->is_leaf()) node = node->children.back().node.get();
+        return node->entries.back();
+    }
+
     /// Adds an entry, which must equal none that is there.
     void insert(const Entry& entry) {
         if (root_.is_full()) add_level();

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/state/jobs.hpp"
+#include "routemaster/subscription.hpp"
 
 namespace routemaster::detail {
 
@@ -28,11 +29,22 @@ void JobTable::place(JobState& job, TimePoint now) {
 
 void JobTable::promote(QueueState& queue, TimePoint now) {
     if (queue.rates != nullptr) begin_limited(queue, now);
+    if (queue.of_deliveries) hasten(queue, now);
     for (int n = 0; n < JobPlaces::promoted_max; ++n) {
         auto* job = JobPlaces::take_due(queue, now);
         if (job == nullptr) return;
         if (enter_group(*job)) changes_.attempted(*job);
         places_.make_ready(*job);
+    }
+}
+
+void JobTable::hasten(QueueState& queue, TimePoint now) {
+    const auto latest = saturating_add(now, delivery_wait_max);
+    auto& scheduled = queue.scheduled;
+    for (int n = 0; n < JobPlaces::promoted_max && !scheduled.empty(); ++n) {
+        auto& job = scheduled.last();
+        if (job.run_at <= latest || !job.in_order) return;
+        reschedule(job, now, now);
     }
 }
 

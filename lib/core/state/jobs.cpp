@@ -260,6 +260,16 @@ std::size_t JobTable::end_unfit(JobState& job, TimePoint now) {
 }
 
 std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint now) {
+    auto* const named = step.id ? queue.by_id.find(*step.id) : nullptr;
+    if (named != nullptr && named->state == JobState::State::scheduled) {
+        if (named->waiting || named->run_at <= now) return 0;
+        if (!named->payload.resident()) changes_.load(*named);
+        JobPlaces::displace(*named);
+        named->run_at = now;
+        place(*named, now);
+        changes_.changed(*named);
+        return 1;
+    }
     std::uint64_t kicked = 0;
     const auto kick = [&](JobState& job) {
         queue.buried.remove(job);

@@ -299,6 +299,9 @@ public:
 private:
     /// Makes a job that is nowhere SCHEDULED or READY.
     void place(JobState& job, TimePoint now);
+    /// Makes deliveries READY that wait for longer than any may: a clock that ran ahead put them
+    /// off.
+    void hasten(QueueState& queue, TimePoint now);
     /// Makes READY what is due, at most `JobPlaces::promoted_max` jobs.
     void promote(QueueState& queue, TimePoint now);
     /// An acquisition from a queue with rate limits begins. Makes READY again what was throttled

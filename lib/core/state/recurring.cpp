@@ -59,14 +59,14 @@ RecurringState* RecurringTable::fresh(const RunRecurringJob& step) {
     auto* state = table_.find(step.name);
     if (state == nullptr) return nullptr;
     const auto& job = state->job;
-    const bool same = !job.paused && job.revision == step.revision && job.next_at == step.at;
-    return same ? state : nullptr;
+    const bool same = job.revision == step.revision && job.next_at == step.at;
+    return same && (step.anew || !job.paused) ? state : nullptr;
 }
 
 void RecurringTable::settle(RecurringState& state, const RunRecurringJob& step,
                             RecurringRun::Outcome ran) {
     auto& job = state.job;
-    job.settled_until = std::max(job.settled_until, step.until);
+    job.settled_until = step.anew ? step.until : std::max(job.settled_until, step.until);
     if (ran == RecurringRun::Outcome::pushed) {
         ++job.runs;
         job.last_at = step.until;

@@ -81,7 +81,7 @@ public:
     /// Whether the tick of a step is still to be run.
     [[nodiscard]] static bool wants_run(const RecurringState& state, const RunRecurringJob& step) {
         const bool runs = step.push != nullptr || step.post != nullptr;
-        return runs && step.until > state.job.settled_until;
+        return runs && step.until > state.job.settled_until && step.until != state.job.last_at;
     }
     /// Settles the ticks that a step settles, after the push or post that it `ran`, if any.
     void settle(RecurringState& state, const RunRecurringJob& step, RecurringRun::Outcome ran);

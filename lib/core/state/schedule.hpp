@@ -41,6 +41,15 @@ public:
                    : *inserted_.first().job;
     }
 
+    /// The job that is due last. There must be one.
+    [[nodiscard]] JobState& last() const noexcept {
+        if (restored_left_ == 0) return *inserted_.last().job;
+        auto& restored = *restored_[restored_end_ - 1];
+        return inserted_.empty() || earlier(*inserted_.last().job, restored)
+                   ? restored
+                   : *inserted_.last().job;
+    }
+
     void insert(JobState& job) {
         inserted_.insert({job.run_at, &job});
         job.place = 0;
@@ -63,6 +72,7 @@ public:
             blocks_[at / block] = jobs[at]->run_at;
         }
         restored_first_ = 0;
+        restored_end_ = jobs.size();
         restored_left_ = jobs.size();
         restored_ = std::move(jobs);
     }
@@ -93,12 +103,14 @@ private:
             blocks_ = {};
             left_of_ = {};
             restored_first_ = 0;
+            restored_end_ = 0;
             return;
         }
         for (auto node = at / block + 1; node < left_of_.size(); node += node & (~node + 1)) {
             ++left_of_[node];
         }
         while (restored_[restored_first_] == nullptr) ++restored_first_;
+        while (restored_[restored_end_ - 1] == nullptr) --restored_end_;
     }
 
     /// Counts block by block, and the last of them job by job.
@@ -122,6 +134,7 @@ private:
     std::vector<TimePoint> blocks_;       ///< When the first of each block is or was due.
     std::vector<std::uint32_t> left_of_;  ///< How many have left the blocks: a Fenwick tree.
     std::size_t restored_first_ = 0;      ///< The first that has not.
+    std::size_t restored_end_ = 0;        ///< Behind the last that has not.
     std::size_t restored_left_ = 0;
 };
 

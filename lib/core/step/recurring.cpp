@@ -132,6 +132,9 @@ Result<void> DueRecurringJobs::check() const {
 
 Result<void> RunRecurringJob::check() const {
     if (until >= next) return Error{Errc::invalid, "next: must be after until"};
+    if (anew && (push != nullptr || post != nullptr)) {
+        return Error{Errc::invalid, "anew: what is settled anew runs no tick"};
+    }
     if (post != nullptr) {
         if (push != nullptr) {
             return Error{Errc::invalid, "post: a tick that pushes a job posts no timer"};

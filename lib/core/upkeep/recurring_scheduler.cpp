@@ -1,7 +1,11 @@
 #include "routemaster/recurring_scheduler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -18,6 +22,23 @@
 #include "routemaster/step.hpp"
 
 namespace routemaster {
+namespace {
+
+/// `2026-11-30T05:40:00Z`
+std::string utc_text(TimePoint at) {
+    if (at == never) return "never";
+    const auto day = std::chrono::floor<std::chrono::days>(at);
+    const std::chrono::year_month_day date{day};
+    const std::chrono::hh_mm_ss time{std::chrono::floor<std::chrono::seconds>(at - day)};
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%d-%02u-%02uT%02d:%02d:%02dZ", int{date.year()},
+                  unsigned{date.month()}, unsigned{date.day()},
+                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()));
+    return text.data();
+}
+
+}  // namespace
 
 class RecurringScheduler::Impl {
 public:
@@ -55,7 +76,7 @@ public:
     }
 
     [[nodiscard]] RecurringSchedulerStatus status() const {
-        return {.pushed = pushed_, .kept = kept_, .stale = stale_};
+        return {.pushed = pushed_, .kept = kept_, .stale = stale_, .rescheduled = rescheduled_};
     }
 
 private:
@@ -65,9 +86,14 @@ private:
     static constexpr std::size_t ticks_max = 1'000;
     /// How long to wait when a run was refused, or is in doubt.
     static constexpr Duration retry_after{1'000};
+    /// Processes whose clocks differ ask the store; a smaller step back concerns no tick.
+    static constexpr Duration step_back_min{1'000};
 
     struct Due {
         Result<DueRecurring> due;
+    };
+    struct Listed {
+        Result<std::vector<RecurringJob>> page;
     };
     struct Ran {
         std::vector<Outcome> outcomes;
@@ -75,7 +101,7 @@ private:
     struct Kicked {
         Result<Count> kicked;
     };
-    using Event = std::variant<Due, Ran, Kicked>;
+    using Event = std::variant<Due, Listed, Ran, Kicked>;
     using OwnEventQueue = detail::OwnEventQueue<Event>;
 
     void look() {
@@ -111,11 +137,53 @@ private:
                 : saturating_add(asked_at_, std::max(due.next_at - due.now, Duration{1}));
         looks_.answered(now_, !due.jobs.empty(), next_at);
         if (close_at_) return;
+        if (saturating_add(due.now, step_back_min) < store_now_) unchecked_after_.emplace();
+        store_now_ = unchecked_after_ ? due.now : std::max(store_now_, due.now);
+        if (unchecked_after_) return check();
         runs_.clear();
         for (const auto& job : due.jobs) {
             if (runs_.size() < ticks_max) add_runs(job, due.now);
         }
-        if (runs_.empty()) return;
+        if (!runs_.empty()) run();
+    }
+
+    /// Looks for recurring jobs of which a clock that had run ahead has settled ticks: they are not
+    /// due for long.
+    void check() {
+        running_ = true;
+        submit(store_, ListRecurringJobs{{.after = *unchecked_after_, .limit = jobs_max}}, now_,
+               [event_queue = events_.shared()](Result<std::vector<RecurringJob>> page) {
+                   event_queue->put(Listed{std::move(page)});
+               });
+    }
+
+    void on(Listed& listed) {
+        running_ = false;
+        if (!listed.page) {
+            if (!std::exchange(check_failed_, true)) {
+                log(LogLevel::warning,
+                    "cannot check recurring jobs: " + listed.page.error().message());
+            }
+            return looks_.ask_at(saturating_add(now_, retry_after));
+        }
+        check_failed_ = false;
+        if (close_at_) return;
+        const auto& page = *listed.page;
+        runs_.clear();
+        for (const auto& job : page) {
+            if (detail::ran_ahead(job, store_now_)) add_runs(job, store_now_);
+        }
+        if (page.size() < jobs_max) {
+            unchecked_after_.reset();
+        } else {
+            unchecked_after_ = page.back().name;
+        }
+        if (!runs_.empty()) return run();
+        if (unchecked_after_) return check();
+        looks_.ask_at(now_);
+    }
+
+    void run() {
         running_ = true;
         std::vector<Step> steps{runs_.begin(), runs_.end()};
         store_.submit(steps, now_, [event_queue = events_.shared()](std::span<Outcome> outcomes) {
@@ -125,8 +193,12 @@ private:
     }
 
     void add_runs(const RecurringJob& job, TimePoint now) {
-        const auto schedule = JobSchedule::parse(job.settings.schedule, job.settings.time_zone);
+        const auto& settings = job.settings;
+        const auto schedule = JobSchedule::parse_stored(settings.schedule, settings.time_zone);
         if (!schedule) return cannot_run(job.name, schedule.error());
+        if (detail::ran_ahead(job, now)) {
+            return runs_.push_back(detail::reschedule_of(job, *schedule, now));
+        }
         for (auto& run : detail::runs_of(job, *schedule, now, now_)) {
             runs_.push_back(std::move(run));
         }
@@ -142,6 +214,7 @@ private:
                 continue;
             }
             all_done = false;
+            if (runs_[i].anew) unchecked_after_.emplace();
             // In doubt, it is done or due: the next look shows which.
             if (run.error().code() != Errc::timed_out) cannot_run(runs_[i].name, run.error());
         }
@@ -154,7 +227,9 @@ private:
         switch (run.outcome) {
             case What::pushed: ++pushed_; break;
             case What::stale: ++stale_; break;
-            case What::moved: break;
+            case What::moved:
+                if (step.anew) count_rescheduled(step);
+                break;
             case What::kept:
                 ++kept_;
                 // What is to be run again was given up: if it is BURIED, it gets another chance.
@@ -162,6 +237,15 @@ private:
                 if (run.id != 0) kick(step.push->queue, run.id);
                 break;
         }
+    }
+
+    void count_rescheduled(const RunRecurringJob& step) {
+        ++rescheduled_;
+        log(LogLevel::warning, "the clock had run ahead: recurring job " + step.name +
+                                   ", which would have waited until " + utc_text(step.at) +
+                                   ", is due next at " + utc_text(step.next));
+        submit(store_, AddToCounters{{{{"recurring.rescheduled", {}}, 1}}}, now_,
+               [](const Result<Done>&) {});
     }
 
     void kick(const std::string& queue, JobId id) {
@@ -198,10 +282,15 @@ private:
     bool running_ = false;               // So are the runs.
     std::vector<RunRecurringJob> runs_;  // That were sent last.
     std::set<std::string> broken_;       // Recurring jobs whose failure was logged.
+    TimePoint store_now_{};              // The latest that the store's clock has shown.
+    /// The name behind which recurring jobs are to be checked. None: all were.
+    std::optional<std::string> unchecked_after_{std::in_place};
+    bool check_failed_ = false;  // So the next failure is not logged.
     std::optional<TimePoint> close_at_;
     std::atomic<std::uint64_t> pushed_ = 0;
     std::atomic<std::uint64_t> kept_ = 0;
     std::atomic<std::uint64_t> stale_ = 0;
+    std::atomic<std::uint64_t> rescheduled_ = 0;
 };
 
 RecurringScheduler::RecurringScheduler(Store& store, RecurringSchedulerOptions options)

@@ -44,4 +44,19 @@ std::vector<RunRecurringJob> runs_of(const RecurringJob& job, const JobSchedule&
     return runs;
 }
 
+bool ran_ahead(const RecurringJob& job, TimePoint now) {
+    return job.settled_until > saturating_add(now, recurring_step_back_max);
+}
+
+RunRecurringJob reschedule_of(const RecurringJob& job, const JobSchedule& schedule, TimePoint now) {
+    auto next = schedule.next(now);
+    if (next == job.last_at) next = schedule.next(next);
+    return {.name = job.name,
+            .revision = job.revision,
+            .at = job.next_at,
+            .until = now,
+            .next = next,
+            .anew = true};
+}
+
 }  // namespace routemaster::detail

@@ -28,4 +28,11 @@ inline constexpr std::size_t caught_up_max = 1'000;
                                                    const JobSchedule& schedule, TimePoint now,
                                                    TimePoint here);
 
+/// Whether the clock of the store, which shows `now`, had run ahead when ticks were settled.
+[[nodiscard]] bool ran_ahead(const RecurringJob& job, TimePoint now);
+
+/// The step that settles the ticks up to `now` and none behind it.
+[[nodiscard]] RunRecurringJob reschedule_of(const RecurringJob& job, const JobSchedule& schedule,
+                                            TimePoint now);
+
 }  // namespace routemaster::detail

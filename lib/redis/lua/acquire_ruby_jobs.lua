@@ -6,9 +6,10 @@
 --       deliver to: "" for URLs, or the name of a callback
 -- Parts: deliveries() gives those for jobs that are promoted or given; of these turns() gives those
 --        that only a mixed fleet needs.
--- Effect: also a heartbeat. A delivery job whose group is closed is blocked instead of given. In a
---         mixed fleet, what is blocked comes back, and jobs wait for their turn where they are. No
---         more than 4 MiB are given, but for the first one.
+-- Effect: also a heartbeat. A delivery that waits for longer than any may is due now. A delivery
+--         job whose group is closed is blocked instead of given. In a mixed fleet, what is blocked
+--         comes back, and jobs wait for their turn where they are. No more than 4 MiB are given,
+--         but for the first one.
 -- Reply: when the next job falls due or nil; then for each lease its fence and its job: first those
 --        whose reply was lost, then the new ones. Of those that it got before, its fence and nil.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -54,6 +55,23 @@ local function filled()
         if type(size) == 'number' and size > 0 then found[#found + 1] = source end
     end
     return found
+end
+
+-- Deliveries that wait for longer than any may were put off by a clock that had run ahead: they are
+-- due now.
+local function hasten(part)
+    local latest, scheduled = now + 3660000, P .. 'jobs:scheduled:' .. part
+    local late = redis.pcall('ZRANGE', scheduled, '+inf', '(' .. string.format('%d', latest),
+        'BYSCORE', 'REV', 'LIMIT', 0, 100)
+    if late.err then return end
+    for _, job in ipairs(late) do
+        if string.sub(job, 1, 9) == '\146\165batch\145\180' then
+            redis.call('ZADD', scheduled, 'XX', now, job)
+        end
+    end
+end
+if is_main then
+    for _, part in ipairs(parts) do hasten(part) end
 end
 
 -- All that may be changed is checked before anything is. Most acquisitions find nothing.

@@ -50,7 +50,8 @@ local health = tonumber(known[6]) or 100
 local attempted = tonumber(known[7])
 if health < 100 then
     local wait = attempted and math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5) or 0
-    if wait > 0 and attempted + wait <= now then wait = 0 end
+    -- An attempt that is further ahead was made while the clock was.
+    if wait > 0 and math.abs(now - attempted) >= wait then wait = 0 end
     wait = math.max(wait, tonumber(ARGV[11]))
     if wait > 0 then
         expect_batch(token)

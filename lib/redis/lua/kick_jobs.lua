@@ -1,4 +1,4 @@
--- KickJobs: makes BURIED jobs READY.
+-- KickJobs: makes BURIED jobs READY, or one that is SCHEDULED.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for those that were buried first, 6 limit
 -- Effect: their attempts begin anew, and they no longer expire. They
@@ -9,6 +9,14 @@ expect_queue(q)
 local ids = {}
 if ARGV[5] ~= '' then
     ids[1] = tonumber(ARGV[5])
+    local job, scheduled = job_of(q, ids[1]), P .. 'jobs:scheduled:' .. q
+    local at = job and tonumber(redis.call('ZSCORE', scheduled, job) or 0)
+    local record = job and record_of(q, job)
+    if job and at > now and not is_waiting(record) then
+        redis.call('ZREM', scheduled, job)
+        place_by(q, job, now, record)
+        return 1
+    end
 else
     for i, burial in ipairs(redis.call('ZRANGE', P .. 'routemaster:burials:' .. q, 0,
         tonumber(ARGV[6]) - 1)) do

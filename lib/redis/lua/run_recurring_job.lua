@@ -2,18 +2,20 @@
 -- KEYS  1 routemaster:recurring
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next, and, if it may run,
 --       9 "push" or "post", 10 how many arguments of push_job.lua or post_timer.lua follow, and
---       11... those from the fourth on
+--       11... those from the fourth on; or 9 "anew" to settle no tick behind `until`
 -- Parts: push_job() and post_timer() are these scripts, as functions of KEYS and ARGV.
 -- Reply: 0 pushed or posted, 1 kept, 2 moved, 3 stale; then the id of the job, or 0.
 -- The push or post comes first: it fails before it changes anything, and nothing fails behind it.
 expect_recurring()
 local name = ARGV[4]
 local record = recurring_of(name)
-if not record or record[2] ~= 0 or record[8] ~= ARGV[5] or record[3] ~= tonumber(ARGV[6]) then
+local anew = ARGV[9] == 'anew'
+if not record or record[8] ~= ARGV[5] or record[3] ~= tonumber(ARGV[6]) or
+    (record[2] ~= 0 and not anew) then
     return {3, 0}
 end
 local last, outcome, id = tonumber(ARGV[7]), 2, 0
-if ARGV[9] and last > record[4] then
+if ARGV[9] and not anew and last > record[4] and last ~= record[5] then
     local arguments = {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 11)}
     if ARGV[9] == 'post' then
         -- Due at the tick, which is not converted between the clocks.
@@ -34,6 +36,6 @@ if ARGV[9] and last > record[4] then
     end
 end
 record[3] = tonumber(ARGV[8])
-record[4] = math.max(record[4], last)
+record[4] = anew and last or math.max(record[4], last)
 keep_recurring(name, record)
 return {outcome, id}

@@ -155,6 +155,8 @@ struct StepProtocol<RunRecurringJob> {
         } else if (step.post != nullptr) {
             request.arguments().add("post");
             request.add_step(*step.post);
+        } else if (step.anew) {
+            request.arguments().add("anew");
         }
     }
     static RecurringRun reply(const ScriptReply& reply) {

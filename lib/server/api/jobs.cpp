@@ -234,7 +234,8 @@ void kick_job(Exchange& exchange) {
     const auto id = job_of(exchange);
     if (!id) return answer_unknown_job(exchange);
     exchange.queue().kick(*id, exchange.then([](Exchange& done, std::uint64_t kicked) {
-        kicked == 0 ? done.answer_text(404, "job not found, or not buried") : done.answer(204);
+        kicked == 0 ? done.answer_text(404, "job not found, or neither buried nor scheduled")
+                    : done.answer(204);
     }));
 }
 

@@ -103,7 +103,9 @@ Duration Machine::throttle(const SubscriberState& subscriber, const BeginDeliver
     if (subscriber.health_points >= health_points_max) return Duration{0};
     if (!subscriber.last_attempted_at) return step.pause;
     const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
-    const bool early = *subscriber.last_attempted_at + wait > now_;
+    // An attempt that is further ahead was made while the clock was.
+    const auto since = std::chrono::abs(now_ - *subscriber.last_attempted_at);
+    const bool early = since < wait;
     return std::max(early ? wait : Duration{0}, step.pause);
 }
 

@@ -1,0 +1,325 @@
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cases.hpp"
+#include "limit_steps.hpp"
+#include "routemaster/job_status.hpp"
+#include "timer_steps.hpp"
+
+namespace routemaster::testing {
+namespace {
+
+constexpr Duration second{1'000};
+constexpr Duration minute{60'000};
+constexpr Duration ahead{7'200'000};
+
+/// Acts while the clock is two hours ahead, which is for three seconds.
+template <class Act>
+void while_ahead(Scenario& s, Act act) {
+    s.advance(ahead);
+    act();
+    s.advance(3 * second);
+    s.advance(-ahead);
+}
+
+void add_delivery_ahead_cases(StoreCases& add) {
+    add("a batch that began while the clock was ahead is delivered once the clock is right",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{500}, .max_in_flight = 10});
+            s.subscribe("slow", {"slow"}, {.timeout = subscription_timeout_max});
+            s.publish("slow");
+            while_ahead(s, [&] {
+                s.drain();
+                static_cast<void>(s.take_delivered("slow"));
+                s.publish("orders", 2);
+            });
+            s.publish("slow");
+            s.expect_delivered("billing", {{"orders 1", "orders 2"}});
+            s.publish("orders");
+            s.advance(Duration{500});
+            s.expect_delivered("billing", {{"orders 3"}});
+            // The longest wait that a subscriber may ask for is none of these.
+            s.advance(subscription_timeout_max - Duration{501});
+            s.expect_delivered("slow", {});
+            s.advance(Duration{1});
+            s.expect_delivered("slow", {{"slow 2"}});
+        });
+
+    add("a delivery that failed while the clock was ahead is tried again once the clock is right",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+            while_ahead(s, [&] {
+                s.publish("orders");
+                const auto [lease, start] = s.begin_next();
+                s.settle(lease, {.delivered = false, .health_change = -50});
+            });
+            const auto [lease, start] = s.begin_next();
+            expect_equal(start.attempt, 2U, "attempt");
+            expect_equal(start.health_points, 50, "health");
+            expect_equal(s.settle(lease, {}), Settlement::settled, "settling it");
+            expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+        });
+
+    add("a subscriber that was throttled while the clock was ahead is spared no longer",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+            s.publish("orders");
+            while_ahead(s, [&] {
+                s.fail_next(-99);
+                expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "beginning too early");
+            });
+            s.begin_next();
+        });
+}
+
+void add_job_ahead_cases(StoreCases& add) {
+    add("a job that was put off while the clock was ahead waits for that time, or for a kick",
+        [](Scenario& s) {
+            JobId retried = 0;
+            while_ahead(s, [&] {
+                s.push("later", second);
+                retried = s.push_with("retried", {});
+                const auto lease = s.take_work();
+                expect_equal(lease.id, retried, "the job that is due");
+                s.perform(
+                    FailJob{.lease = lease, .error = "broken", .run_at = s.now() + 2 * second});
+            });
+            s.expect_idle_until(s.now() + ahead - 2 * second, work_queue);
+            const auto later = s.jobs(JobStatus::State::scheduled).front().id;
+            for (const auto id : {later, retried}) {
+                const KickJobs kick{.queue = work_queue, .id = id};
+                expect_equal(s.perform(kick), Count{1}, "kicking a SCHEDULED job");
+                expect_equal(s.perform(kick), Count{0}, "kicking it again");
+            }
+            expect_equal(s.job(retried).attempts, 1U, "attempts of the job that failed");
+            expect_equal(take_all(s), std::string{"laterretried"}, "jobs that run");
+        });
+
+    add("of a debounced job that was put off while the clock was ahead a kick runs the last push",
+        [](Scenario& s) {
+            const auto push = [&](const std::string& job) {
+                PushJob step{work_queue, job, s.now() + second};
+                step.options.key = {.text = "k", .scope = KeyScope::until_started};
+                step.on_duplicate = OnDuplicate::debounce;
+                return s.perform(std::move(step));
+            };
+            JobId id = 0;
+            while_ahead(s, [&] { id = push("first").id; });
+            expect_equal(push("last"), Pushed{PushOutcome::replaced, id}, "a push behind it");
+            s.advance(minute);
+            expect_equal(take_all(s), std::string{}, "jobs a minute later");
+            expect_equal(s.perform(KickJobs{.queue = work_queue, .id = id}), Count{1}, "kicking");
+            expect_equal(take_all(s), std::string{"last"}, "jobs then");
+        });
+
+    add("a kick runs a SCHEDULED job of a group or with a priority in its turn", [](Scenario& s) {
+        JobOptions grouped = options_in("g", 1, 0);
+        JobOptions urgent{.priority = 5};
+        s.push_with("a", grouped);
+        s.push("b");
+        std::vector<JobId> ids;
+        for (const auto& [name, options] : {std::pair{"c", grouped}, std::pair{"d", urgent}}) {
+            ids.push_back(s.perform(PushJob{work_queue, name, s.now() + ahead, options}).id);
+        }
+        PushJob waiting{work_queue, "e", s.now() + ahead};
+        waiting.after = {ids[0]};
+        const auto waits = s.perform(waiting).id;
+        expect_equal(s.perform(KickJobs{.queue = work_queue, .id = waits}), Count{0},
+                     "kicking a job that waits for another");
+        for (const auto id : ids) {
+            expect_equal(s.perform(KickJobs{.queue = work_queue, .id = id}), Count{1}, "kicking");
+        }
+        expect_equal(s.queue(work_queue).scheduled, 1U, "SCHEDULED");
+        expect_equal(take_all(s), std::string{"dab"}, "what may begin");
+    });
+
+    add("a key that excludes others for a time does so by the clock that was ahead",
+        [](Scenario& s) {
+            const auto push = [&] {
+                PushJob step{work_queue, "a", s.now()};
+                step.options.key = {
+                    .text = "k", .scope = KeyScope::for_time, .until = s.now() + minute};
+                return s.perform(std::move(step)).outcome;
+            };
+            while_ahead(s, [&] {
+                push();
+                s.perform(AckJob{s.take_work()});
+            });
+            s.advance(minute);
+            expect_equal(push(), PushOutcome::duplicate, "a minute later");
+            s.advance(ahead);
+            expect_equal(push(), PushOutcome::pushed, "when that clock's time is over");
+        });
+
+    add("jobs wait for tokens no longer than for an empty bucket after the clock was ahead",
+        [](Scenario& s) {
+            limit(s, {.queue = RateLimit{.jobs = 1, .per = second, .burst = 1},
+                      .each_group = RateLimit{.jobs = 1, .per = 2 * second, .burst = 1}});
+            while_ahead(s, [&] {
+                push_limited(s, "a", "g");
+                push_limited(s, "b", "g");
+                s.push("c");
+                expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+            });
+            std::string taken;
+            for (int i = 0; i < 4; ++i) {
+                taken += take_all(s);
+                s.advance(second);
+            }
+            taken += take_all(s);
+            expect_equal(taken.size(), 2U, "jobs in four seconds");
+        });
+
+    add("a worker that lives keeps its leases through a clock that was ahead, and a dead one loses "
+        "them",
+        [](Scenario& s) {
+            constexpr Duration silence{30'000};
+            const auto scrub = [&] { return s.perform(ScrubWorkers{silence}); };
+            s.push("a");
+            s.push("b");
+            s.take_work(1);
+            s.take_work(2);
+            scrub();
+            while_ahead(s, [&] {
+                s.perform(Heartbeat{Scenario::worker(1)});
+                s.perform(Heartbeat{Scenario::worker(2)});
+                expect_equal(scrub(), ReleasedJobs{0}, "jobs released while it was ahead");
+            });
+            for (int i = 0; i < 3; ++i) {
+                s.perform(Heartbeat{Scenario::worker(1)});
+                expect_equal(scrub(), ReleasedJobs{0}, "jobs released");
+                s.advance(silence / 3);
+            }
+            s.perform(Heartbeat{Scenario::worker(1)});
+            expect_equal(scrub(), ReleasedJobs{1}, "jobs of the dead worker");
+        });
+
+    add("a job that expires while the clock is ahead is gone", [](Scenario& s) {
+        s.push_with("a", {.expires_at = s.now() + minute});
+        while_ahead(s, [&] { expect_equal(take_all(s), std::string{}, "jobs"); });
+        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}),
+                     std::optional<std::int64_t>{1}, "jobs.expired");
+    });
+}
+
+void add_timer_ahead_cases(StoreCases& add) {
+    add("timers that were posted or fired while the clock was ahead wait for that time, or for a "
+        "new due time",
+        [](Scenario& s) {
+            post(s, "before", ahead / 2);
+            while_ahead(s, [&] {
+                expect_equal(take_ids(s), Ids{"before"}, "taken while it was ahead");
+                post(s, "posted", second);
+                post(s, "fired", Duration{0}, 1);
+                expect_equal(take_ids(s), Ids{"fired"}, "taken then");
+            });
+            s.advance(minute);
+            expect_equal(take_ids(s), Ids{}, "taken a minute later");
+            expect_equal(s.perform(PostponeTimer{timer_space, "posted", s.now()}), Count{1},
+                         "another due time");
+            expect_equal(s.perform(post_of(s, "fired", Duration{0}, 1)), TimerPosted::replaced,
+                         "another post");
+            expect_equal(take_ids(s), Ids{"fired", "posted"}, "taken");
+        });
+}
+
+constexpr Duration interval{60'000};
+
+std::shared_ptr<const RecurringSettings> every_minute() {
+    return std::make_shared<const RecurringSettings>(
+        RecurringSettings{.schedule = "@every 1m", .queue = work_queue, .job = "tick"});
+}
+
+RecurringJob report_of(const Scenario& s) {
+    const auto found = s.perform(FindRecurringJob{"report"});
+    expect(found.has_value(), "there is no recurring job");
+    return *found;
+}
+
+RecurringRun run_tick(const Scenario& s) {
+    const auto job = report_of(s);
+    return s.perform(RunRecurringJob{.name = job.name,
+                                     .revision = job.revision,
+                                     .at = job.next_at,
+                                     .until = s.now(),
+                                     .next = s.now() + interval,
+                                     .push = std::make_shared<const PushJob>(
+                                         push_of(job.name, job.settings, s.now(), s.now()))});
+}
+
+void add_recurring_ahead_cases(StoreCases& add) {
+    add("ticks that were settled while the clock was ahead are settled anew, also of what is "
+        "paused",
+        [](Scenario& s) {
+            using Ran = RecurringRun::Outcome;
+            s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
+            run_tick(s);
+            while_ahead(s, [&] { expect_equal(run_tick(s).outcome, Ran::pushed, "a tick"); });
+            s.perform(AckJob{s.take_work()});
+            const auto before = report_of(s);
+            expect(before.settled_until > s.now() + recurring_step_back_max, "it must be settled");
+            RunRecurringJob anew{.name = before.name,
+                                 .revision = before.revision,
+                                 .at = before.next_at,
+                                 .until = s.now(),
+                                 .next = s.now() + interval,
+                                 .anew = true};
+            auto with_push = anew;
+            with_push.push = std::make_shared<const PushJob>(
+                push_of(before.name, before.settings, s.now(), s.now()));
+            s.expect_refused(with_push, "anew");
+            auto other = anew;
+            other.at = s.now();
+            expect_equal(s.perform(other), RecurringRun{}, "one that was read before");
+            s.perform(PauseRecurringJob{"report", true});
+            expect_equal(s.perform(anew).outcome, Ran::moved, "settling anew");
+            expect_equal(s.perform(anew), RecurringRun{}, "settling anew again");
+            auto job = report_of(s);
+            expect(job.paused, "it must be paused");
+            expect_equal(job.settled_until, s.now(), "which ticks are settled");
+            expect_equal(job.next_at, s.now() + interval, "when it is due");
+            expect_equal(job.runs, 1U, "runs");
+            expect_equal(job.last_at, before.last_at, "its last tick");
+            s.perform(PauseRecurringJob{"report", false});
+            s.advance(interval);
+            expect_equal(run_tick(s).outcome, Ran::pushed, "the next tick");
+            s.perform(AckJob{s.take_work()});
+        });
+
+    add("of ticks that were run while the clock was ahead the last one is not run again",
+        [](Scenario& s) {
+            using Ran = RecurringRun::Outcome;
+            s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
+            run_tick(s);
+            while_ahead(s, [&] { run_tick(s); });
+            s.perform(AckJob{s.take_work()});
+            const auto job = report_of(s);
+            s.perform(RunRecurringJob{.name = job.name,
+                                      .revision = job.revision,
+                                      .at = job.next_at,
+                                      .until = s.now(),
+                                      .next = *job.last_at,
+                                      .anew = true});
+            s.advance(*job.last_at - s.now());
+            expect_equal(run_tick(s).outcome, Ran::moved, "the tick that was run");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+            s.advance(interval);
+            expect_equal(run_tick(s).outcome, Ran::pushed, "the next one");
+        });
+}
+
+}  // namespace
+
+void add_wrong_clock_cases(StoreCases& add) {
+    add_delivery_ahead_cases(add);
+    add_job_ahead_cases(add);
+    add_timer_ahead_cases(add);
+    add_recurring_ahead_cases(add);
+}
+
+}  // namespace routemaster::testing
