@@ -23,6 +23,7 @@
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
+#include "routemaster/timer_explanation.hpp"
 #include "routemaster/timer_listener.hpp"
 #include "routemaster/timer_options.hpp"
 #include "routemaster/uid.hpp"
@@ -139,6 +140,11 @@ public:
     [[nodiscard]] Result<std::optional<TimerStatus>> peek(std::string id) const;
     void peek(std::string id, std::function<void(Result<std::optional<TimerStatus>>)> done) const;
 
+    /// Why a timer has not fired, or what became of it, which `to_text` says in words.
+    [[nodiscard]] Result<std::optional<TimerExplanation>> explain(std::string id) const;
+    void explain(std::string id,
+                 std::function<void(Result<std::optional<TimerExplanation>>)> done) const;
+
     /// The PENDING timers of a span of time, the next one first.
     [[nodiscard]] Result<std::vector<TimerStatus>> upcoming(UpcomingTimers span = {}) const;
     void upcoming(UpcomingTimers span,
@@ -167,8 +173,7 @@ public:
     void repost_dead(std::optional<std::string> id, Duration delay,
                      std::function<void(Result<std::uint64_t>)> done);
 
-    /// Forgets DEAD timers: the one of that id, or, without an id, all. Returns how many there
-    /// were.
+    /// Forgets DEAD timers: the one of that id, or, without an id, all. Returns how many.
     Result<std::uint64_t> drop_dead(std::optional<std::string> id);
     void drop_dead(std::optional<std::string> id, std::function<void(Result<std::uint64_t>)> done);
 

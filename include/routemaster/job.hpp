@@ -170,7 +170,10 @@ struct ListedQueue {
     /// its turn. None when no job is READY, or all that are wait for others of their groups, nor of
     /// Ruby Routemaster's queues, where no job says it.
     std::optional<TimePoint> due_since{};
-    RateLimits limits{};  ///< By default it has none.
+    RateLimits limits{};                   ///< By default it has none.
+    std::uint64_t workers = 0;             ///< Live workers that say that they serve the queue.
+    std::uint64_t unprofiled = 0;          ///< As in `QueueWorkers`, as is the next.
+    std::optional<TimePoint> worker_at{};  ///< When a worker of the queue was last heard of.
 
     friend bool operator==(const ListedQueue&, const ListedQueue&) = default;
 };

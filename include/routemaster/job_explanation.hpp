@@ -12,6 +12,7 @@
 #include "routemaster/job.hpp"
 #include "routemaster/job_status.hpp"
 #include "routemaster/time.hpp"
+#include "routemaster/worker_profile.hpp"
 
 namespace routemaster {
 
@@ -29,6 +30,9 @@ struct JobExplanation {
         queue_paused,   ///< Nobody gets a job of its queue until that is resumed.
         group_is_full,  ///< As many jobs of its group as may be under way are `before` it.
         rate_limited,   ///< Its queue or its group has begun as many as its rate limit allows.
+        no_worker,      ///< It is READY, and no worker serves its queue.
+        no_handler,     ///< It is READY, and no worker of its queue has a handler of its name.
+        workers_busy,   ///< It is READY, and all workers that have its handler are busy.
         awaits_worker,  ///< It is READY: a worker that asks gets it, or another before it.
     };
 
@@ -46,6 +50,9 @@ struct JobExplanation {
     std::optional<TimePoint> group_limited_until{};
     std::optional<TimePoint> leased_at{};  ///< Set if it is leased and that is known.
     std::optional<TimePoint> heard_at{};   ///< When its worker was last heard of, if it is leased.
+    /// The workers of its queue, and of its name. None in a reply of `AcquireJobs`.
+    std::optional<QueueWorkers> workers{};
+    TimePoint now{};  ///< The instant of the explanation, for the ages in its text.
 
     /// Follows from the rest.
     [[nodiscard]] Reason reason() const;
@@ -56,8 +63,9 @@ struct JobExplanation {
 /// The word for a reason: `leased`, `buried`, `awaits_jobs`, …
 [[nodiscard]] std::string to_string(JobExplanation::Reason reason);
 
-/// The explanation as a clause, without times: "jobs 3 and 4 of its group 'account:42', of which 2
-/// may be under way, are before it".
+/// The explanation as a clause: "jobs 3 and 4 of its group 'account:42', of which 2 may be under
+/// way, are before it"; "no worker serves its queue; the last one was heard of 3 min ago". A job
+/// that is SCHEDULED also says whether a worker and a handler wait for it.
 [[nodiscard]] std::string to_text(const JobExplanation& explanation);
 
 }  // namespace routemaster

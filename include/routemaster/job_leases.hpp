@@ -28,6 +28,7 @@
 #include "routemaster/store.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/worker_profile.hpp"
 
 namespace routemaster {
 
@@ -69,6 +70,9 @@ struct LeaseRequest {
     std::uint32_t limit = 1;      ///< 1 to `leases_per_request_max`.
     Duration wait{0};             ///< For a job, up to `lease_wait_max`. 0: not at all.
     Duration lease_time{30'000};  ///< From `lease_time_min` to `lease_time_max`.
+    /// The names of the jobs that the worker can do, for explanations: it gets any job all the
+    /// same. Empty: not said. At most `profile_names_max`, of `profile_name_bytes_max` each.
+    std::vector<std::string> handlers{};
     /// True once the client is gone, so that it is given nothing. Null: nobody knows.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };

@@ -37,8 +37,8 @@ public:
                                                                      .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedQueue>>)> done) const;
 
-    /// One of them, `delivery_queue` included; one that would not be listed is all zeros. `invalid`
-    /// when the name is none of a queue.
+    /// One of them, `delivery_queue` included; one that would not be listed is all zeros, but
+    /// for its workers. `invalid` when the name is none of a queue.
     [[nodiscard]] Result<ListedQueue> find(const std::string& name) const;
     void find(const std::string& name, std::function<void(Result<ListedQueue>)> done) const;
 

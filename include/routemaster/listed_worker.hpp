@@ -12,6 +12,7 @@
 #include "routemaster/job.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/worker_profile.hpp"
 
 namespace routemaster {
 
@@ -40,6 +41,10 @@ struct ListedWorker {
     /// Of these the ones that it has had for longest, at most `worker_jobs_max`. Of a worker with
     /// many jobs of several queues, they may be of one of these queues alone.
     std::vector<LeasedByWorker> jobs{};
+    /// What the worker said about itself. None of one that does not: of an older version, or of
+    /// Ruby Routemaster.
+    std::optional<WorkerProfile> profile{};
+    std::uint32_t busy = 0;  ///< Of `profile->capacity`, with its last heartbeat.
 
     friend bool operator==(const ListedWorker&, const ListedWorker&) = default;
 };

@@ -13,6 +13,7 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/job.hpp"
+#include "routemaster/recurring_explanation.hpp"
 #include "routemaster/recurring_job.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step/reply.hpp"
@@ -98,6 +99,12 @@ public:
     [[nodiscard]] Result<std::optional<RecurringJob>> find(std::string name) const;
     void find(std::string name,
               std::function<void(Result<std::optional<RecurringJob>>)> done) const;
+
+    /// What a recurring job waits for, which `to_text` says in words; nothing when there is none of
+    /// that name.
+    [[nodiscard]] Result<std::optional<RecurringExplanation>> explain(std::string name) const;
+    void explain(std::string name,
+                 std::function<void(Result<std::optional<RecurringExplanation>>)> done) const;
 
     /// A page of them, by name.
     [[nodiscard]] Result<std::vector<RecurringJob>> list(Page page = {.after = {},

@@ -24,6 +24,8 @@ namespace routemaster {
 struct RecurringSchedulerOptions {
     /// A look at the store even when nobody woke it. At least 1 ms.
     Duration poll_interval{1'000};
+    /// Of its name among the workers of the store; by default each draws its own.
+    std::optional<std::uint64_t> seed{};
     Log log{};
 };
 
@@ -59,6 +61,9 @@ struct RecurringSchedulerStatus {
 /// shows now, which is logged, and counted in `recurring.rescheduled`. Of the ticks that were run
 /// ahead of their time the last one is not run again, those before it are. Schedulers look for that
 /// when they begin, and when the clock was set back.
+///
+/// With its looks, at most once in a `poll_interval`, a scheduler says that it is alive, as workers
+/// do (`Heartbeat`), so that `RecurringJobs::explain` knows whether a scheduler runs.
 ///
 /// A recurring job that it cannot run, because its zone is not known on this machine or its queue
 /// is damaged, is logged once, and left to others. Up to 900 such keep no other from running.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "routemaster/batch.hpp"
+#include "routemaster/batch_explanation.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/queued_batch.hpp"
 #include "routemaster/result.hpp"
@@ -89,6 +90,12 @@ public:
     [[nodiscard]] Result<std::optional<QueuedBatch>> batch(const Uid& batch) const;
     void batch(const Uid& batch,
                std::function<void(Result<std::optional<QueuedBatch>>)> done) const;
+
+    /// Why one of them is not delivered yet, which `to_text` says in words; nothing when no queued
+    /// batch has that id.
+    [[nodiscard]] Result<std::optional<BatchExplanation>> explain(const Uid& batch) const;
+    void explain(const Uid& batch,
+                 std::function<void(Result<std::optional<BatchExplanation>>)> done) const;
 
     /// Ends the wait of one of them, which fills, or failed. It keeps its place: with
     /// `max_in_flight` 1 those before it go first. A subscriber whose health is low may still be

@@ -114,6 +114,8 @@ void add_lost_reply_cases(StoreCases& add);
 void add_worker_cases(StoreCases& add);
 /// Adds the cases about the list of workers.
 void add_listed_worker_cases(StoreCases& add);
+/// Adds the cases about what workers say about themselves.
+void add_worker_profile_cases(StoreCases& add);
 /// Adds the cases about who may deliver what.
 void add_destination_cases(StoreCases& add);
 /// Adds the cases about an attempt and its end.

@@ -1,5 +1,7 @@
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
@@ -32,6 +34,14 @@ JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std
     return found;
 }
 
+/// A worker serves the queue all the while, and handles all jobs.
+void serve(const Scenario& s) {
+    WorkerProfile profile{.queues = {work_queue}, .others = WorkerProfile::Others::handled};
+    profile.silence = Duration{60'000};
+    s.perform(Heartbeat{.worker = Scenario::worker(9),
+                        .profile = std::make_shared<const WorkerProfile>(std::move(profile))});
+}
+
 JobOptions in_group(std::uint32_t concurrency) {
     JobOptions options;
     options.group = "g";
@@ -43,12 +53,19 @@ JobOptions in_group(std::uint32_t concurrency) {
 
 void add_explanation_cases(StoreCases& add) {
     add("a job says why it does not run yet, through its whole life", [](Scenario& s) {
+        serve(s);
         const auto id =
             s.perform(PushJob{work_queue, "a", s.now() + Duration{500}, {.attempts_max = 2}}).id;
         expect_text(s, id, Reason::not_due, "it is not due yet for attempt 1 of 2");
         s.advance(Duration{500});
+        expect_text(s, id, Reason::awaits_worker, "it is READY for attempt 1 of 2, and it is next");
+        const auto other = s.push_with("b", {});
         expect_text(s, id, Reason::awaits_worker,
-                    "it is READY for attempt 1 of 2, as are 0 others of its queue");
+                    "it is READY for attempt 1 of 2, as is 1 other of its queue");
+        const auto third = s.push_with("c", {});
+        expect_text(s, id, Reason::awaits_worker,
+                    "it is READY for attempt 1 of 2, as are 2 others of its queue");
+        for (const auto each : {other, third}) s.perform(DeleteJob{work_queue, each});
         s.perform(PauseQueue{work_queue, true});
         expect_text(s, id, Reason::queue_paused, "its queue is paused");
         s.perform(PauseQueue{work_queue, false});
@@ -68,6 +85,7 @@ void add_explanation_cases(StoreCases& add) {
     });
 
     add("a job that failed says what it waits for, and why it was given up", [](Scenario& s) {
+        serve(s);
         const auto id = s.push_with("a", {.attempts_max = 2});
         s.perform(FailJob{s.take_work(), "broken", s.now() + Duration{1'000}});
         const auto waits =
@@ -79,6 +97,7 @@ void add_explanation_cases(StoreCases& add) {
     });
 
     add("a job that waits for others names them", [](Scenario& s) {
+        serve(s);
         const auto a = s.push_with("a", {});
         const auto b = s.push_with("b", {});
         PushJob push{work_queue, "c", s.now()};
@@ -91,8 +110,7 @@ void add_explanation_cases(StoreCases& add) {
         expect_text(s, c, Reason::awaits_jobs,
                     "job " + std::to_string(b) + " must be done before it");
         s.perform(AckJob{s.take_work()});
-        expect_text(s, c, Reason::awaits_worker,
-                    "it is READY for attempt 1 of 25, as are 0 others of its queue");
+        expect_text(s, c, Reason::awaits_worker, "it is READY for attempt 1 of 25, and it is next");
     });
 
     add("a job that waits for BURIED ones names them", [](Scenario& s) {
@@ -120,6 +138,7 @@ void add_explanation_cases(StoreCases& add) {
     });
 
     add("a job that its group keeps waiting names those before it", [](Scenario& s) {
+        serve(s);
         const auto first = s.push_with("a", in_group(2));
         const auto second = s.push_with("b", in_group(2));
         const auto third = s.push_with("c", in_group(2));

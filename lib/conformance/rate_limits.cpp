@@ -321,6 +321,7 @@ void add_explanation_cases_of_limits(StoreCases& add) {
         const auto x = s.push_with("x", {});
         const auto y = s.push_with("y", {});
         const auto later = s.perform(PushJob{work_queue, "l", s.now() + one_second}).id;
+        s.perform(Heartbeat{Scenario::worker(9)});
         const auto explain = [&](JobId id) { return *s.perform(ExplainJob{work_queue, id}); };
         expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "before");
         expect_equal(take_all(s), std::string{"ax"}, "jobs");

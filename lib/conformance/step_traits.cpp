@@ -164,6 +164,7 @@ struct BusyStore {
     RetireWorker step(std::type_identity<RetireWorker>) { return {work.worker}; }
     ScrubWorkers step(std::type_identity<ScrubWorkers>) { return {silence}; }
     ListWorkers step(std::type_identity<ListWorkers>) { return {}; }
+    FindQueueWorkers step(std::type_identity<FindQueueWorkers>) { return {work_queue}; }
     CountJobs step(std::type_identity<CountJobs>) { return {work_queue}; }
     BeginDelivery step(std::type_identity<BeginDelivery>) { return {delivery, backoff_max}; }
     SettleDelivery step(std::type_identity<SettleDelivery>) {
@@ -225,8 +226,9 @@ std::uint64_t things_in(const Snapshot& all) {
     for (const auto& [token, batches] : all.dead) {
         for (const auto& batch : batches) things += batch.events;
     }
-    for (const auto& [name, queue, due_since, limits] : all.queues) {
-        things += queue.scheduled + queue.ready + queue.pending + queue.buried;
+    for (const auto& queue : all.queues) {
+        const auto& jobs = queue.status;
+        things += jobs.scheduled + jobs.ready + jobs.pending + jobs.buried;
     }
     for (const auto& timers : all.timers) things += timers.size();
     for (const auto& counter : all.counters) {

@@ -44,6 +44,7 @@ std::vector<StoreCase> store_conformance() {
     add_lost_reply_cases(add);
     add_worker_cases(add);
     add_listed_worker_cases(add);
+    add_worker_profile_cases(add);
     add_destination_cases(add);
     add_delivery_cases(add);
     add_health_cases(add);

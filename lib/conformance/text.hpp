@@ -146,7 +146,18 @@ public:
     static std::string of(const JobExplanation& e) {
         return record({of(e.status), of(e.queue), "before " + of(e.before), of(e.concurrency),
                        of(e.queue_limited_until), of(e.group_limited_until), of(e.leased_at),
-                       of(e.heard_at)});
+                       of(e.heard_at), of(e.workers)});
+    }
+    static std::string of(const QueueWorkers& w) {
+        return record({"workers " + of(w.workers), "handling " + of(w.handling),
+                       "full " + of(w.full), of(w.capacity), of(w.busy_since),
+                       "unprofiled " + of(w.unprofiled), "last " + of(w.last_at)});
+    }
+    static std::string of(const WorkerProfile& p) {
+        return record({of(p.name), of(p.host), of(p.process), of(p.since), of(p.queues),
+                       of(p.handlers), of(p.handlers_total),
+                       word(p.others, {"refused", "handled", "unknown"}), of(p.capacity),
+                       of(p.silence)});
     }
     static std::string of(const RateLimit& limit) {
         return record({of(limit.jobs), "per " + of(limit.per), "burst " + of(limit.burst)});
@@ -155,14 +166,16 @@ public:
         return record({of(limits.queue), "each group " + of(limits.each_group)});
     }
     static std::string of(const ListedQueue& queue) {
-        return record({of(queue.name), of(queue.status), of(queue.due_since), of(queue.limits)});
+        return record({of(queue.name), of(queue.status), of(queue.due_since), of(queue.limits),
+                       of(queue.workers), of(queue.unprofiled), of(queue.worker_at)});
     }
     static std::string of(const LeasedByWorker& job) {
         return record({of(job.queue), of(job.id), of(job.job), of(job.attempt), of(job.since),
                        of(job.cancelled)});
     }
     static std::string of(const ListedWorker& worker) {
-        return record({of(worker.id), of(worker.seen), of(worker.leased), of(worker.jobs)});
+        return record({of(worker.id), of(worker.seen), of(worker.leased), of(worker.jobs),
+                       of(worker.profile), of(worker.busy)});
     }
     static std::string of(const Lease& lease) {
         return record({of(lease.queue), of(lease.job), of(lease.worker), of(lease.fence),

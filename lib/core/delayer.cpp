@@ -342,4 +342,38 @@ TimerListener Delayer::listen_async(AsyncTimerHandler handler, TimerListenerOpti
     return listener;
 }
 
+// --- Explanations --------------------------------------------------------------------------------
+
+namespace {
+
+using ExplainedTimer = std::optional<TimerExplanation>;
+
+}  // namespace
+
+Result<ExplainedTimer> Delayer::explain(std::string id) const {
+    const auto now = clock_.now();
+    auto found = perform(store_, FindTimer{space_, std::move(id)}, now);
+    if (!found) return found.error();
+    if (!*found) return ExplainedTimer{};
+    auto counts = perform(store_, CountTimers{space_}, now);
+    if (!counts) return counts.error();
+    return ExplainedTimer{TimerExplanation{**std::move(found), *counts, now}};
+}
+
+void Delayer::explain(std::string id, std::function<void(Result<ExplainedTimer>)> done) const {
+    const auto now = clock_.now();
+    submit(store_, FindTimer{space_, std::move(id)}, now,
+           [&store = store_, space = space_, now,
+            done = std::move(done)](const Result<std::optional<TimerStatus>>& found) mutable {
+               if (!found) return done(found.error());
+               if (!*found) return done(ExplainedTimer{});
+               submit(store, CountTimers{std::move(space)}, now,
+                      [timer = **found, now,
+                       done = std::move(done)](const Result<TimerCounts>& counts) {
+                          if (!counts) return done(counts.error());
+                          done(ExplainedTimer{TimerExplanation{timer, *counts, now}});
+                      });
+           });
+}
+
 }  // namespace routemaster

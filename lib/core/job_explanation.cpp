@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "core/codec/job_name.hpp"
+
 namespace routemaster {
 namespace {
 
@@ -35,18 +37,51 @@ JobExplanation::Reason JobExplanation::reason() const {
     }
     if (queue.paused) return Reason::queue_paused;
     if (!before.empty()) return Reason::group_is_full;
-    return queue_limited_until || group_limited_until ? Reason::rate_limited
-                                                      : Reason::awaits_worker;
+    if (queue_limited_until || group_limited_until) return Reason::rate_limited;
+    switch (workers ? workers->lack() : QueueWorkers::Lack::nothing) {
+        case QueueWorkers::Lack::worker: return Reason::no_worker;
+        case QueueWorkers::Lack::handler: return Reason::no_handler;
+        case QueueWorkers::Lack::capacity: return Reason::workers_busy;
+        case QueueWorkers::Lack::nothing: break;
+    }
+    return Reason::awaits_worker;
 }
 
 std::string to_string(JobExplanation::Reason reason) {
-    constexpr std::array<std::string_view, 8> words{"leased",       "buried",       "awaits_jobs",
-                                                    "not_due",      "queue_paused", "group_is_full",
-                                                    "rate_limited", "awaits_worker"};
+    constexpr std::array<std::string_view, 11> words{
+        "leased",       "buried",    "awaits_jobs", "not_due",      "queue_paused", "group_is_full",
+        "rate_limited", "no_worker", "no_handler",  "workers_busy", "awaits_worker"};
     return std::string{words.at(static_cast<std::size_t>(reason))};
 }
 
 namespace {
+
+/// What the workers of its queue lack; empty when nothing.
+std::string text_of_lack(const JobExplanation& explanation) {
+    if (!explanation.workers) return {};
+    return to_text(*explanation.workers, "its queue", detail::name_of_job(explanation.status.job),
+                   explanation.now);
+}
+
+/// How many others are READY; a job alone is next.
+std::string text_of_turn(const JobExplanation& explanation) {
+    const auto others = std::max<std::uint64_t>(explanation.queue.ready, 1) - 1;
+    auto text = "it is READY for " + attempt_of(explanation.status);
+    if (others == 0) {
+        text += ", and it is next";
+    } else if (others == 1) {
+        text += ", as is 1 other of its queue";
+    } else {
+        text += ", as are " + std::to_string(others) + " others of its queue";
+    }
+    const auto& workers = explanation.workers;
+    if (workers && workers->handling == 0 && workers->unprofiled > 0) {
+        text += "; " + std::to_string(workers->unprofiled) +
+                (workers->unprofiled == 1 ? " worker does not say which queues and jobs it serves"
+                                          : " workers do not say which queues and jobs they serve");
+    }
+    return text;
+}
 
 std::string text_of_reason(const JobExplanation& explanation) {
     using Reason = JobExplanation::Reason;
@@ -64,7 +99,11 @@ std::string text_of_reason(const JobExplanation& explanation) {
                         ? ""
                         : ", and " + names(explanation.buried) +
                               (explanation.buried.size() == 1 ? " is" : " are") + " BURIED");
-        case Reason::not_due: return "it is not due yet for " + attempt_of(status);
+        case Reason::not_due: {
+            const auto lack = text_of_lack(explanation);
+            return "it is not due yet for " + attempt_of(status) +
+                   (lack.empty() ? "" : "; " + lack);
+        }
         case Reason::queue_paused: return "its queue is paused";
         case Reason::group_is_full:
             return names(explanation.before) + " of its group '" + status.options.group +
@@ -77,10 +116,10 @@ std::string text_of_reason(const JobExplanation& explanation) {
                                                                : "the rate limit of "} +
                    "its group '" + status.options.group + "' " +
                    (explanation.queue_limited_until ? "are" : "is") + " used up";
-        case Reason::awaits_worker:
-            return "it is READY for " + attempt_of(status) + ", as are " +
-                   std::to_string(std::max<std::uint64_t>(explanation.queue.ready, 1) - 1) +
-                   " others of its queue";
+        case Reason::no_worker:
+        case Reason::no_handler:
+        case Reason::workers_busy: return text_of_lack(explanation);
+        case Reason::awaits_worker: return text_of_turn(explanation);
     }
     return {};
 }

@@ -48,6 +48,16 @@ Result<void> check(const LeaseRequest& request) {
     if (request.wait < Duration{0} || request.wait > lease_wait_max) {
         return out_of("wait", "0", std::to_string(lease_wait_max.count()) + " ms");
     }
+    const auto too_long = [](const std::string& name) {
+        return name.empty() || name.size() > profile_name_bytes_max;
+    };
+    const auto& handlers = request.handlers;
+    if (handlers.size() > profile_names_max ||
+        std::any_of(handlers.begin(), handlers.end(), too_long)) {
+        return Error{Errc::invalid, "handlers: must be at most " +
+                                        std::to_string(profile_names_max) + " names of 1 to " +
+                                        std::to_string(profile_name_bytes_max) + " bytes"};
+    }
     return check_lease_time(request.lease_time);
 }
 

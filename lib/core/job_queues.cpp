@@ -17,10 +17,16 @@ ListQueues from(std::string name) {
     return {{.after = std::move(name), .limit = 1}};
 }
 
-/// The queue of that name, if the store has something to say of it.
-ListedQueue taken(const std::vector<ListedQueue>& found, const std::string& name) {
-    const bool there = !found.empty() && found.front().name == name;
-    return there ? found.front() : ListedQueue{.name = name};
+bool is_listed(const std::vector<ListedQueue>& found, const std::string& name) {
+    return !found.empty() && found.front().name == name;
+}
+
+/// A queue that is not listed may have workers.
+ListedQueue unlisted(const std::string& name, const QueueWorkers& workers) {
+    return {.name = name,
+            .workers = workers.workers,
+            .unprofiled = workers.unprofiled,
+            .worker_at = workers.last_at};
 }
 
 }  // namespace
@@ -36,14 +42,24 @@ void JobQueues::list(Page page, std::function<void(Result<std::vector<ListedQueu
 Result<ListedQueue> JobQueues::find(const std::string& name) const {
     if (auto checked = check_queue(name); !checked) return checked.error();
     const auto found = perform(store_, from(name), clock_.now());
-    return found ? Result<ListedQueue>{taken(*found, name)} : found.error();
+    if (!found) return found.error();
+    if (is_listed(*found, name)) return found->front();
+    const auto workers = perform(store_, FindQueueWorkers{name}, clock_.now());
+    return workers ? Result<ListedQueue>{unlisted(name, *workers)} : workers.error();
 }
 
 void JobQueues::find(const std::string& name, std::function<void(Result<ListedQueue>)> done) const {
     if (auto checked = check_queue(name); !checked) return done(checked.error());
     submit(store_, from(name), clock_.now(),
-           [name, done = std::move(done)](const Result<std::vector<ListedQueue>>& found) {
-               done(found ? Result<ListedQueue>{taken(*found, name)} : found.error());
+           [&store = store_, &clock = clock_, name,
+            done = std::move(done)](const Result<std::vector<ListedQueue>>& found) mutable {
+               if (!found) return done(found.error());
+               if (is_listed(*found, name)) return done(found->front());
+               submit(store, FindQueueWorkers{name}, clock.now(),
+                      [name, done = std::move(done)](const Result<QueueWorkers>& workers) {
+                          done(workers ? Result<ListedQueue>{unlisted(name, *workers)}
+                                       : workers.error());
+                      });
            });
 }
 

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "core/codec/job_check.hpp"
+#include "core/codec/job_name.hpp"
 #include "core/codec/object_fields.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/job_schedule.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster {
@@ -218,6 +220,62 @@ Result<Removal> RecurringJobs::remove(std::string name) {
 
 void RecurringJobs::remove(std::string name, std::function<void(Result<Removal>)> done) {
     submit(store_, RemoveRecurringJob{std::move(name)}, clock_.now(), std::move(done));
+}
+
+// --- Explanations --------------------------------------------------------------------------------
+
+namespace {
+
+using ExplainedRecurring = std::optional<RecurringExplanation>;
+
+FindQueueWorkers workers_for_tick(const RecurringSettings& settings) {
+    return {settings.queue, detail::name_of_job(settings.job)};
+}
+
+}  // namespace
+
+Result<ExplainedRecurring> RecurringJobs::explain(std::string name) const {
+    const auto now = clock_.now();
+    auto found = find(std::move(name));
+    if (!found) return found.error();
+    if (!*found) return ExplainedRecurring{};
+    RecurringExplanation all{.recurring = **std::move(found), .now = now};
+    const auto schedulers = perform(store_, FindQueueWorkers{recurring_watch}, now);
+    if (!schedulers) return schedulers.error();
+    all.schedulers = *schedulers;
+    if (all.recurring.settings.timer) return ExplainedRecurring{std::move(all)};
+    const auto workers = perform(store_, workers_for_tick(all.recurring.settings), now);
+    if (!workers) return workers.error();
+    all.workers = *workers;
+    return ExplainedRecurring{std::move(all)};
+}
+
+void RecurringJobs::explain(std::string name,
+                            std::function<void(Result<ExplainedRecurring>)> done) const {
+    const auto now = clock_.now();
+    auto& store = store_;
+    auto with_workers = [&store, now, done](RecurringExplanation all) {
+        const auto& settings = all.recurring.settings;
+        if (settings.timer) return done(ExplainedRecurring{std::move(all)});
+        submit(store, workers_for_tick(settings), now,
+               [all, done](const Result<QueueWorkers>& workers) mutable {
+                   if (!workers) return done(workers.error());
+                   all.workers = *workers;
+                   done(ExplainedRecurring{std::move(all)});
+               });
+    };
+    find(std::move(name),
+         [&store, now, done, with_workers](const Result<std::optional<RecurringJob>>& found) {
+             if (!found) return done(found.error());
+             if (!*found) return done(ExplainedRecurring{});
+             RecurringExplanation all{.recurring = **found, .now = now};
+             submit(store, FindQueueWorkers{recurring_watch}, now,
+                    [all, done, with_workers](const Result<QueueWorkers>& schedulers) mutable {
+                        if (!schedulers) return done(schedulers.error());
+                        all.schedulers = *schedulers;
+                        with_workers(std::move(all));
+                    });
+         });
 }
 
 }  // namespace routemaster

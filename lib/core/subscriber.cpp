@@ -4,6 +4,7 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/step.hpp"
 #include "routemaster/url.hpp"
 
 namespace routemaster {
@@ -258,6 +259,82 @@ SubscribeOptions Subscriber::local(const LocalSubscribeOptions& options) const {
             .attempts_max = options.attempts_max,
             .age_max = options.age_max,
             .dead_max = options.dead_max};
+}
+
+// --- Explanations --------------------------------------------------------------------------------
+
+namespace {
+
+using ExplainedBatch = std::optional<BatchExplanation>;
+using Status = std::optional<SubscriberStatus>;
+
+void set_subscriber(BatchExplanation& all, const Status& subscriber) {
+    if (!subscriber) return;
+    all.callback = subscriber->subscription.callback;
+    all.max_in_flight = subscriber->subscription.max_in_flight;
+}
+
+void set_before(BatchExplanation& all, const std::vector<QueuedBatch>& first) {
+    if (first.empty() || first.front().status.uid == all.batch.status.uid) return;
+    all.before = first.front().status.uid;
+}
+
+FindQueueWorkers workers_for(const BatchExplanation& all) {
+    return {delivery_queue, delivery_handler(all.callback)};
+}
+
+}  // namespace
+
+Result<ExplainedBatch> Subscriber::explain(const Uid& batch) const {
+    const auto now = clock_->now();
+    auto found = perform(*store_, FindBatch{token_, batch}, now);
+    if (!found) return found.error();
+    if (!*found) return ExplainedBatch{};
+    BatchExplanation all{.batch = **std::move(found), .now = now};
+    const auto subscriber = perform(*store_, FindSubscriber{token_}, now);
+    if (!subscriber) return subscriber.error();
+    set_subscriber(all, *subscriber);
+    const auto first = perform(*store_, ListBatches{token_, 1}, now);
+    if (!first) return first.error();
+    set_before(all, *first);
+    const auto workers = perform(*store_, workers_for(all), now);
+    if (!workers) return workers.error();
+    all.workers = *workers;
+    return ExplainedBatch{std::move(all)};
+}
+
+void Subscriber::explain(const Uid& batch, std::function<void(Result<ExplainedBatch>)> done) const {
+    const auto now = clock_->now();
+    auto& store = *store_;
+    auto with_workers = [&store, now, done](BatchExplanation all) {
+        submit(store, workers_for(all), now,
+               [all, done](const Result<QueueWorkers>& workers) mutable {
+                   if (!workers) return done(workers.error());
+                   all.workers = *workers;
+                   done(ExplainedBatch{std::move(all)});
+               });
+    };
+    auto with_first = [&store, now, done, token = token_, with_workers](BatchExplanation all) {
+        submit(store, ListBatches{token, 1}, now,
+               [all, done, with_workers](const Result<std::vector<QueuedBatch>>& first) mutable {
+                   if (!first) return done(first.error());
+                   set_before(all, *first);
+                   with_workers(std::move(all));
+               });
+    };
+    submit(store, FindBatch{token_, batch}, now,
+           [&store, now, done, token = token_,
+            with_first](const Result<std::optional<QueuedBatch>>& found) {
+               if (!found) return done(found.error());
+               if (!*found) return done(ExplainedBatch{});
+               BatchExplanation all{.batch = **found, .now = now};
+               submit(store, FindSubscriber{token}, now,
+                      [all, done, with_first](const Result<Status>& subscriber) mutable {
+                          if (!subscriber) return done(subscriber.error());
+                          set_subscriber(all, *subscriber);
+                          with_first(std::move(all));
+                      });
+           });
 }
 
 }  // namespace routemaster

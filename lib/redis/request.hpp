@@ -42,6 +42,7 @@ struct RequestContext {
 struct AskedFor {
     std::string name{};  ///< Of a queue or a subscriber.
     Uid worker{};
+    std::string handler{};  ///< Of a job, or a callback.
 };
 
 /// The call of one step, as it is made. Begin it with `on`.

@@ -94,6 +94,18 @@ void print_fields(const std::string& object, bool json) {
     print_table(rows);
 }
 
+void print_explanation(const std::string& subject, std::string_view key, const std::string& body,
+                       bool json) {
+    if (json) {
+        std::cout << body << '\n';
+        return;
+    }
+    const auto all = parse_json(body).value();
+    std::cout << in_line(subject);
+    if (!key.empty()) std::cout << " is " << printed(field(field(all, key), "state"));
+    std::cout << ": " << in_line(printed(field(all, "text"))) << '\n';
+}
+
 void for_each_item(BusClient& client, std::string path,
                    const std::function<bool(const Value&)>& take) {
     while (!path.empty()) {

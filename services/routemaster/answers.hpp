@@ -38,6 +38,11 @@ namespace routemaster::service {
 /// in `_at`, is an instant.
 void print_fields(const std::string& object, bool json);
 
+/// Prints an explanation as a sentence: "timer a is pending: it is due in 3 s". `json`: as it was
+/// answered. `key` is the field whose `state` belongs to the sentence; empty for none.
+void print_explanation(const std::string& subject, std::string_view key, const std::string& body,
+                       bool json);
+
 /// Passes the items of a list to `take`, page by page, until it returns false.
 void for_each_item(BusClient& client, std::string path,
                    const std::function<bool(const Value&)>& take);

@@ -83,6 +83,13 @@ int show_batch(const BatchesSettings& settings) {
     return 0;
 }
 
+int explain_batch(const BatchesSettings& settings) {
+    const auto path = path_of_batch(settings) + "/explanation";
+    print_explanation("batch " + settings.batch, "batch",
+                      BusClient{settings.bus}.demand("GET", path).body, settings.json);
+    return 0;
+}
+
 int deliver(const BatchesSettings& settings) {
     BusClient{settings.bus}.demand("POST", path_of_batch(settings) + "/deliver");
     return 0;
@@ -125,13 +132,15 @@ Run declare_batches(CLI::App& app) {
     declare("list", "List the batches that wait or are under way; without a command as well",
             list_batches);
     declare_batch(declare("show", "Show one of them", show_batch), *settings);
+    declare_batch(declare("explain", "Say why one of them is not delivered yet", explain_batch),
+                  *settings);
     declare_batch(declare("deliver", "Deliver one that waits now, behind those before it", deliver),
                   *settings);
     declare_batch(declare("drop", "Drop one for good", drop), *settings);
 
     return [settings, work] {
         settings->bus.token = token_of(*settings);
-        const bool looks = *work == list_batches || *work == show_batch;
+        const bool looks = *work == list_batches || *work == show_batch || *work == explain_batch;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

@@ -39,8 +39,18 @@ std::string path_of(const QueuesSettings& settings) { return "/v1/queues/" + set
 
 /// The head of the table; the line of a queue is below.
 Rows queue_rows() {
-    return {
-        {"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "PAUSED", "RATE", "GROUPS"}};
+    return {{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "WORKERS", "PAUSED",
+             "RATE", "GROUPS"}};
+}
+
+/// How many workers serve a queue. Without any: when the last one was heard of, or `?` while a
+/// worker does not say what it serves.
+std::string workers(const Value& queue) {
+    const auto count = number(queue, "workers");
+    if (count > 0) return std::to_string(count);
+    if (number(queue, "unprofiled") > 0) return "?";
+    const auto& last = field(queue, "worker_at");
+    return last.is_null() ? "none" : "none for " + printed_age(last);
 }
 
 std::vector<std::string> row_of_queue(const Value& queue) {
@@ -49,6 +59,7 @@ std::vector<std::string> row_of_queue(const Value& queue) {
         row.push_back(printed(field(queue, state)));
     }
     row.push_back(printed_age(field(queue, "due_since")));
+    row.push_back(workers(queue));
     row.push_back(field(queue, "paused") == Value{true} ? "yes" : "no");
     const auto& limits = field(queue, "rate_limits");
     for (const char* whose : {"queue", "each_group"})

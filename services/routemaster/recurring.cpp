@@ -82,6 +82,13 @@ int show(const RecurringSettings& settings) {
     return 0;
 }
 
+int explain(const RecurringSettings& settings) {
+    const auto body =
+        BusClient{settings.bus}.demand("GET", path_of(settings) + "/explanation").body;
+    print_explanation("recurring job " + settings.name, {}, body, settings.json);
+    return 0;
+}
+
 /// Puts one, with the fields that say what its ticks do.
 int put_with(const RecurringSettings& settings, Value::Map fields) {
     fields.emplace_back("schedule", settings.schedule);
@@ -224,6 +231,7 @@ Run declare_recurring(CLI::App& app) {
     };
     declare("list", "List the recurring jobs", list);
     with_name(declare("show", "Show a recurring job", show));
+    with_name(declare("explain", "Say what a recurring job waits for", explain));
     declare_put(with_name(declare("put", "Add a recurring job, or change one", put)), *settings);
     declare_put_timer(
         with_name(declare("put-timer", "Add a recurring timer, or change one", put_timer)),

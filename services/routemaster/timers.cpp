@@ -85,6 +85,15 @@ int show_timer(const TimersSettings& settings) {
     return 0;
 }
 
+int explain_timer(const TimersSettings& settings) {
+    BusClient client{settings.bus};
+    const auto path =
+        "/v1/timer_explanations/" + settings.space + "/" + client.encoded(settings.id);
+    print_explanation("timer " + settings.id, "timer", client.demand("GET", path).body,
+                      settings.json);
+    return 0;
+}
+
 int show_stats(const TimersSettings& settings) {
     const auto body =
         BusClient{settings.bus}.demand("GET", "/v1/timer_counts/" + settings.space).body;
@@ -219,6 +228,8 @@ Run declare_timers(CLI::App& app) {
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
     declare_id(declare("show", "Show a timer", show_timer), *settings)->required();
+    declare_id(declare("explain", "Say why a timer has not fired", explain_timer), *settings)
+        ->required();
     declare("stats", "Count the timers in each state, and the listeners", show_stats);
     declare_id(declare("cancel", "Forget a timer that has not been handled", cancel), *settings)
         ->required();
@@ -246,7 +257,8 @@ Run declare_timers(CLI::App& app) {
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
-        const bool looks = *work == list_timers || *work == show_timer || *work == show_stats;
+        const bool looks = *work == list_timers || *work == show_timer || *work == explain_timer ||
+                           *work == show_stats;
         if (settings->watch.watch && !looks) {
             throw CLI::ValidationError("--watch", "only what is shown can be watched");
         }

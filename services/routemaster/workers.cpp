@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -20,9 +21,53 @@ struct WorkersSettings {
     bool json = false;
 };
 
+/// The queues of a worker; `?` when the worker does not say.
+std::string serves(const Value& profile) {
+    if (profile.is_null()) return "?";
+    std::string all;
+    for (const auto& queue : elements(field(profile, "queues"))) {
+        const bool schedules = queue == Value{":recurring"};
+        all += (all.empty() ? "" : ",") + (schedules ? "(recurring jobs)" : printed(queue));
+    }
+    return all.empty() ? "-" : cell(all);
+}
+
+/// The names of the jobs that a worker can do, the first few: "crop,resize and 7 more".
+std::string handlers(const Value& profile) {
+    constexpr std::size_t shown_max = 3;
+    if (profile.is_null()) return "?";
+    const auto& others = field(profile, "others");
+    const auto total = static_cast<std::size_t>(number(profile, "handlers_total"));
+    std::string all;
+    std::size_t shown = 0;
+    for (const auto& name : elements(field(profile, "handlers"))) {
+        if (shown == shown_max) break;
+        all += (shown++ == 0 ? "" : ",") + printed(name);
+    }
+    if (total > shown) {
+        all += (all.empty() ? "" : " and ") + std::to_string(total - shown) + " more";
+    }
+    if (others == Value{"handled"}) all += all.empty() ? "any" : " and any other";
+    if (others == Value{"unknown"}) all += all.empty() ? "?" : " and ?";
+    return all.empty() ? "-" : cell(all);
+}
+
+/// How many jobs a worker has under way of how many it can have at once.
+std::string busy(const Value& profile) {
+    if (profile.is_null()) return "-";
+    const auto capacity = number(profile, "capacity");
+    const auto taken = std::to_string(number(profile, "busy"));
+    return capacity == 0 ? taken : taken + "/" + std::to_string(capacity);
+}
+
 /// A line for each of its jobs, the first of which says who it is; at least one.
 void add_rows(Rows& rows, const Value& worker) {
+    const auto& profile = field(worker, "profile");
     std::vector<std::string> who{printed(field(worker, "worker")),
+                                 profile.is_null() ? "-" : cell(printed(field(profile, "name"))),
+                                 serves(profile),
+                                 handlers(profile),
+                                 busy(profile),
                                  printed_age(field(worker, "seen_at")),
                                  printed(field(worker, "leased"))};
     const auto& jobs = elements(field(worker, "jobs"));
@@ -42,7 +87,8 @@ void add_rows(Rows& rows, const Value& worker) {
 
 int list(const WorkersSettings& settings) {
     BusClient client{settings.bus};
-    Rows rows{{"WORKER", "SEEN", "JOBS", "QUEUE", "ID", "SINCE", "ATTEMPT", "NAME"}};
+    Rows rows{{"WORKER", "NAME", "SERVES", "HANDLERS", "BUSY", "SEEN", "JOBS", "QUEUE", "ID",
+               "SINCE", "ATTEMPT", "NAME"}};
     for_each_item(client, "/v1/workers", [&](const Value& worker) {
         if (settings.json) {
             std::cout << printed(worker) << '\n';

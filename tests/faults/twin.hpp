@@ -87,6 +87,8 @@ private:
         }
     }
 
+    using Explained = detail::MaybeBoxed<std::optional<JobExplanation>>;
+
     void compare(Outcome& got, const Outcome& expected) {
         REQUIRE(got.has_value() == expected.has_value());
         if (!got) {
@@ -118,13 +120,31 @@ private:
             if (wanted) REQUIRE(kept_of({**batch}) == kept_of({*wanted}));
         } else if (auto* listed = std::get_if<std::vector<ListedQueue>>(&*got)) {
             auto wanted = std::get<std::vector<ListedQueue>>(*expected);
-            // READY jobs may have changed places.
+            // READY jobs may have changed places. Workers say what they serve with heartbeats.
             for (auto* queues : {listed, &wanted}) {
-                for (auto& queue : *queues) queue.due_since.reset();
+                for (auto& queue : *queues) {
+                    queue = {.name = queue.name, .status = queue.status, .limits = queue.limits};
+                }
             }
             CAPTURE(testing::Text::of(*listed));
             CAPTURE(testing::Text::of(wanted));
             REQUIRE(*listed == wanted);
+        } else if (auto* workers = std::get_if<std::vector<ListedWorker>>(&*got)) {
+            auto wanted = std::get<std::vector<ListedWorker>>(*expected);
+            for (auto* all : {workers, &wanted}) {
+                for (auto& worker : *all) {
+                    worker.profile.reset();
+                    worker.busy = 0;
+                }
+            }
+            REQUIRE(*workers == wanted);
+        } else if (std::holds_alternative<Explained>(*got)) {
+            auto explained = got->as<std::optional<JobExplanation>>();
+            auto wanted = expected->as<std::optional<JobExplanation>>();
+            for (auto* each : {&explained, &wanted}) {
+                if (*each) (*each)->workers.reset();
+            }
+            REQUIRE(explained == wanted);
         } else {
             const auto* start = std::get_if<DeliveryStart>(&*got);
             auto wanted = *expected;

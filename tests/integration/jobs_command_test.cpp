@@ -78,8 +78,19 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(jobs({"list", "images", "--name", "b", "--group", "account:42", "--json"})
               .output.starts_with(R"({"id":5,)"));
     CHECK(jobs({"list", "images", "--group", "none", "--json"}).output.empty());
-    CHECK(jobs({"explain", "images", "5"})
-              .output.starts_with("job 5 is ready: it is READY for attempt 1 of 25, as are "));
+    // The lease above was the last that anybody asked of the queue.
+    CHECK(jobs({"explain", "images", "5"}).output.starts_with("job 5 is ready: it is READY for "));
+    CHECK(jobs({"push", "unserved", "resize"}).status == 0);
+    const auto unserved = bus.ask("GET", "/v1/queues/unserved/jobs?state=ready", test::root_key);
+    const auto id = unserved.body.substr(7, unserved.body.find(',') - 7);
+    CHECK(jobs({"explain", "unserved", id}).output ==
+          "job " + id + " is ready: no worker serves its queue\n");
+    CHECK(run({"queues"}, root).output.find("none     no") != std::string::npos);
+    const auto workers = run({"workers"}, root).output;
+    CHECK(workers.find("NAME") != std::string::npos);
+    CHECK(workers.find("images") != std::string::npos);
+    CHECK(workers.find("http") != std::string::npos);
+    CHECK(workers.find("(recurring jobs)") != std::string::npos);
     CHECK(jobs({"explain", "images", "4"})
               .output.starts_with("job 4 is buried: it was given up: job 1, which it waited for, "
                                   "was deleted\nburied at "));

@@ -17,6 +17,7 @@ that is to find it is compiled against the copy and run:
     simulation_batches  batches of jobs, and jobs that wait for others
     faults        what a crash leaves in the file of the embedded store
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, wake-ups, and retries
+    explanations  the unit tests of why things wait
     wake_ups      the tests of how threads wake each other
     url           the tests of which URLs are accepted
     http_transport    the tests of many deliveries by HTTP at once
@@ -136,6 +137,7 @@ PROGRAMS["lease_loop"] = [
 PROGRAMS["job_leases"] = [
     [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_lease_extensions")
 ]
+PROGRAMS["explanations"] = [["tests/unit/explanations_test.cpp"]]
 PROGRAMS["wake_ups"] = [[f"tests/threads/{what}_test.cpp"] for what in ("event_queue", "runner")]
 PROGRAMS["http_transport"] = [
     ["tests/integration/http_transport_load_test.cpp", *sources_of("http")]

@@ -28,7 +28,8 @@ LAYERS = {
         job_batch queue_throughput printable_text
         api_token job queued_batch job_key job_metadata job_schedule job_explanation job_status
         idempotency_key
-        listed_worker job_exceptions push_options rate_limit recurring_job retry_policy typed_job
+        listed_worker worker_profile batch_explanation recurring_explanation job_exceptions
+        push_options rate_limit recurring_job retry_policy typed_job
         timer_action unique detail/rare
         codec/
     """,
@@ -40,7 +41,7 @@ LAYERS = {
         bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop
         job_batches monitor admission_control follow_ups job_context job_handler job_leases
         job_responder worker_pool_options recurring_jobs recurring_scheduler timer_options
-        timer_context timer_handler timer_listener_options timer_requests
+        timer_context timer_handler timer_listener_options timer_requests timer_explanation
     """,
     4: """
         store/ transport/ server/

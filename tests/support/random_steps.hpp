@@ -152,7 +152,7 @@ private:
             case 14: return FindBatch{queued_.subscriber, queued_.uid};
             case 15: return ListBatches{.token = any_token(), .limit = limit()};
             case 0: return RetireWorker{any_worker()};
-            case 1: return Heartbeat{any_worker()};
+            case 1: return heartbeat(now);
             case 2: return DropOldestBatches{1};
             case 3: return ListBatches{.token = any_token(), .limit = limit()};
             case 4: return FindSubscriber{any_token()};
@@ -165,6 +165,20 @@ private:
             case 9: return limit_work();
             default: return about_recurring(now);
         }
+    }
+
+    /// Half of them with a profile.
+    Heartbeat heartbeat(TimePoint now) {
+        Heartbeat beat{any_worker()};
+        if (random_.below(2) == 0) return beat;
+        WorkerProfile profile{.since = now, .capacity = 2, .silence = 20 * unit_};
+        profile.queues.push_back(any_queue());
+        profile.list_handlers({"resize"});
+        profile.others = static_cast<WorkerProfile::Others>(random_.below(3));
+        beat.profile = std::make_shared<const WorkerProfile>(std::move(profile));
+        beat.busy = static_cast<std::uint32_t>(random_.below(3));
+        if (beat.busy > 0) beat.busy_since = now;
+        return beat;
     }
 
     /// Limits that let most jobs begin in time.

@@ -112,3 +112,24 @@ TEST_CASE("http api: nobody but its owner and root reaches a queued batch") {
     CHECK(bus.remove(batches_of_billing + "/" + ids[1], shop).status == 401);
     CHECK(done(bus.store, rm::ListBatches{.token = billing}).size() == 3);
 }
+
+TEST_CASE("http api: a queued batch says why it is not delivered yet") {
+    Scenario bus;
+    const auto ids = three_queued(bus);
+    const auto explanation = [&](const std::string& id) {
+        return bus.get("/v1/subscriber/batches/" + id + "/explanation", billing);
+    };
+    const auto answer = explanation(ids[1]);
+    CHECK(answer.body.starts_with(R"({"text":"batch )" + ids[0] +
+                                  R"( of its subscriber is before it","before":")" + ids[0] +
+                                  R"(","workers":{"workers":0,"handling":0,)"));
+    CHECK(answer.body.ends_with(R"(,"batch":)" + other_entry(ids[1]) + "}"));
+    CHECK(explanation(ids[0]).body.starts_with(
+        R"({"text":"it waits for its next attempt; the last attempt failed: HTTP \"500\"",)"
+        R"("before":null,)"));
+    CHECK(bus.get("/v1/subscribers/" + std::string{billing} + "/batches/" + ids[1] + "/explanation",
+                  root)
+              .body == answer.body);
+    CHECK(explanation("x").status == 404);
+    CHECK(explanation(std::string{rm::Uid{1, 1}.text()}).status == 404);
+}

@@ -192,7 +192,8 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     bury(bus);
     CHECK(bus.get("/v1/queues/images", root).body ==
           R"({"queue":"images","scheduled":0,"ready":2,"pending":0,"buried":1,"paused":false,)"
-          R"("due_since":1795222901123,"rate_limits":{"queue":null,"each_group":null}})");
+          R"("due_since":1795222901123,"workers":0,"unprofiled":1,"worker_at":null,)"
+          R"("rate_limits":{"queue":null,"each_group":null}})");
     const auto at = std::to_string(rm::to_milliseconds(noon));
     const auto buried =
         R"({"id":1,"state":"buried","name":"a","arguments":[],"attempts":1,"attempts_max":25,)"
@@ -276,7 +277,10 @@ TEST_CASE("http api: a job says why it does not run") {
     CHECK(blocked.starts_with(
         R"({"reason":"group_is_full","text":"job 1 of its group 'g', of which 1 may be under way, )"
         R"(is before it","before":[1],"buried":[],"leased_at":null,"heard_at":null,)"
-        R"("limited_until":null,"job":{"id":2,)"));
+        R"("limited_until":null,"workers":{"workers":0,"handling":0,"full":0,"capacity":0,)"
+        R"("busy_since":null,"unprofiled":0,"last_at":null},"job":{"id":2,)"));
+    CHECK(explanation("1").body.starts_with(
+        R"({"reason":"no_worker","text":"no worker serves its queue","before":[],)"));
     const auto lease = acquire(bus);
     const auto leased = explanation("1").body;
     CHECK(leased.starts_with(R"({"reason":"leased","text":"worker )"));

@@ -159,6 +159,12 @@ TEST_CASE("http api: bad requests about leases are refused, and change nothing")
         CHECK(bus.images.status().value() == rm::QueueStatus{.pending = 1});
     };
     refused("/lease", "[]", "JSON: must be an object");
+    for (const char* handlers : {R"("resize")", "[1]"}) {
+        refused("/lease", R"({"handlers":)" + std::string{handlers} + "}",
+                "handlers: must be an array of strings");
+    }
+    refused("/lease", R"({"handlers":[""]})",
+            "handlers: must be at most 100 names of 1 to 255 bytes");
     refused("/lease", R"({"limit":101})", "limit: must be an integer from 1 to 100");
     refused("/lease", R"({"limit":"1"})", "limit: must be an integer from 1 to 100");
     refused("/lease", R"({"wait":30001})", "wait: must be an integer from 0 to 30000");

@@ -13,7 +13,7 @@ std::string shown(const std::string& name, int ready, const char* paused, const 
                   const char* limits = R"({"queue":null,"each_group":null})") {
     return R"({"queue":")" + name + R"(","scheduled":0,"ready":)" + std::to_string(ready) +
            R"(,"pending":0,"buried":0,"paused":)" + paused + R"(,"due_since":)" + since +
-           R"(,"rate_limits":)" + limits + "}";
+           R"(,"workers":0,"unprofiled":0,"worker_at":null,"rate_limits":)" + limits + "}";
 }
 
 }  // namespace

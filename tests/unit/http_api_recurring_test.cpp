@@ -247,3 +247,16 @@ TEST_CASE("http api: recurring jobs are for root alone") {
         CHECK(bus.ask(request(route.method, route.path, {})).status == 401);
     }
 }
+
+TEST_CASE("http api: a recurring job says what it waits for") {
+    Scenario bus;
+    CHECK(put(bus, report_path, report_body).status == 204);
+    const auto body = bus.get(report_path + "/explanation", root).body;
+    CHECK(body.starts_with(
+        R"({"text":"its next tick is in 2 d; no scheduler runs; no worker serves queue 'images'",)"
+        R"("schedulers":{"workers":0,)"));
+    CHECK(body.find(R"(,"workers":{"workers":0,)") != std::string::npos);
+    CHECK(body.find(R"(,"recurring":{"name":"report",)") != std::string::npos);
+    CHECK(bus.get("/v1/recurring/none/explanation", root).status == 404);
+    CHECK(bus.get(report_path + "/explanation", shop).status == 401);
+}

@@ -121,6 +121,11 @@ TEST_CASE("http api: timers are listed by their state, page by page, and counted
     CHECK(bus.get("/v1/timer_counts/calls").body ==
           R"({"pending":3,"fired":0,"dead":0,"listeners":0,"next_due":)" + at(rm::Duration{100}) +
               "}");
+    CHECK(bus.get("/v1/timer_explanations/calls/a/1")
+              .body.starts_with(
+                  R"({"text":"it is due in 0 s; no listener of its namespace asks for timers",)"
+                  R"("counts":{"pending":3,"fired":0,"dead":0,"listeners":0,"next_due":)"));
+    CHECK(bus.get("/v1/timer_explanations/calls/none").status == 404);
     CHECK(bus.get("/v1/timer_counts/none").body ==
           R"({"pending":0,"fired":0,"dead":0,"listeners":0,"next_due":null})");
 }

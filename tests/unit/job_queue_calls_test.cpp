@@ -75,7 +75,7 @@ TEST_CASE("jobs of one name or group are listed") {
     CHECK(grouped[0].id == b);
     const auto explained = scene.jobs.explain(b).value();
     REQUIRE(explained.has_value());
-    CHECK(explained->reason() == JobExplanation::Reason::awaits_worker);
+    CHECK(explained->reason() == JobExplanation::Reason::no_worker);
     CHECK(!scene.jobs.explain(b + 1).value());
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "routemaster/step/traits.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/worker_profile.hpp"
 
 namespace routemaster {
 
@@ -25,16 +27,22 @@ struct HeartbeatReply {
     friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
 };
 
-/// Says that a worker is alive. Repeating it is harmless.
+/// Says that a worker is alive, and what it serves. Repeating it is harmless.
 struct Heartbeat {
     using Reply = HeartbeatReply;
     static constexpr StepTraits traits{.name = "heartbeat",
                                        .repeatable = true,
                                        .changes = Changes::liveness,
                                        .needs = CapacityNeed::none};
-    [[nodiscard]] Result<void> check() const { return {}; }
+    [[nodiscard]] Result<void> check() const {
+        return profile == nullptr ? Result<void>{} : profile->check();
+    }
 
     Uid worker;
+    /// Null: as the worker said before. Kept until the worker retires or is scrubbed; on no disk.
+    std::shared_ptr<const WorkerProfile> profile{};
+    std::uint32_t busy = 0;        ///< Of its capacity. Read with a profile, as is the next.
+    TimePoint busy_since = never;  ///< When the oldest job under way began; `never` for none.
 };
 
 /// Jobs that one `RetireWorker` or `ScrubWorkers` releases at most; and it releases no more than
@@ -112,7 +120,24 @@ struct ListWorkers {
     Page page{.after = {}, .limit = workers_listed_max};  ///< No more than that, else `invalid`.
 };
 
+/// Tells which live workers serve a queue, and have a handler of a name. Of more than
+/// `profiles_read_max` workers the others count as ones that have it, and are not busy.
+struct FindQueueWorkers {
+    using Reply = QueueWorkers;
+    static constexpr StepTraits traits{.name = "find_queue_workers",
+                                       .repeatable = true,
+                                       .changes = Changes::nothing,
+                                       .needs = CapacityNeed::none};
+    [[nodiscard]] Result<void> check() const;
+
+    std::string queue;      ///< Any queue, or `recurring_watch` for schedulers; else `invalid`.
+    std::string handler{};  ///< As in `WorkerProfile::handlers`; empty: any.
+};
+
+/// Workers of one queue whose profiles one step reads at most.
+inline constexpr std::uint32_t profiles_read_max = 100;
+
 /// The steps about workers.
-using WorkerSteps = StepList<Heartbeat, RetireWorker, ScrubWorkers, ListWorkers>;
+using WorkerSteps = StepList<Heartbeat, RetireWorker, ScrubWorkers, ListWorkers, FindQueueWorkers>;
 
 }  // namespace routemaster

@@ -1,11 +1,13 @@
 #include <optional>
 
+#include "core/codec/job_name.hpp"
 #include "core/state/jobs.hpp"
 
 namespace routemaster::detail {
 
 JobExplanation JobTable::explain(const JobState& job, TimePoint now) const {
-    JobExplanation all{.status = status(job, now), .queue = count(job.queue, now)};
+    JobExplanation all{.status = status(job, now), .queue = count(job.queue, now), .now = now};
+    all.workers = workers_of(job.queue.name, name_of_job(all.status.job), now);
     if (job.worker != nullptr) {
         all.heard_at = job.worker->seen;
         if (!job.cancelled()) all.leased_at = job.worker->times.of(job.fence);

@@ -18,6 +18,7 @@
 #include "core/state/payload.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/worker_profile.hpp"
 
 namespace routemaster::detail {
 
@@ -216,6 +217,10 @@ struct Worker {
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< Of them.
     LeaseTimes times{};                                 ///< Since when it has them.
+    std::shared_ptr<const WorkerProfile> profile{};     ///< Null until the worker sent one.
+    TimePoint profiled_at{};                            ///< When the worker sent its last one,
+    std::uint32_t busy = 0;                             ///< with how much of its capacity taken,
+    TimePoint busy_since = never;                       ///< and since when by its oldest job.
 };
 
 }  // namespace routemaster::detail

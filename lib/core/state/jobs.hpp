@@ -34,6 +34,7 @@
 #include "core/state/paused_queue.hpp"
 #include "core/state/queue_state.hpp"
 #include "core/state/sequence.hpp"
+#include "core/state/served_queues.hpp"
 #include "core/state/throughput.hpp"
 #include "core/state/wake_ups.hpp"
 #include "routemaster/job.hpp"
@@ -201,6 +202,8 @@ public:
 
     /// Returns the fences of the worker's jobs that were cancelled.
     std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
+    /// Keeps what a worker says about itself.
+    void note_profile(const Heartbeat& heartbeat, TimePoint now);
 
     /// Releases the jobs of a worker, oldest first, and forgets it once those were all.
     ReleasedJobs retire(const Uid& uid, TimePoint now);
@@ -214,6 +217,9 @@ public:
     /// The queues that have jobs, are paused or have rate limits, by name.
     [[nodiscard]] std::vector<ListedQueue> list_queues(const Page& page, TimePoint now) const;
 
+    /// The live workers of a queue, and how many have a handler of that name.
+    [[nodiscard]] QueueWorkers workers_of(std::string_view queue, std::string_view handler,
+                                          TimePoint now) const;
     /// Who was heard of, and what they have leased.
     [[nodiscard]] std::vector<ListedWorker> list_workers(const Page& page) const;
 
@@ -365,6 +371,10 @@ private:
     /// among the BURIED.
     std::size_t bury(JobState& job, TimePoint now);
 
+    /// How many live workers serve each queue, and, without a name, how many have no profile.
+    [[nodiscard]] std::map<std::string, std::uint64_t, std::less<>> workers_by_queue(
+        TimePoint now) const;
+
     /// Why a push may not wait for the jobs that it names, if so.
     [[nodiscard]] Result<void> may_wait(const PushJob& step) const;
     /// Counts what happens to a job of a queue, if its jobs have ids.
@@ -429,6 +439,7 @@ private:
     OrderingGroups groups_{places_};
     Destinations destinations_{deliveries_, places_, wake_ups_};
     LeaseTable leases_{changes_};
+    ServedQueues served_;
     JobKeys keys_{changes_, counters_};
     IdempotencyKeys idempotency_keys_{changes_, counters_};
     NamedTable<SequenceState> sequences_;

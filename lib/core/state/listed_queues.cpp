@@ -28,13 +28,23 @@ std::optional<TimePoint> due_since(const QueueState& queue, TimePoint now) {
 }  // namespace
 
 std::vector<ListedQueue> JobTable::list_queues(const Page& page, TimePoint now) const {
+    const auto workers = workers_by_queue(now);
+    const auto count_of = [&workers](std::string_view name) {
+        const auto found = workers.find(name);
+        return found == workers.end() ? 0 : found->second;
+    };
     std::vector<ListedQueue> all;
     for (auto at = queues_.upper_bound(page.after); at != queues_.end(); ++at) {
         if (all.size() == page.limit) break;
         const auto& queue = at->second;
         if (queue.jobs.empty() && !queue.paused && !queue.limited()) continue;
-        all.push_back({queue.name, count(queue, now), due_since(queue, now),
-                       queue.limited() ? queue.rates->limits() : RateLimits{}});
+        all.push_back({.name = queue.name,
+                       .status = count(queue, now),
+                       .due_since = due_since(queue, now),
+                       .limits = queue.limited() ? queue.rates->limits() : RateLimits{},
+                       .workers = count_of(queue.name),
+                       .unprofiled = count_of(""),
+                       .worker_at = served_.last(queue.name)});
     }
     return all;
 }

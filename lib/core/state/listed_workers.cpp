@@ -26,6 +26,10 @@ std::vector<ListedWorker> JobTable::list_workers(const Page& page) const {
         if (all.size() == page.limit) break;
         const auto& [uid, worker] = *at;
         ListedWorker listed{.id = uid, .seen = worker.seen, .leased = worker.jobs.size()};
+        if (worker.profile != nullptr) {
+            listed.profile = *worker.profile;
+            listed.busy = worker.busy;
+        }
         for (const auto* job = worker.jobs.front(); job != nullptr; job = worker.jobs.next(*job)) {
             if (listed.jobs.size() == worker_jobs_max) break;
             listed.jobs.push_back(leased_by(worker, *job));

@@ -16,8 +16,11 @@
 #include "core/upkeep/recurring_ticks.hpp"
 #include "core/work/acquire_schedule.hpp"
 #include "core/work/event_queue.hpp"
+#include "core/work/own_profile.hpp"
+#include "routemaster/entropy.hpp"
 #include "routemaster/job_schedule.hpp"
 #include "routemaster/perform.hpp"
+#include "routemaster/random.hpp"
 #include "routemaster/result.hpp"
 #include "routemaster/step.hpp"
 
@@ -48,6 +51,7 @@ public:
         : store_{store},
           options_{std::move(options)},
           looks_{std::max(options_.poll_interval, Duration{1}), Duration{0}},
+          random_{options_.seed ? *options_.seed : entropy()},
           watch_{store.watch(recurring_watch, [queue = events_.shared()] { queue->wake(); })} {}
 
     Impl(const Impl&) = delete;
@@ -69,10 +73,18 @@ public:
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    void close(TimePoint deadline) { close_at_ = deadline; }
+    void close(TimePoint deadline) {
+        close_at_ = deadline;
+        if (profile_ == nullptr || retiring_) return;
+        retiring_ = true;
+        submit(store_, RetireWorker{worker_}, now_,
+               [event_queue = events_.shared()](const Result<ReleasedJobs>&) {
+                   event_queue->put(Retired{});
+               });
+    }
 
     [[nodiscard]] bool closed() const {
-        return close_at_ && ((!running_ && !looking_) || now_ >= *close_at_);
+        return close_at_ && ((!running_ && !looking_ && !retiring_) || now_ >= *close_at_);
     }
 
     [[nodiscard]] RecurringSchedulerStatus status() const {
@@ -101,17 +113,36 @@ private:
     struct Kicked {
         Result<Count> kicked;
     };
-    using Event = std::variant<Due, Listed, Ran, Kicked>;
+    struct Retired {};
+    using Event = std::variant<Due, Listed, Ran, Kicked, Retired>;
     using OwnEventQueue = detail::OwnEventQueue<Event>;
 
     void look() {
         looks_.asked(now_);
         asked_at_ = now_;
         looking_ = true;
+        beat();
         submit(store_, DueRecurringJobs{looked_at()}, now_,
                [event_queue = events_.shared()](Result<DueRecurring> due) {
                    event_queue->put(Due{std::move(due)});
                });
+    }
+
+    /// Says that a scheduler is alive. Whether the store hears that matters to explanations alone.
+    void beat() {
+        if (now_ >= beaten_at_ && now_ < next_beat_) return;
+        beaten_at_ = now_;
+        next_beat_ = saturating_add(now_, options_.poll_interval);
+        if (profile_ == nullptr) {
+            constexpr Duration day{86'400'000};
+            const auto silence =
+                std::clamp(3 * std::min(options_.poll_interval, day), Duration{3'500}, 2 * day);
+            auto profile = detail::own_profile(recurring_watch, now_, silence);
+            profile_ = std::make_shared<const WorkerProfile>(std::move(profile));
+        }
+        submit(
+            store_, Heartbeat{.worker = worker_, .profile = profile_}, now_,
+            [](const Result<HeartbeatReply>&) {}, 0);
     }
 
     /// Those that cannot be run stay due, and must not keep the others out.
@@ -255,6 +286,8 @@ private:
                });
     }
 
+    void on(const Retired&) { retiring_ = false; }
+
     void on(const Kicked& reply) {
         if (reply.kicked) return;
         log(LogLevel::warning,
@@ -275,6 +308,12 @@ private:
     RecurringSchedulerOptions options_;
     OwnEventQueue events_;
     detail::AcquireSchedule looks_;
+    Random random_;
+    const Uid worker_{random_.next(), random_.next()};
+    std::shared_ptr<const WorkerProfile> profile_{};  // Null before the first heartbeat.
+    TimePoint beaten_at_{};
+    TimePoint next_beat_{};
+    bool retiring_ = false;  // The store is to forget the worker.
     Watch watch_;
     TimePoint now_{};
     TimePoint asked_at_{};               // When the last look began.

@@ -373,11 +373,22 @@ void LeaseLoop::stay_alive() {
 /// Alone, so that its reply waits for nothing that is to be written.
 void LeaseLoop::beat() {
     submit(
-        store_, Heartbeat{options_.worker}, now_,
+        store_, heartbeat(), now_,
         [event_queue = events_.shared(), at = now_](Result<HeartbeatReply> reply) {
             if (reply) event_queue->put(Heard{at, std::move(reply->cancelled)});
         },
         0);
+}
+
+/// A worker that closes acquires nothing, so it serves no queue.
+Heartbeat LeaseLoop::heartbeat() const {
+    Heartbeat beat{.worker = options_.worker};
+    owner_.describe(beat);
+    if (beat.profile == nullptr || !closing()) return beat;
+    auto profile = *beat.profile;
+    profile.queues.clear();
+    beat.profile = std::make_shared<const WorkerProfile>(std::move(profile));
+    return beat;
 }
 
 void LeaseLoop::on(Scrubbed& scrubbed) {

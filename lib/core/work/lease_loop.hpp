@@ -87,6 +87,10 @@ public:
             return std::nullopt;
         }
 
+        /// A heartbeat is about to be sent: fills in the profile of the worker, and how busy the
+        /// worker is. While the loop closes, the profile goes without queues.
+        virtual void describe(Heartbeat& heartbeat) { static_cast<void>(heartbeat); }
+
         /// A job was acquired. Its lease lasts until the job is settled or nacked.
         virtual void acquired(Id id, const Lease& lease) = 0;
 
@@ -312,6 +316,7 @@ private:
 
     void stay_alive();
     void beat();
+    [[nodiscard]] Heartbeat heartbeat() const;
     /// Without an answer for so long, the store is away.
     [[nodiscard]] Duration away_after() const noexcept { return 2 * options_.heartbeat_interval; }
     /// Forgets the leases that are left, before the worker retires.

@@ -3,14 +3,16 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
 -- Reply: nil when there is no such job; else job_status(), queue_status(), and, or -1, when its
 --        worker was last heard of, when it was leased, the concurrency of the group that keeps it
---        waiting, and when its queue and its group have a token again; then the ids of the first
---        of that group, 10 at most, or, of the jobs that it waits for, of those that are BURIED.
+--        waiting, and when its queue and its group have a token again; then queue_workers(), now,
+--        and the ids of the first of that group, 10 at most, or, of the jobs that it waits for,
+--        of those that are BURIED.
 local q, id = ARGV[4], tonumber(ARGV[5])
 local job = job_of(q, id)
 if not job then return false end
 local record = record_of(q, job)
 local state, run_at = state_of(q, job, record)
-local all = {job_status(q, job, id, record, state, run_at), queue_status(q), -1, -1, -1, -1, -1}
+local all = {job_status(q, job, id, record, state, run_at), queue_status(q), -1, -1, -1, -1, -1,
+    queue_workers(q), now}
 if state == 2 then
     all[3] = tonumber(redis.call('HGET', P .. 'workers', record[2])) or now
     if record[6] < -2 then all[4] = -record[6] end
@@ -31,7 +33,7 @@ elseif state == 1 and group_in(record) then
         for _, first in ipairs(ids) do all[#all + 1] = first end
     end
 end
-if state == 1 and #all == 7 and
+if state == 1 and #all == 9 and
     redis.call('SISMEMBER', P .. 'routemaster:paused', ':' .. q) == 1 then
     local limits, group = limits_of(q), group_in(record)
     local function say(i, limit, of)

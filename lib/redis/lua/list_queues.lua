@@ -1,8 +1,9 @@
 -- ListQueues: lists the queues that have jobs, are paused or have rate limits, by name.
 -- KEYS  1 routemaster:queues
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Reply: for each its name, queue_status(), due_since() or nil, and what rate_limits.lua says of
---        its limits, or nil; or 0 when the index is out of date.
+-- Reply: for each its name, queue_status(), due_since() or nil, what rate_limits.lua says of its
+--        limits, or nil, how many live workers say that they serve it, when one was last heard of
+--        or -1, and how many have no profile; or 0 when the index is out of date.
 local function has_jobs(q) return redis.call('EXISTS', P .. 'jobs:index:' .. q) == 1 end
 
 local limits = {}
@@ -25,13 +26,17 @@ for _, q in ipairs({'aux', 'main'}) do
 end
 table.sort(names, before)
 
-local listed = {}
+local listed, unprofiled = {}, unprofiled_workers()
 for i = 1, math.min(#names, tonumber(ARGV[5])) do
     local q = names[i]
     local one = queue_status(q)
     table.insert(one, 1, q)
     one[7] = q ~= 'main' and q ~= 'aux' and due_since(q) or false
     one[8] = limits[q] or false
+    local serving = P .. 'routemaster:serving:' .. q
+    one[9] = tonumber(redis.pcall('ZCOUNT', serving, string.format('(%d', now), '+inf')) or 0
+    one[10] = -(tonumber(redis.pcall('ZSCORE', serving, '')) or 1)
+    one[11] = unprofiled
     listed[i] = one
 end
 return listed

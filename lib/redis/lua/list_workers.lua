@@ -2,9 +2,9 @@
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
 -- Effect: looks at 40 leases of each worker at most.
--- Reply: for each its id, when it was last heard of, the number of its jobs, and of the first 20 of
---        them queue, id, job, attempts, when it was leased or -1, and 1 if it was cancelled, else
---        0; or 0 when the index is out of date.
+-- Reply: for each its id, when it was last heard of, the number of its jobs, its profile or nil,
+--        how busy it is, and of the first 20 of its jobs queue, id, job, attempts, when it was
+--        leased or -1, and 1 if it was cancelled, else 0; or 0 when the index is out of date.
 local shown_max = 20
 
 -- The number of jobs of a worker that leases by fences, and [queue, job] of the oldest.
@@ -61,7 +61,9 @@ local listed = {}
 for i, worker in ipairs(workers) do
     local total, shown = leased_by(worker)
     if total == 0 then total, shown = pending_at(worker) end
-    local one = {worker, tonumber(redis.call('HGET', KEYS[1], worker)) or now, total}
+    local said = redis.pcall('HMGET', P .. 'routemaster:worker:' .. worker, 'profile', 'busy')
+    local one = {worker, tonumber(redis.call('HGET', KEYS[1], worker)) or now, total,
+        said[1] or false, tonumber(said[2]) or 0}
     for _, held in ipairs(shown) do
         local q, name = held[1], held[2]
         if q == to_callbacks then q = 'main' end

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/codec/job_name.hpp"
 #include "core/codec/job_prefix.hpp"
 #include "lua_sources.hpp"
 #include "redis/steps/further_options.hpp"
@@ -12,6 +13,7 @@
 #include "redis/steps/protocols.hpp"
 #include "redis/steps/queue_names.hpp"
 #include "redis/steps/queue_status.hpp"
+#include "redis/steps/worker_profiles.hpp"
 
 namespace routemaster::redis {
 template <>
@@ -48,17 +50,17 @@ struct StepProtocol<ExplainJob> {
     static Script script() {
         using namespace lua;
         const auto groups = job_groups_part();
-        return compose(
-            ExplainJob::traits,
-            {keyed, record, groups, waiting, deleted, queue_status, job_status, rate_limits},
-            explain_job);
+        return compose(ExplainJob::traits,
+                       {keyed, record, groups, waiting, deleted, queue_status, job_status,
+                        rate_limits, queue_workers},
+                       explain_job);
     }
     static void request(Request& request, const ExplainJob& step) {
         request.on("jobs:index:", step.queue).add(step.queue).add(step.id);
     }
     static ExplainJob::Reply reply(const ScriptReply& reply) {
         if (absent(reply.value)) return {};
-        const auto parts = items(reply.value, 7);
+        const auto parts = items(reply.value, 9);
         JobExplanation all{.status = status_in(*parts[0], reply),
                            .queue = queue_status_of(items(*parts[1], queue_status_parts))};
         if (number(*parts[2]) >= 0) all.heard_at = reply.time(*parts[2]);
@@ -66,9 +68,11 @@ struct StepProtocol<ExplainJob> {
         if (number(*parts[4]) >= 0) all.concurrency = number_of(*parts[4]);
         if (number(*parts[5]) >= 0) all.queue_limited_until = reply.time(*parts[5]);
         if (number(*parts[6]) >= 0) all.group_limited_until = reply.time(*parts[6]);
+        all.workers = queue_workers_in(*parts[7], reply, detail::name_of_job(all.status.job));
+        all.now = reply.time(*parts[8]);
         const bool scheduled = all.status.state == JobStatus::State::scheduled;
         auto& named = scheduled ? all.buried : all.before;
-        for (const auto* part : parts.subspan(7)) named.push_back(count(*part).value);
+        for (const auto* part : parts.subspan(9)) named.push_back(count(*part).value);
         return all;
     }
 };

@@ -77,7 +77,8 @@ struct StepProtocol<ListQueues> {
 
     static Script script() {
         using namespace lua;
-        return compose(ListQueues::traits, {page, deleted, record, queue_status, due_since},
+        return compose(ListQueues::traits,
+                       {page, deleted, record, queue_status, due_since, queue_workers},
                        list_queues);
     }
     static void request(Request& request, const ListQueues& step) {
@@ -86,7 +87,7 @@ struct StepProtocol<ListQueues> {
     }
     static std::vector<ListedQueue> reply(const ScriptReply& reply) {
         return list<ListedQueue>(reply.value, [&](const redisReply& one) {
-            const auto parts = items(one, 3 + queue_status_parts);
+            const auto parts = items(one, 6 + queue_status_parts);
             ListedQueue queue;
             queue.name = text(*parts.front());
             queue.status = queue_status_of(parts.subspan(1));
@@ -94,6 +95,10 @@ struct StepProtocol<ListQueues> {
             if (!absent(since)) queue.due_since = reply.time(since);
             const auto& limits = *parts[2 + queue_status_parts];
             if (!absent(limits)) queue.limits = limits_in(text(limits));
+            queue.workers = count(*parts[3 + queue_status_parts]).value;
+            queue.unprofiled = count(*parts[5 + queue_status_parts]).value;
+            const auto& worker_at = *parts[4 + queue_status_parts];
+            if (number(worker_at) >= 0) queue.worker_at = reply.time(worker_at);
             return queue;
         });
     }

@@ -10,16 +10,26 @@
 #include "redis/steps/job_batches.hpp"
 #include "redis/steps/job_groups.hpp"
 #include "redis/steps/protocols.hpp"
+#include "redis/steps/worker_profiles.hpp"
 
 namespace routemaster::redis {
 
 template <>
 struct StepProtocol<Heartbeat> {
     static Script script() {
-        return compose(Heartbeat::traits, {lua::expect, lua::index}, lua::heartbeat);
+        return compose(Heartbeat::traits, {lua::expect, lua::index, lua::profile}, lua::heartbeat);
     }
     static void request(Request& request, const Heartbeat& step) {
         request.on("workers").add(step.worker.text());
+        if (step.profile == nullptr) return;
+        std::string queues;
+        for (const auto& queue : step.profile->queues) queues.append(queue).push_back('\0');
+        request.arguments()
+            .add(packed(*step.profile, request))
+            .add(queues)
+            .add(step.busy)
+            .add(request.wire(step.busy_since))
+            .add(step.profile->silence.count());
     }
     static HeartbeatReply reply(const ScriptReply& reply) {
         return {list<std::uint64_t>(reply.value,
@@ -52,7 +62,7 @@ struct StepProtocol<RetireWorker> {
             {expect,         unindex,       wake,       job,    callback, group_concurrency,
              ordering_group, ready,         place,      record, groups,   ranks,
              ends,           cancellations, throughput, keyed,  job_size, job_slice,
-             worker,         release},
+             profile,        worker,        release},
             retire_worker);
     }
     static void request(Request& request, const RetireWorker& step) {
@@ -73,7 +83,8 @@ struct StepProtocol<ScrubWorkers> {
                                               ordering_group, ready,   place,    record,
                                               groups,         ranks,   ends,     cancellations,
                                               throughput,     keyed,   job_size, job_slice,
-                                              worker,         release, ungroup,  aux},
+                                              profile,        worker,  release,  ungroup,
+                                              aux},
                        scrub_workers);
     }
     static void request(Request& request, const ScrubWorkers& step) {
@@ -96,11 +107,13 @@ struct StepProtocol<ListWorkers> {
     }
     static std::vector<ListedWorker> reply(const ScriptReply& reply) {
         return list<ListedWorker>(reply.value, [&](const redisReply& one) {
-            const auto parts = items(one, 3);
+            const auto parts = items(one, 5);
             ListedWorker worker{.id = uid(*parts[0]),
                                 .seen = reply.time(*parts[1]),
                                 .leased = count(*parts[2]).value};
-            for (std::size_t i = 3; i + 5 < parts.size(); i += 6) {
+            if (!absent(*parts[3])) worker.profile = profile_in(text(*parts[3]), reply);
+            if (worker.profile) worker.busy = within<std::uint32_t>(*parts[4], 0U);
+            for (std::size_t i = 5; i + 5 < parts.size(); i += 6) {
                 worker.jobs.push_back(job_in(parts.subspan(i, 6), reply));
             }
             return worker;
@@ -114,6 +127,20 @@ struct StepProtocol<ListWorkers> {
                            .cancelled = number(*parts[5]) == 1};
         if (number(*parts[4]) >= 0) job.since = reply.time(*parts[4]);
         return job;
+    }
+};
+
+template <>
+struct StepProtocol<FindQueueWorkers> {
+    static Script script() {
+        return compose(FindQueueWorkers::traits, {lua::queue_workers}, lua::find_queue_workers);
+    }
+    static void request(Request& request, const FindQueueWorkers& step) {
+        request.on("routemaster:serving:", step.queue).add(step.queue);
+        request.remember({.handler = step.handler});
+    }
+    static QueueWorkers reply(const ScriptReply& reply) {
+        return queue_workers_in(reply.value, reply, reply.asked_for.handler);
     }
 };
 

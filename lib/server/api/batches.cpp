@@ -114,6 +114,28 @@ void show_batch(Exchange& exchange) {
         }));
 }
 
+void explain_batch(Exchange& exchange) {
+    const auto uid = batch_of(exchange);
+    if (!uid) return answer_unknown(exchange);
+    owner_of(exchange).explain(
+        *uid, exchange.then([](Exchange& done, const std::optional<BatchExplanation>& found) {
+            if (!found) return answer_unknown(done);
+            std::string json{R"({"text":)"};
+            append_json_text(json, to_text(*found));
+            json.append(R"(,"before":)");
+            if (found->before) {
+                append_json_text(json, found->before->text());
+            } else {
+                json.append("null");
+            }
+            json.append(R"(,"workers":)");
+            append_workers(json, found->workers);
+            json.append(R"(,"batch":)");
+            append_batch(json, found->batch);
+            done.answer_json(200, json + "}");
+        }));
+}
+
 void deliver_batch(Exchange& exchange) {
     if (exchange.refuse_fields()) return;
     const auto uid = batch_of(exchange);

@@ -141,6 +141,19 @@ void append_job_status(std::string& json, const JobStatus& status) {
     json.push_back('}');
 }
 
+void append_workers(std::string& json, const QueueWorkers& workers) {
+    json.append(R"({"workers":)").append(std::to_string(workers.workers));
+    json.append(R"(,"handling":)").append(std::to_string(workers.handling));
+    json.append(R"(,"full":)").append(std::to_string(workers.full));
+    json.append(R"(,"capacity":)").append(std::to_string(workers.capacity));
+    json.append(R"(,"busy_since":)");
+    append_time(json, workers.busy_since);
+    json.append(R"(,"unprofiled":)").append(std::to_string(workers.unprofiled));
+    json.append(R"(,"last_at":)");
+    append_time(json, workers.last_at);
+    json.push_back('}');
+}
+
 void append_explanation(std::string& json, const JobExplanation& explanation) {
     json.append(R"({"reason":")").append(to_string(explanation.reason())).append(R"(","text":)");
     append_json_text(json, to_text(explanation));
@@ -154,6 +167,8 @@ void append_explanation(std::string& json, const JobExplanation& explanation) {
     append_time(json, explanation.heard_at);
     json.append(R"(,"limited_until":)");
     append_time(json, std::max(explanation.queue_limited_until, explanation.group_limited_until));
+    json.append(R"(,"workers":)");
+    append_workers(json, explanation.workers.value_or(QueueWorkers{}));
     json.append(R"(,"job":)");
     append_job_status(json, explanation.status);
     json.push_back('}');

@@ -21,6 +21,9 @@ namespace routemaster::api {
 /// The state of that name.
 [[nodiscard]] std::optional<JobStatus::State> job_state(std::string_view word) noexcept;
 
+/// Appends the workers of a queue.
+void append_workers(std::string& json, const QueueWorkers& workers);
+
 /// Appends an instant in milliseconds since the Unix epoch; `null` when there is none.
 void append_time(std::string& json, std::optional<TimePoint> at);
 

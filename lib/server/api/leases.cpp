@@ -65,8 +65,24 @@ Result<std::string> worker_of(const Value& payload) {
     return *name;
 }
 
+/// The names of jobs that the worker can do. How many there may be, and how long, `JobLeases` says.
+Result<std::vector<std::string>> handlers_of(const Value& payload) {
+    const auto* value = given(payload, "handlers");
+    if (value == nullptr) return std::vector<std::string>{};
+    const auto* list = value->get_if<Value::Array>();
+    if (list == nullptr) return bad("handlers", "must be an array of strings");
+    std::vector<std::string> handlers;
+    for (const auto& each : *list) {
+        const auto* name = each.get_if<std::string>();
+        if (name == nullptr) return bad("handlers", "must be an array of strings");
+        handlers.push_back(*name);
+    }
+    return handlers;
+}
+
 Result<LeaseRequest> lease_request(const Exchange& exchange) {
-    constexpr std::array<std::string_view, 4> known{"worker", "limit", "wait", "lease_time"};
+    constexpr std::array<std::string_view, 5> known{"worker", "limit", "wait", "lease_time",
+                                                    "handlers"};
     const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
     if (auto checked = check_fields(*payload, known); !checked) return checked.error();
@@ -83,6 +99,9 @@ Result<LeaseRequest> lease_request(const Exchange& exchange) {
     const auto lease_time = span_of(*payload, "lease_time", lease_time_min, lease_time_max);
     if (!lease_time) return lease_time.error();
     request.lease_time = lease_time->value_or(request.lease_time);
+    auto handlers = handlers_of(*payload);
+    if (!handlers) return handlers.error();
+    request.handlers = *std::move(handlers);
     request.gone = exchange.request().client_gone;
     return request;
 }

@@ -76,6 +76,10 @@ void append_queue(std::string& json, const ListedQueue& queue) {
     json.append(R"(,"paused":)").append(status.paused ? "true" : "false");
     json.append(R"(,"due_since":)");
     append_time(json, queue.due_since);
+    json.append(R"(,"workers":)").append(std::to_string(queue.workers));
+    json.append(R"(,"unprofiled":)").append(std::to_string(queue.unprofiled));
+    json.append(R"(,"worker_at":)");
+    append_time(json, queue.worker_at);
     json.append(R"(,"rate_limits":{"queue":)");
     append_limit(json, queue.limits.queue);
     json.append(R"(,"each_group":)");

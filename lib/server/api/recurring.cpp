@@ -250,6 +250,27 @@ void show_recurring(Exchange& exchange) {
         }));
 }
 
+void explain_recurring(Exchange& exchange) {
+    exchange.recurring().explain(
+        name_of(exchange),
+        exchange.then([](Exchange& done, const std::optional<RecurringExplanation>& found) {
+            if (!found) return answer_unknown_recurring(done);
+            std::string json{R"({"text":)"};
+            append_json_text(json, to_text(*found));
+            json.append(R"(,"schedulers":)");
+            append_workers(json, found->schedulers);
+            json.append(R"(,"workers":)");
+            if (found->workers) {
+                append_workers(json, *found->workers);
+            } else {
+                json.append("null");
+            }
+            json.append(R"(,"recurring":)");
+            append_recurring(json, found->recurring, done.caller());
+            done.answer_json(200, json + "}");
+        }));
+}
+
 void put_recurring(Exchange& exchange) {
     auto put = recurring_put(exchange.request().body, exchange.options());
     if (!put) return exchange.refuse(put.error());

@@ -52,6 +52,7 @@ void unsubscribe(Exchange& exchange);
 // batches.cpp
 void list_batches(Exchange& exchange);
 void show_batch(Exchange& exchange);
+void explain_batch(Exchange& exchange);
 void deliver_batch(Exchange& exchange);
 void drop_batch(Exchange& exchange);
 
@@ -89,6 +90,7 @@ void list_workers(Exchange& exchange);
 // recurring.cpp
 void list_recurring(Exchange& exchange);
 void show_recurring(Exchange& exchange);
+void explain_recurring(Exchange& exchange);
 void put_recurring(Exchange& exchange);
 void pause_recurring(Exchange& exchange);
 void resume_recurring(Exchange& exchange);
@@ -114,6 +116,7 @@ void post_timers(Exchange& exchange);
 void list_timers(Exchange& exchange);
 void count_timers(Exchange& exchange);
 void show_timer(Exchange& exchange);
+void explain_timer(Exchange& exchange);
 void cancel_timer(Exchange& exchange);
 void postpone_timer(Exchange& exchange);
 void confirm_timer(Exchange& exchange);

@@ -132,6 +132,16 @@ void append_timer(std::string& json, const TimerStatus& timer) {
     json.push_back('}');
 }
 
+void append_counts(std::string& json, const TimerCounts& counts) {
+    json.append(R"({"pending":)").append(std::to_string(counts.pending));
+    json.append(R"(,"fired":)").append(std::to_string(counts.fired));
+    json.append(R"(,"dead":)").append(std::to_string(counts.dead));
+    json.append(R"(,"listeners":)").append(std::to_string(counts.listeners));
+    json.append(R"(,"next_due":)");
+    append_time(json, counts.next_due != never ? std::optional{counts.next_due} : std::nullopt);
+    json.push_back('}');
+}
+
 /// A page of timers that a client requests.
 struct TimerQuery {
     TimerState state = TimerState::pending;
@@ -259,15 +269,25 @@ void list_timers(Exchange& exchange) {
 
 void count_timers(Exchange& exchange) {
     exchange.delayer().counts(exchange.then([](Exchange& done, const TimerCounts& counts) {
-        std::string json{R"({"pending":)"};
-        json.append(std::to_string(counts.pending));
-        json.append(R"(,"fired":)").append(std::to_string(counts.fired));
-        json.append(R"(,"dead":)").append(std::to_string(counts.dead));
-        json.append(R"(,"listeners":)").append(std::to_string(counts.listeners));
-        json.append(R"(,"next_due":)");
-        append_time(json, counts.next_due != never ? std::optional{counts.next_due} : std::nullopt);
-        done.answer_json(200, json + "}");
+        std::string json;
+        append_counts(json, counts);
+        done.answer_json(200, std::move(json));
     }));
+}
+
+void explain_timer(Exchange& exchange) {
+    exchange.delayer().explain(
+        exchange.rest_of_path(3),
+        exchange.then([](Exchange& done, const std::optional<TimerExplanation>& found) {
+            if (!found) return answer_unknown(done);
+            std::string json{R"({"text":)"};
+            append_json_text(json, to_text(*found));
+            json.append(R"(,"counts":)");
+            append_counts(json, found->counts);
+            json.append(R"(,"timer":)");
+            append_timer(json, found->timer);
+            done.answer_json(200, json + "}");
+        }));
 }
 
 void show_timer(Exchange& exchange) {

@@ -1,5 +1,8 @@
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,11 +39,46 @@ void append_leased(std::string& json, const LeasedByWorker& leased) {
     json.append(R"(,"cancelled":)").append(leased.cancelled ? "true}" : "false}");
 }
 
+void append_names(std::string& json, const std::vector<std::string>& names) {
+    json.push_back('[');
+    for (const auto& name : names) {
+        if (json.back() != '[') json.push_back(',');
+        append_json_text(json, name);
+    }
+    json.push_back(']');
+}
+
+void append_profile(std::string& json, const ListedWorker& worker) {
+    constexpr std::array<std::string_view, 3> others{"refused", "handled", "unknown"};
+    if (!worker.profile) {
+        json.append("null");
+        return;
+    }
+    const auto& profile = *worker.profile;
+    json.append(R"({"name":)");
+    append_json_text(json, profile.name);
+    json.append(R"(,"host":)");
+    append_json_text(json, profile.host);
+    json.append(R"(,"process":)").append(std::to_string(profile.process));
+    json.append(R"(,"since":)");
+    append_time(json, profile.since);
+    json.append(R"(,"queues":)");
+    append_names(json, profile.queues);
+    json.append(R"(,"handlers":)");
+    append_names(json, profile.handlers);
+    json.append(R"(,"handlers_total":)").append(std::to_string(profile.handlers_total));
+    json.append(R"(,"others":")").append(others.at(static_cast<std::size_t>(profile.others)));
+    json.append(R"(","capacity":)").append(std::to_string(profile.capacity));
+    json.append(R"(,"busy":)").append(std::to_string(worker.busy)).append("}");
+}
+
 void append_worker(std::string& json, const NamedWorker& named, const Caller&) {
     json.append(R"({"worker":)");
     append_json_text(json, named.id);
     json.append(R"(,"seen_at":)");
     append_time(json, named.worker.seen);
+    json.append(R"(,"profile":)");
+    append_profile(json, named.worker);
     json.append(R"(,"leased":)").append(std::to_string(named.worker.leased));
     json.append(R"(,"jobs":[)");
     for (const auto& job : named.worker.jobs) {

@@ -7,6 +7,7 @@ namespace routemaster::detail {
 template <>
 Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
     depends_on_row_ = 0;
+    jobs_.note_profile(step, now_);
     return HeartbeatReply{jobs_.heartbeat(step.worker, now_)};
 }
 
@@ -24,6 +25,11 @@ Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
 template <>
 Result<ListWorkers::Reply> Machine::apply(ListWorkers& step) {
     return jobs_.list_workers(step.page);
+}
+
+template <>
+Result<FindQueueWorkers::Reply> Machine::apply(FindQueueWorkers& step) {
+    return jobs_.workers_of(step.queue, step.handler, now_);
 }
 
 Outcome Machine::perform_in(WorkerSteps steps, Step& step) { return apply_one_of(steps, step); }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/work/own_profile.hpp"
 #include "routemaster/subscription.hpp"
 
 namespace routemaster {
@@ -82,6 +83,31 @@ std::optional<std::vector<std::string>> Dispatcher::Impl::destinations() {
     const auto first = static_cast<std::ptrdiff_t>(acquisitions_++ % all.size());
     std::rotate(all.begin(), all.begin() + first, all.end());
     return all;
+}
+
+void Dispatcher::Impl::describe(Heartbeat& heartbeat) {
+    std::vector<std::string> handlers;
+    for (const auto* transport : options_.transports) {
+        for (const auto& name : transport->destinations()) {
+            handlers.push_back(
+                delivery_handler(name.empty() ? name : std::string{local_scheme}.append(name)));
+        }
+    }
+    std::sort(handlers.begin(), handlers.end());
+    handlers.erase(std::unique(handlers.begin(), handlers.end()), handlers.end());
+    if (profile_ == nullptr || profile_->handlers != handlers) {
+        const auto since = profile_ == nullptr ? now_ : profile_->since;
+        auto profile = detail::own_profile(delivery_queue, since, options_.worker_silence);
+        profile.capacity = static_cast<std::uint32_t>(options_.in_flight_max);
+        profile.list_handlers(std::move(handlers));
+        profile_ = std::make_shared<const WorkerProfile>(std::move(profile));
+    }
+    heartbeat.profile = profile_;
+    heartbeat.busy = static_cast<std::uint32_t>(flights_.size());
+    for (const auto& [id, flight] : flights_) {
+        if (flight.transport != nullptr)
+            heartbeat.busy_since = std::min(heartbeat.busy_since, flight.begun_at);
+    }
 }
 
 std::optional<std::string> Dispatcher::Impl::trouble() const {

@@ -95,6 +95,7 @@ private:
 
     // --- Begin ----------------------------------------------------------------------------------
 
+    void describe(Heartbeat& heartbeat) override;
     void acquired(Id id, const Lease& lease) override;
     void begin_again(Id id) override;
 
@@ -156,7 +157,8 @@ private:
     Random random_;
     detail::LeaseLoop loop_;
     OwnEventQueue events_;
-    std::size_t acquisitions_ = 0;  // Whose turn it is.
+    std::size_t acquisitions_ = 0;                    // Whose turn it is.
+    std::shared_ptr<const WorkerProfile> profile_{};  // As it was sent last.
     TimePoint now_{};
     bool attached_ = false;
     std::unordered_map<Id, Flight> flights_;

@@ -1,10 +1,12 @@
 #include "core/work/leases/leased_queue.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/codec/log_text.hpp"
 #include "core/work/leases/attempt_end.hpp"
+#include "core/work/own_profile.hpp"
 #include "routemaster/codec/msgpack.hpp"
 
 namespace routemaster::detail {
@@ -16,6 +18,8 @@ constexpr Duration store_timeout{5'000};
 constexpr Duration look_interval{1'000};
 /// Leases whose time is over that one poll ends at most.
 constexpr int ended_max = 1'000;
+/// Clients with handlers that are known at once.
+constexpr std::size_t clients_max = 1'000;
 
 LeaseLoopOptions loop_options(std::string queue, Uid worker, const JobLeasesOptions& options) {
     return {.queue = std::move(queue),
@@ -45,7 +49,8 @@ LeasedQueue::LeasedQueue(Store& store, std::string queue, const JobLeasesOptions
       random_{random},
       loop_{store, loop_options(queue_, worker_, options), *this},
       now_{now},
-      used_at_{now} {}
+      used_at_{now},
+      since_{now} {}
 
 // --- A poll -------------------------------------------------------------------------------------
 
@@ -94,6 +99,9 @@ void LeasedQueue::clock_set_back(Duration passed) {
         waiter.until = std::min(waiter.until, now_ + waiter.request.wait);
     }
     for (auto& each : extending_) each.until = std::min(each.until, now_ + store_timeout);
+    const auto client_until = now_ + lease_wait_max + options_.idle_max;
+    unnamed_until_ = std::min(unnamed_until_, client_until);
+    for (auto& [name, client] : clients_) client.until = std::min(client.until, client_until);
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
         if (given.times_out != never) given.times_out += passed;
@@ -113,8 +121,47 @@ void LeasedQueue::stood_still(Duration span) {
 
 // --- Those who wait -----------------------------------------------------------------------------
 
+/// Clients that name no handlers, and those beyond the bound, make the list incomplete.
+void LeasedQueue::note_client(const LeaseRequest& request) {
+    const auto until = now_ + request.wait + options_.idle_max;
+    const bool fits = clients_.size() < clients_max || clients_.contains(request.worker);
+    if (request.handlers.empty() || !fits) {
+        unnamed_until_ = std::max(unnamed_until_, until);
+    } else {
+        clients_.insert_or_assign(request.worker, Client{until, request.handlers});
+    }
+}
+
+void LeasedQueue::forget_clients() {
+    if (clients_.empty()) return;
+    for (const auto& [fence, given] : leases_) {
+        const auto client = clients_.find(given.worker);
+        if (client != clients_.end()) {
+            client->second.until = std::max(client->second.until, now_ + options_.idle_max);
+        } else {
+            unnamed_until_ = std::max(unnamed_until_, now_ + options_.idle_max);
+        }
+    }
+    std::erase_if(clients_, [this](const auto& each) { return each.second.until <= now_; });
+}
+
+void LeasedQueue::describe(Heartbeat& heartbeat) {
+    forget_clients();
+    auto profile = own_profile(queue_, since_, options_.worker_silence);
+    std::set<std::string> handlers;
+    for (const auto& [name, client] : clients_) {
+        handlers.insert(client.handlers.begin(), client.handlers.end());
+    }
+    profile.list_handlers({handlers.begin(), handlers.end()});
+    const bool complete = !clients_.empty() && unnamed_until_ <= now_;
+    profile.others = complete ? WorkerProfile::Others::refused : WorkerProfile::Others::unknown;
+    heartbeat.profile = std::make_shared<const WorkerProfile>(std::move(profile));
+    heartbeat.busy = static_cast<std::uint32_t>(leases_.size());
+}
+
 void LeasedQueue::wait(LeaseWaiter waiter) {
     used_at_ = now_;
+    note_client(waiter.request);
     unasked_ = true;
     waiter.until = now_ + waiter.request.wait;
     const auto until = waiter.until > now_ ? waiter.until : now_ + store_timeout;

@@ -90,6 +90,7 @@ public:
 
     // What the lease loop reports.
     using Id = LeaseLoop::Id;
+    void describe(Heartbeat& heartbeat) override;
     void acquired(Id id, const Lease& lease) override;
     void not_acquired(const Error& error) override { trouble_ = error; }
     void settled(Id id, Settlement settlement) override;
@@ -112,6 +113,11 @@ private:
         bool cancelled = false;
         [[nodiscard]] bool settling(const Ends& all) const noexcept { return ends == all.end(); }
     };
+    /// A worker that asked, and the handlers that it named.
+    struct Client {
+        TimePoint until;  ///< How long it counts as there unless it has a lease or asks again.
+        std::vector<std::string> handlers;
+    };
     /// An extension whose answer waits for the store.
     struct Extending {
         LeaseName name;
@@ -121,6 +127,8 @@ private:
     /// By their fences.
     using Leases = std::unordered_map<std::uint64_t, Given>;
 
+    void note_client(const LeaseRequest& request);
+    void forget_clients();
     void clock_set_back(Duration passed);
     void stood_still(Duration span);
     void note_reply();
@@ -160,6 +168,9 @@ private:
     bool unasked_ = false;       // The store was not asked yet on behalf of some.
     bool asking_ = false;        // A question is under way.
     std::optional<Error> trouble_;
+    std::map<std::string, Client> clients_;       // By name, at most `clients_max`.
+    TimePoint unnamed_until_ = TimePoint::min();  // Until then some client named no handlers.
+    const TimePoint since_;
     Leases leases_;
     Ends ends_;
     std::vector<Extending> extending_;           // In the order in which they came.

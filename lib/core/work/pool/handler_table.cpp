@@ -45,6 +45,14 @@ const Handler* HandlerTable::find(const std::string& name) const {
     return other_ ? &*other_ : nullptr;
 }
 
+void HandlerTable::describe(WorkerProfile& profile) const {
+    std::vector<std::string> names;
+    names.reserve(handlers_.size());
+    for (const auto& [name, handler] : handlers_) names.push_back(name);
+    profile.list_handlers(std::move(names));
+    profile.others = other_ ? WorkerProfile::Others::handled : WorkerProfile::Others::refused;
+}
+
 void HandlerTable::run(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const {
     if (attempt->handler.begin) return begin(attempt, board);
     board->end(attempt, handle(*attempt));

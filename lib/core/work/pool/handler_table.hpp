@@ -16,6 +16,7 @@
 #include "core/work/pool/job_board.hpp"
 #include "routemaster/job_handler.hpp"
 #include "routemaster/retry_policy.hpp"
+#include "routemaster/worker_profile.hpp"
 
 namespace routemaster::detail {
 
@@ -40,6 +41,9 @@ public:
 
     /// Null when nobody does jobs of that name.
     [[nodiscard]] const Handler* find(const std::string& name) const;
+
+    /// Says which names have a handler.
+    void describe(WorkerProfile& profile) const;
 
     /// Runs the handler of an attempt, and reports to the board what came of it; an asynchronous
     /// handler does so later.

@@ -6,6 +6,7 @@
 
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
+#include "core/work/own_profile.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
 
@@ -130,6 +131,24 @@ TimePoint PoolLoop::send(std::size_t taken) {
         next = std::min(next, queue->loop.send(shares[queue->place]));
     }
     return next;
+}
+
+void PoolLoop::describe(Queue& queue, Heartbeat& heartbeat) const {
+    if (queue.profile == nullptr) {
+        auto profile =
+            own_profile(options_.queues[queue.place].name, now_, options_.worker_silence);
+        profile.capacity = static_cast<std::uint32_t>(slots_);
+        handlers_->describe(profile);
+        queue.profile = std::make_shared<const WorkerProfile>(std::move(profile));
+    }
+    heartbeat.profile = queue.profile;
+    // The slots are those of all queues of the pool.
+    heartbeat.busy = static_cast<std::uint32_t>(board_->running());
+    for (const auto& other : queues_) {
+        for (const auto& [id, attempt] : other->attempts) {
+            heartbeat.busy_since = std::min(heartbeat.busy_since, attempt->acquired_at);
+        }
+    }
 }
 
 // --- What others see ----------------------------------------------------------------------------

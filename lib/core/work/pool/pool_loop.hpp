@@ -67,6 +67,7 @@ private:
         Queue(Store& store, LeaseLoopOptions options, PoolLoop& in, std::size_t at)
             : pool{in}, place{at}, loop{store, std::move(options), *this} {}
 
+        void describe(Heartbeat& heartbeat) override { pool.describe(*this, heartbeat); }
         void acquired(Id id, const Lease& lease) override { pool.acquired(*this, id, lease); }
         void settled(Id id, Settlement settlement) override { pool.settled(*this, id, settlement); }
         void lost(Id id) override { pool.lost(*this, id); }
@@ -77,6 +78,7 @@ private:
         const std::size_t place;
         LeaseLoop loop;
         std::unordered_map<Id, AttemptPtr> attempts;
+        std::shared_ptr<const WorkerProfile> profile{};  // Made for the first heartbeat.
     };
 
     /// What `status` reports; written by the loop alone.
@@ -98,6 +100,7 @@ private:
 
     // --- What the lease loops say ---------------------------------------------------------------
 
+    void describe(Queue& queue, Heartbeat& heartbeat) const;
     void acquired(Queue& queue, Id id, const Lease& lease);
     void settled(Queue& queue, Id id, Settlement settlement);
     void lost(Queue& queue, Id id);

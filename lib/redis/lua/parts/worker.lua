@@ -90,6 +90,8 @@ local function retire(worker, queues, limit, slice, counts, each, all_buried)
         redis.call('SREM', P .. 'jobs:pending:index:' .. q, worker)
     end
     redis.call('DEL', P .. 'routemaster:leases:' .. worker)
+    stop_serving(worker)
+    redis.call('DEL', profile_key(worker))
     redis.call('HDEL', P .. 'workers', worker)
     redis.call('HDEL', P .. 'routemaster:scrubbed', worker)
     forget_name('workers', worker)

@@ -1,0 +1,20 @@
+/// @file
+/// The name of an encoded job.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "routemaster/codec/msgpack.hpp"
+
+namespace routemaster::detail {
+
+/// Empty when the bytes are no job.
+[[nodiscard]] inline std::string name_of_job(std::string_view bytes) {
+    auto job = decode_job(bytes);
+    return job ? std::move(job->name) : std::string{};
+}
+
+}  // namespace routemaster::detail

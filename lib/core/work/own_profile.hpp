@@ -1,0 +1,27 @@
+/// @file
+/// What a worker of this process says about itself.
+
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/system/process_identity.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/worker_profile.hpp"
+
+namespace routemaster::detail {
+
+/// A profile of a worker that serves one queue, and refuses all names so far.
+[[nodiscard]] inline WorkerProfile own_profile(std::string queue, TimePoint since,
+                                               Duration silence) {
+    WorkerProfile profile{.host = host_name(), .process = process_id(), .since = since};
+    profile.host.resize(std::min(profile.host.size(), profile_name_bytes_max - 21));
+    profile.name = profile.host + ':' + std::to_string(profile.process);
+    profile.queues.push_back(std::move(queue));
+    profile.silence = silence;
+    return profile;
+}
+
+}  // namespace routemaster::detail
