@@ -15,12 +15,12 @@ struct CapacityOptions {
 
     /// A store that takes more than this is too full.
     [[nodiscard]] constexpr std::uint64_t high_mark() const noexcept {
-        return bytes_max - std::min(bytes_max, bytes_free_min);
+        return bytes_max - (std::min)(bytes_max, bytes_free_min);
     }
 
     /// A store that was too full has enough space again when it takes less than this.
     [[nodiscard]] constexpr std::uint64_t low_mark() const noexcept {
-        return high_mark() - std::min(high_mark(), bytes_free_min);
+        return high_mark() - (std::min)(high_mark(), bytes_free_min);
     }
 };
 

@@ -15,7 +15,7 @@ using Duration = std::chrono::milliseconds;
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 
 /// An instant that never comes.
-inline constexpr TimePoint never = TimePoint::max();
+inline constexpr TimePoint never = (TimePoint::max)();
 
 /// The instant as a number, for storing and sending.
 [[nodiscard]] constexpr std::int64_t to_milliseconds(TimePoint at) noexcept {
@@ -30,7 +30,7 @@ inline constexpr TimePoint never = TimePoint::max();
 /// `at + span`, clamped to the range of `TimePoint`.
 [[nodiscard]] constexpr TimePoint saturating_add(TimePoint at, Duration span) noexcept {
     if (span.count() > 0 && at > never - span) return never;
-    if (span.count() < 0 && at < TimePoint::min() - span) return TimePoint::min();
+    if (span.count() < 0 && at < (TimePoint::min)() - span) return (TimePoint::min)();
     return at + span;
 }
 

@@ -22,7 +22,7 @@ struct TimerListenerOptions {
     std::size_t threads = 1;
     /// Timers under way at once. 0: as many as threads, and at least one. More is for asynchronous
     /// handlers.
-    std::size_t slots = 0;
+    std::size_t concurrency = 0;
     /// Timers that wait here for a slot, at most, so that slots do not wait for the store: no more
     /// than were handled in the last 20 ms. If the process dies, those of them that have no retries
     /// are lost. None if `threads` is 0.

@@ -73,10 +73,10 @@ struct UpcomingTimers {
 /// may have fewer than `limit`, and not be the last one, as it has at most `timer_slice_bytes_max`
 /// of payload: the one that follows the last is empty.
 struct TimerPage {
-    TimePoint from = TimePoint::min();  ///< The first `at`.
-    std::string after{};                ///< With an id, only what comes after that timer at `from`.
-    TimePoint until = never;            ///< The last `at`.
-    std::uint32_t limit = 100;          ///< From 1 to 1,000.
+    TimePoint from = (TimePoint::min)();  ///< The first `at`.
+    std::string after{};        ///< With an id, only what comes after that timer at `from`.
+    TimePoint until = never;    ///< The last `at`.
+    std::uint32_t limit = 100;  ///< From 1 to 1,000.
 
     /// The page that comes after `last`, the last timer of one.
     [[nodiscard]] static TimerPage following(const TimerStatus& last, std::uint32_t limit = 100) {

@@ -42,7 +42,7 @@ struct WorkerPoolOptions {
     std::size_t threads = 1;
     /// Jobs under way at once. 0: as many as threads, and at least one. More is for asynchronous
     /// handlers.
-    std::size_t slots = 0;
+    std::size_t concurrency = 0;
     /// Jobs that wait here for a slot, at most, so that slots do not wait for the store. As long as
     /// jobs take longer than the store there are hardly any: no more than were done in the last
     /// 20 ms, and none while jobs come that had an attempt before. Those that wait for a second all

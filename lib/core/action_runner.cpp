@@ -44,7 +44,7 @@ Error refusal_of(const FollowUps& all, const Error& error) {
 TimerListenerOptions listener_options(ActionRunnerOptions options) {
     return {.name = std::string{Uid{entropy(), entropy()}.text()},
             .threads = 0,
-            .slots = actions_max,
+            .concurrency = actions_max,
             .batch_max = actions_max,
             .confirm_within = std::max(options.confirm_within, Duration{1}),
             .poll_interval = std::max(options.poll_interval, Duration{1}),

@@ -35,7 +35,7 @@ WorkerPoolOptions options_of(SimulationContext& context, const std::vector<std::
     WorkerPoolOptions options;
     options.queues = pool_queues(further);
     options.threads = 0;
-    options.slots = 64;
+    options.concurrency = 64;
     options.retry = {.wait_first = Duration{100}, .wait_max = wait_of_failed_max};
     options.poll_interval = Duration{500};
     options.seed = seed;

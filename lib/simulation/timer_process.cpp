@@ -11,7 +11,7 @@ TimerListenerOptions options_of(SimulationContext& context, const std::string& n
     TimerListenerOptions options;
     options.name = name;
     options.threads = 0;
-    options.slots = slots;
+    options.concurrency = slots;
     options.confirm_within = Duration{1'000} + context.up_to(Duration{2'000});
     options.clock = &context.clock;
     options.log = std::move(log);

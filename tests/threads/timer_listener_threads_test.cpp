@@ -140,7 +140,7 @@ TEST_CASE("a responder confirms from any thread") {
             waiting.push_back(responder);
             ++begun;
         },
-        {.slots = 100});
+        {.concurrency = 100});
     scene.post(100, {.retries_max = 1});
     REQUIRE(await([&] { return begun == 100; }));
     std::vector<std::jthread> threads;

@@ -133,7 +133,7 @@ TEST_CASE("as many handlers run at once as there are threads, and no more") {
 }
 
 TEST_CASE("a responder reports from any thread") {
-    ThreadScene scene{{.threads = 1, .slots = 100}};
+    ThreadScene scene{{.threads = 1, .concurrency = 100}};
     std::mutex mutex;
     std::vector<JobResponder> waiting;
     std::atomic<int> begun{0};
@@ -327,7 +327,7 @@ TEST_CASE("asynchronous jobs that wait for a slot do not begin before there is o
     std::mutex mutex;
     std::vector<JobResponder> responders;
     std::atomic<int> begun{0};
-    ThreadScene scene{{.threads = 1, .slots = 3}};
+    ThreadScene scene{{.threads = 1, .concurrency = 3}};
     scene.pool.handle("short", [](JobContext&) {});
     scene.pool.handle_async("long", [&](const JobResponder& responder) {
         const std::lock_guard lock{mutex};

@@ -48,7 +48,7 @@ TEST_CASE("a job names what the pools of its queue lack: a worker, a handler, a 
     JobScene scene;
     const auto first = scene.push("resize");
     CHECK(text_of(scene, first) == "no worker serves its queue");
-    HandPool pool{scene, {.queues = {"work", "other"}, .slots = 2}};
+    HandPool pool{scene, {.queues = {"work", "other"}, .concurrency = 2}};
     std::vector<JobResponder> running;
     pool.pool.handle_async("resize",
                            [&](const JobResponder& responder) { running.push_back(responder); });

@@ -96,7 +96,7 @@ TEST_CASE("what follows from a job is there when the job is done, and not before
 
 TEST_CASE("what would follow from an attempt that fails is dropped") {
     FollowScene scene;
-    HandPool pool{scene, {.slots = 4}};
+    HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("fails", [](JobContext& job) {
         follow(job);
         throw std::runtime_error{"no"};
@@ -174,7 +174,7 @@ TEST_CASE("an attempt that may not publish its event has failed, and nothing fol
 
 TEST_CASE("while the store has no space, jobs with follow-ups wait, and take the slots of others") {
     FollowScene scene;
-    HandPool pool{scene, {.slots = 2}};
+    HandPool pool{scene, {.concurrency = 2}};
     std::size_t begun = 0;
     pool.pool.handle("a", [&](JobContext& job) {
         ++begun;

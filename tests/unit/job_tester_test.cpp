@@ -132,7 +132,7 @@ TEST_CASE("a tester runs each push at once when it is told to") {
 }
 
 TEST_CASE("a tester's asynchronous handlers end when they say so") {
-    JobTester tester{{.queues = {"mail"}, .slots = 4}};
+    JobTester tester{{.queues = {"mail"}, .concurrency = 4}};
     std::vector<JobResponder> responders;
     tester.pool().handle_async(
         "welcome", [&](JobResponder responder) { responders.push_back(std::move(responder)); });
@@ -212,7 +212,7 @@ TEST_CASE("a tester runs each job at its time, however long it waits") {
 }
 
 TEST_CASE("a tester keeps what an asynchronous handler has for days") {
-    JobTester tester{{.queues = {"work"}, .slots = 4}};
+    JobTester tester{{.queues = {"work"}, .concurrency = 4}};
     std::vector<JobResponder> held;
     tester.pool().handle_async("a",
                                [&](const JobResponder& responder) { held.push_back(responder); });

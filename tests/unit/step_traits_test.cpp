@@ -58,7 +58,7 @@ struct ReadsAndGrows : Whole {
     static constexpr StepTraits traits{.name = "reads_and_grows",
                                        .repeatable = true,
                                        .changes = Changes::nothing,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
 };
 
 struct PayloadOfNoSize : Whole {

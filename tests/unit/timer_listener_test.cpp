@@ -59,7 +59,7 @@ TEST_CASE("a timer that is posted while the listener sleeps wakes it") {
 
 TEST_CASE("timers with much payload come in slices, without a wait between them") {
     TimerScene scene;
-    HandListener listener{scene, {.slots = 100}};
+    HandListener listener{scene, {.concurrency = 100}};
     for (int i = 0; i < 100; ++i) scene.post(std::string(65'000, 'x'));
     listener.run();
     CHECK(listener.got.size() == 100);
@@ -127,7 +127,7 @@ TEST_CASE("a responder rejects a timer, and so does what begins it") {
                                if (responder.timer().id == "a") return responder.reject("no");
                                throw Reject{"never"};
                            }},
-                           scene.complete({.slots = 2})};
+                           scene.complete({.concurrency = 2})};
     HandRunner runner{listener};
     for (const char* id : {"a", "b"}) scene.post(id, Duration{0}, {.id = id, .retries_max = 5});
     runner.run(scene.clock.now());
@@ -152,7 +152,7 @@ TEST_CASE("a timer without retries is gone, whatever its handler does") {
 TEST_CASE("many that are due at once come in order, as many at a time as there are slots") {
     TimerScene scene;
     for (int i = 9; i >= 0; --i) scene.post(std::to_string(i), Duration{i});
-    HandListener listener{scene, {.slots = 3}};
+    HandListener listener{scene, {.concurrency = 3}};
     scene.clock.advance(Duration{10});
     listener.run();
     CHECK(listener.texts() == Texts{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"});
@@ -165,7 +165,7 @@ TEST_CASE("an asynchronous handler confirms later, and its slot is taken until t
     TimerListener listener{
         scene.store, "calls",
         AsyncTimerHandler{[&](const TimerResponder& responder) { kept.push_back(responder); }},
-        scene.complete({.slots = 2})};
+        scene.complete({.concurrency = 2})};
     HandRunner runner{listener};
     for (const char* id : {"a", "b", "c"})
         scene.post(id, Duration{0}, {.id = id, .retries_max = 1});
@@ -266,7 +266,7 @@ TEST_CASE("timers of a listener that is silent come to the others within its sil
 
 TEST_CASE("when the clock is set forward, what is overdue fires in order") {
     TimerScene scene;
-    HandListener listener{scene, {.slots = 10}};
+    HandListener listener{scene, {.concurrency = 10}};
     scene.post("b", Duration{20'000});
     scene.post("a", Duration{10'000});
     scene.post("c", Duration{86'400'000});
@@ -398,7 +398,7 @@ TEST_CASE("of a namespace on a bad network every timer with retries is handled")
         faulty, "calls", TimerHandler{[&](const Timer& timer) {
             ++times[static_cast<std::size_t>(*timer.payload.get_if<std::int64_t>())];
         }},
-        scene.complete({.slots = 4, .confirm_within = Duration{1'000}})};
+        scene.complete({.concurrency = 4, .confirm_within = Duration{1'000}})};
     HandRunner runner{listener};
     for (int i = 0; i < 200; ++i) scene.post(i, Duration{10 * i}, {.retries_max = 50});
     const auto end = scene.clock.now() + Duration{120'000};
@@ -431,7 +431,7 @@ TEST_CASE("what is under way at the end has the grace, and is confirmed") {
     TimerListener listener{
         scene.store, "calls",
         AsyncTimerHandler{[&](const TimerResponder& responder) { kept.push_back(responder); }},
-        scene.complete({.slots = 2})};
+        scene.complete({.concurrency = 2})};
     HandRunner runner{listener};
     scene.post("a", Duration{0}, {.retries_max = 1});
     scene.post("b", Duration{0}, {.retries_max = 1});

@@ -16,8 +16,8 @@ using namespace routemaster::test;
 
 TEST_CASE("a responder ends its job later, once, in each of the ways") {
     JobScene scene;
-    HandPool pool{scene,
-                  {.slots = 10, .retry = {.jitter = 0, .rules = {bury_on<std::bad_alloc>()}}}};
+    HandPool pool{
+        scene, {.concurrency = 10, .retry = {.jitter = 0, .rules = {bury_on<std::bad_alloc>()}}}};
     std::map<std::string, JobResponder> responders;
     std::map<std::string, JobId> ids;
     for (const auto* name : {"done", "fail", "error", "retry", "bury", "snooze", "dropped"}) {
@@ -58,7 +58,7 @@ TEST_CASE("a responder ends its job later, once, in each of the ways") {
 
 TEST_CASE("an asynchronous handler that throws has failed, unless it has reported") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 2}};
+    HandPool pool{scene, {.concurrency = 2}};
     pool.pool.handle_async("a", [](const JobResponder&) { throw std::runtime_error{"a"}; });
     pool.pool.handle_async("b", [](const JobResponder& responder) {
         responder.done();
@@ -73,7 +73,7 @@ TEST_CASE("an asynchronous handler that throws has failed, unless it has reporte
 
 TEST_CASE("a pool begins no more jobs than it has slots, and takes no more from the others") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 2}};
+    HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;
     pool.pool.handle_async("a", [&](JobResponder responder) { responders.push_back(responder); });
     for (int i = 0; i < 5; ++i) scene.jobs.push({"a", {i}}).value();
@@ -160,7 +160,7 @@ TEST_CASE(
 
 TEST_CASE("a pool that closes begins nothing, and lets what runs end within the grace") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 2}};
+    HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;
     pool.pool.handle_async("a", [&](JobResponder responder) { responders.push_back(responder); });
     for (int i = 0; i < 4; ++i) scene.jobs.push({"a", {i}}).value();

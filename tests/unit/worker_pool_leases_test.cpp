@@ -96,7 +96,7 @@ TEST_CASE("a dead pool's jobs run elsewhere within 5 s, and the attempt counts")
     HandPool other{scene};
     Kept others{other};
     {
-        HandPool dead{scene, {.slots = 10}};
+        HandPool dead{scene, {.concurrency = 10}};
         Kept kept{dead};
         scene.push("a");
         dead.run();
@@ -131,7 +131,7 @@ TEST_CASE("a job whose worker dies with it each time is BURIED after its attempt
 
 TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 4}};
+    HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("done", [](JobContext&) {});
     pool.pool.handle("failed", [](JobContext&) { throw std::runtime_error{"no"}; });
     pool.pool.handle("snoozed", [](JobContext&) { throw Snooze{Duration{60'000}}; });
@@ -150,7 +150,7 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
 
 TEST_CASE("a retry that is to wait for ever is due at the last instant that there is") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 4}};
+    HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("retried", [](JobContext&) { throw Retry{Duration::max()}; });
     pool.pool.handle("snoozed", [](JobContext&) { throw Snooze{Duration::max()}; });
     const auto retried = scene.push("retried");
@@ -186,7 +186,7 @@ TEST_CASE("a store that loses requests and replies loses no job and does none tw
         JobScene scene;
         testing::FaultyStore faulty{scene.memory,
                                     {.seed = seed, .lost_requests = 0.2, .lost_replies = 0.2}};
-        WorkerPool pool{faulty, scene.complete({.slots = 3})};
+        WorkerPool pool{faulty, scene.complete({.concurrency = 3})};
         HandRunner runner{pool};
         std::vector<int> done(50);
         pool.handle("a", [&](JobContext& job) {
@@ -206,7 +206,7 @@ TEST_CASE("a store that loses requests and replies loses no job and does none tw
 
 TEST_CASE("a timeout stops the token, and the attempt has failed then") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 1}};
+    HandPool pool{scene, {.concurrency = 1}};
     Kept kept{pool};
     const auto id = scene.push("a", {.timeout = Duration{700}});
     scene.push("a-later");
@@ -237,7 +237,7 @@ TEST_CASE("a timeout stops the token, and the attempt has failed then") {
 
 TEST_CASE("an attempt of a pool times out though the clock was set back") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 1}};
+    HandPool pool{scene, {.concurrency = 1}};
     Kept kept{pool};
     scene.push("a", {.timeout = Duration{5'000}});
     pool.run_for(Duration{1'000});
@@ -252,7 +252,7 @@ TEST_CASE("an attempt of a pool times out though the clock was set back") {
 
 TEST_CASE("a handler has a timeout for jobs that have none") {
     JobScene scene;
-    HandPool pool{scene, {.slots = 2}};
+    HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;
     pool.pool.handle_async("a", [&](JobResponder responder) { responders.push_back(responder); },
                            {.timeout = Duration{300}});

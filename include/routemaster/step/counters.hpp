@@ -19,7 +19,7 @@ struct AddToCounters {
     static constexpr StepTraits traits{.name = "add_to_counters",
                                        .repeatable = false,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const { return {}; }
 
     std::vector<Counter> increments;

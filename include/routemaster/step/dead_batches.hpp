@@ -59,7 +59,7 @@ struct RedeliverDeadBatches {
     static constexpr StepTraits traits{.name = "redeliver_dead_batches",
                                        .repeatable = true,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const { return {}; }
 
     std::string token;

@@ -29,7 +29,7 @@ struct CreateJobBatch {
     static constexpr StepTraits traits{.name = "create_job_batch",
                                        .repeatable = true,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     /// `invalid`, naming the field, also when a callback could not be pushed.
     [[nodiscard]] Result<void> check() const;
 

@@ -39,7 +39,7 @@ struct PutRecurringJob {
     static constexpr StepTraits traits{.name = "put_recurring_job",
                                        .repeatable = true,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const;
 
     std::string name;  ///< As of a queue, else `invalid`.
@@ -143,7 +143,7 @@ struct RunRecurringJob {
     static constexpr StepTraits traits{.name = "run_recurring_job",
                                        .repeatable = true,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const;
 
     std::string name;

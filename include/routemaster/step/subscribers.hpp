@@ -26,7 +26,7 @@ struct Subscribe {
     static constexpr StepTraits traits{.name = "subscribe",
                                        .repeatable = true,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const { return routemaster::check(token, topics, options); }
 
     std::string token;  ///< Must satisfy `is_user_name`.

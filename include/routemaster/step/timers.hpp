@@ -117,7 +117,7 @@ struct ListTimers {
 
     std::string space;
     TimerState state = TimerState::pending;
-    TimePoint from = TimePoint::min();  ///< The first `at`.
+    TimePoint from = (TimePoint::min)();  ///< The first `at`.
     /// With an id, only what comes after that one at `from`: so the last entry of a page begins the
     /// next.
     std::string after{};

@@ -21,7 +21,7 @@ struct PutToken {
     static constexpr StepTraits traits{.name = "put_token",
                                        .repeatable = true,
                                        .changes = Changes::state,
-                                       .needs = CapacityNeed::small};
+                                       .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const {
         if (auto checked = check_user_name("token", token); !checked) return checked;
         return check_user_name("name", name);

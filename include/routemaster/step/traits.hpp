@@ -36,7 +36,7 @@ enum class Changes : std::uint8_t {
 /// What a step needs of the capacity of a store.
 enum class CapacityNeed : std::uint8_t {
     none,     ///< None, or it leads to the end of something: done also while a store is full.
-    small,    ///< A setting or a number: refused by a store that is full.
+    fixed,    ///< A setting or a number: refused by a store that is full.
     payload,  ///< Data that others bring: refused before that, while a store fills up.
 };
 

@@ -152,7 +152,7 @@ private:
     }
 
     /// Both, as each may have something for the other. Returns when the first comes again.
-    TimePoint poll() { return std::min(scheduler_.poll(clock_.now()), pool_.poll(clock_.now())); }
+    TimePoint poll() { return (std::min)(scheduler_.poll(clock_.now()), pool_.poll(clock_.now())); }
 
     /// Whether the step may have put a job into a queue.
     bool note(const Step& step, const Outcome& outcome) {

@@ -15,7 +15,8 @@ namespace routemaster::detail {
 PoolLoop::PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<HandlerTable> handlers)
     : options_{std::move(options)},
       clock_{options_.clock != nullptr ? *options_.clock : system_clock()},
-      slots_{options_.slots > 0 ? options_.slots : std::max<std::size_t>(1, options_.threads)},
+      slots_{options_.concurrency > 0 ? options_.concurrency
+                                      : std::max<std::size_t>(1, options_.threads)},
       handlers_{std::move(handlers)},
       board_{std::make_shared<JobBoard>(options_.queues.size(), slots_,
                                         options_.order == QueueOrder::strict)},
