@@ -6,6 +6,7 @@
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
+#include "core/work/renewed_dispatcher.hpp"
 #include "routemaster/bus.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/runner.hpp"
@@ -84,7 +85,7 @@ private:
     // Each uses those before it.
     DeliveryWorkerOptions options_;
     std::unique_ptr<LocalTransport> local_;
-    Dispatcher dispatcher_;
+    detail::RenewedDispatcher dispatcher_;
     Runner runner_;
     std::atomic<bool> stopped_{false};
 };

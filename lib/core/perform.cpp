@@ -68,21 +68,24 @@ std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint 
         return std::vector<Outcome>(steps.size(), Outcome{refusal});
     }
     struct Waiting {
-        std::mutex mutex;  // Guards the two below.
+        std::mutex mutex;  // Guards the rest.
         std::condition_variable arrived;
-        std::optional<std::vector<Outcome>> outcomes;
+        std::vector<Outcome> outcomes;
+        bool there = false;
     } waiting;
+    // The reply must need no memory: without it the caller would wait for ever.
+    waiting.outcomes.reserve(steps.size());
     store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
-        std::vector<Outcome> taken{std::make_move_iterator(outcomes.begin()),
-                                   std::make_move_iterator(outcomes.end())};
         // Notifies under the lock: right after it, the waiter may destroy the condition.
         const std::lock_guard lock{waiting.mutex};
-        waiting.outcomes = std::move(taken);
+        waiting.outcomes.assign(std::make_move_iterator(outcomes.begin()),
+                                std::make_move_iterator(outcomes.end()));
+        waiting.there = true;
         waiting.arrived.notify_one();
     });
     std::unique_lock lock{waiting.mutex};
-    waiting.arrived.wait(lock, [&] { return waiting.outcomes.has_value(); });
-    return std::move(*waiting.outcomes);
+    waiting.arrived.wait(lock, [&] { return waiting.there; });
+    return std::move(waiting.outcomes);
 }
 
 Outcome detail::perform_any(Store& store, Step step, TimePoint now) {

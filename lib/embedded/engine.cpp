@@ -25,9 +25,9 @@ bool needs_no_disk(const Step& step) {
     return changes == Changes::nothing || changes == Changes::liveness;
 }
 
-/// Whether a step is refused while the disk is full. To add to no counter asks whether the store
-/// takes changes, and it does not take all of them; counters themselves take no further space, as
-/// deliveries count in the same ones again and again.
+/// Whether a step is refused while the disk is full, or memory is short. To add to no counter asks
+/// whether the store takes changes, and it does not take all of them; counters themselves take no
+/// further space, as deliveries count in the same ones again and again.
 bool needs_space(const Step& step) {
     const auto* counters = std::get_if<AddToCounters>(&step);
     if (counters != nullptr) return counters->increments.empty();
@@ -37,7 +37,10 @@ bool needs_space(const Step& step) {
 }  // namespace
 
 Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
-    : journal_{journal}, options_{std::move(options)}, state_{load().value()} {
+    : journal_{journal},
+      options_{std::move(options)},
+      headroom_{options_.memory_reserve},
+      state_{load().value()} {
     committed_row_ = journal_.last_row();
     journal_bytes_ = journal_.bytes();
     // As leases do, they end with the process. A state that is read again keeps them.
@@ -90,12 +93,28 @@ bool Engine::submit(std::span<Step> steps, TimePoint now, PendingReply& reply) {
 }
 
 std::optional<Error> Engine::refusal(const Step& step, std::uint64_t bytes,
-                                     std::uint64_t bytes_max) const {
+                                     std::uint64_t bytes_max) {
     if (failure_ && (stale_ || !needs_no_disk(step))) return failure_;
-    if (full_slack_ && needs_space(step)) return Error{Errc::unavailable, "the disk is full"};
+    if (needs_space(step)) {
+        if (full_slack_) return Error{Errc::unavailable, "the disk is full"};
+        if (memory_is_short_for(bytes)) return Error{Errc::unavailable, "memory is short"};
+    }
     if (bytes <= bytes_max) return std::nullopt;
     return Error{Errc::invalid, "payload: a file takes at most " + std::to_string(bytes_max) +
                                     " bytes in one step"};
+}
+
+bool Engine::memory_is_short_for(std::uint64_t bytes) {
+    const bool is_short = headroom_.is_short_for(bytes);
+    if (is_short == std::exchange(memory_short_, is_short)) return is_short;
+    if (is_short) {
+        log(LogLevel::error,
+            "memory is short: new events and jobs are refused until deliveries free some, or the "
+            "limit of memory is raised");
+    } else {
+        log(LogLevel::info, "there is memory again");
+    }
+    return is_short;
 }
 
 Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "core/state/machine.hpp"
 #include "core/store/outcomes.hpp"
+#include "core/system/memory_headroom.hpp"
 #include "journal.hpp"
 #include "journal_writer.hpp"
 #include "routemaster/error.hpp"
@@ -35,7 +37,14 @@ struct PendingReply {
     Completion done;
     detail::Outcomes outcomes;
 
-    void send() { done(outcomes.all()); }
+    /// A callback that runs out of memory is dropped, with what it holds: nobody else can be told.
+    void send() {
+        try {
+            done(outcomes.all());
+        } catch (const std::bad_alloc&) {
+            done = nullptr;
+        }
+    }
 };
 
 /// Performs steps in memory, and decides which rows must be written and when each reply may be
@@ -114,7 +123,11 @@ private:
     /// The state, and the writer that follows it.
     struct State {
         State(const EmbeddedStoreOptions& options, Journal& journal)
-            : rows{journal}, writer{options.slack_max, options.memory_max, rows}, machine{writer} {}
+            : rows{journal},
+              writer{options.slack_max, options.memory_max, rows},
+              machine{writer,
+                      {.queues_max = options.queues_max,
+                       .timer_namespaces_max = options.timer_namespaces_max}} {}
 
         RowCache rows;
         JournalWriter writer;
@@ -136,7 +149,8 @@ private:
 
     /// Why a step that has so many bytes of payload is not performed; none when it is.
     [[nodiscard]] std::optional<Error> refusal(const Step& step, std::uint64_t bytes,
-                                               std::uint64_t bytes_max) const;
+                                               std::uint64_t bytes_max);
+    [[nodiscard]] bool memory_is_short_for(std::uint64_t bytes);
     Awaited perform(std::span<Step> steps, TimePoint now, detail::Outcomes& outcomes);
     void make_places();
     [[nodiscard]] std::vector<PendingReply>& waiters_for(std::uint64_t row);
@@ -156,6 +170,8 @@ private:
 
     Journal& journal_;
     EmbeddedStoreOptions options_;
+    detail::MemoryHeadroom headroom_;
+    bool memory_short_ = false;
     std::optional<std::uint64_t> full_slack_;  // While the disk is full.
     std::unique_ptr<State> state_;
     std::deque<FullRow> full_rows_;        // To be written before the open one, in this order.

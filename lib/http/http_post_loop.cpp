@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <new>
 #include <system_error>
 
 #include "core/system/thread.hpp"
@@ -198,8 +199,12 @@ const Result<Target>& HttpPostLoop::target(const std::string& url) {
 
 /// Queues a request, or lets it wait for the addresses of its host first.
 void HttpPostLoop::admit(PostRequest request) {
-    if (request.body.json.empty()) {
-        request.body = delivery_body(std::exchange(request.messages, {}));
+    try {
+        if (request.body.json.empty()) {
+            request.body = delivery_body(std::exchange(request.messages, {}));
+        }
+    } catch (const std::bad_alloc&) {
+        return finish(request, Error{Errc::unavailable, "out of memory"});
     }
     const Result<Target>& callback = target(request.url);
     if (!callback) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -113,7 +114,11 @@ void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
                                 .done = std::move(done)};
     // Work for the unhealthy is for their own thread: on this one others would wait for it.
     if (delivery.unhealthy) return impl_->unhealthy.submit(std::move(request));
-    request.body = delivery_body(std::exchange(request.messages, {}));
+    try {
+        request.body = delivery_body(std::exchange(request.messages, {}));
+    } catch (const std::bad_alloc&) {
+        return request.done({.outcome = Error{Errc::unavailable, "out of memory"}});
+    }
     impl_->healthy.submit(std::move(request));
 }
 

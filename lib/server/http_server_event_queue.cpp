@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/system/patience.hpp"
 #include "http_server_connection.hpp"
 #include "http_server_response.hpp"
 #include "routemaster/error.hpp"
@@ -56,7 +57,9 @@ bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
 void EventQueue::post(QueuedResponse answer) {
     if (!process_.is_this()) return;
     if (send_in_its_turn(answer)) return;
-    post_with([&](Events& events) { events.responses.push_back(std::move(answer)); });
+    // A connection whose answer got lost would wait for ever.
+    with_patience(
+        [&] { post_with([&](Events& events) { events.responses.push_back(std::move(answer)); }); });
 }
 
 void EventQueue::post(FileDescriptor client) {

@@ -1,6 +1,7 @@
 #include "routemaster/open_store.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -39,20 +40,32 @@ Result<std::unique_ptr<Store>> construct(Settings&&... settings) {
 #if ROUTEMASTER_HAS_EMBEDDED
 /// False when it is none, or has no such value.
 bool take_setting(std::string_view setting, EmbeddedStoreOptions& options) {
-    constexpr std::string_view memory_max = "memory_max=";
-    constexpr std::string_view reserve = "reserve=";
     if (setting == "durability=strict" || setting == "durability=relaxed") {
         const bool strict = setting.ends_with("strict");
         options.durability = strict ? Durability::strict : Durability::relaxed;
         return true;
     }
     if (setting == "accept_damage=1") return options.accept_damage = true;
-    const bool is_reserve = setting.starts_with(reserve);
-    if (!is_reserve && !setting.starts_with(memory_max)) return false;
-    setting.remove_prefix(is_reserve ? reserve.size() : memory_max.size());
-    const auto size = parse_byte_size(setting);
-    if (size) (is_reserve ? options.reserve : options.memory_max) = *size;
-    return size.has_value();
+    const auto mark = std::min(setting.find('='), setting.size());
+    const auto name = setting.substr(0, mark);
+    const auto number = parse_byte_size(setting.substr(std::min(mark + 1, setting.size())));
+    if (!number) return false;
+    for (const auto& [bytes, field] : {std::pair{"memory_max", &EmbeddedStoreOptions::memory_max},
+                                       {"reserve", &EmbeddedStoreOptions::reserve},
+                                       {"memory_reserve", &EmbeddedStoreOptions::memory_reserve}}) {
+        if (name != bytes) continue;
+        options.*field = *number;
+        return true;
+    }
+    if (*number == 0 || *number > UINT32_MAX) return false;
+    for (const auto& [names, field] :
+         {std::pair{"queues_max", &EmbeddedStoreOptions::queues_max},
+          {"timer_namespaces_max", &EmbeddedStoreOptions::timer_namespaces_max}}) {
+        if (name != names) continue;
+        options.*field = static_cast<std::uint32_t>(*number);
+        return true;
+    }
+    return false;
 }
 
 Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
@@ -68,8 +81,9 @@ Result<std::unique_ptr<Store>> open_file(std::string_view url, Log log) {
                 return invalid(
                     url, "'" + std::string{setting} +
                              "' is none of its settings, which are durability=strict, "
-                             "durability=relaxed, memory_max=BYTES, "
-                             "reserve=BYTES (as 500MB) and accept_damage=1, with & between them");
+                             "durability=relaxed, memory_max=BYTES, memory_reserve=BYTES, "
+                             "reserve=BYTES (as 500MB), queues_max=N, timer_namespaces_max=N and "
+                             "accept_damage=1, with & between them");
             }
             if (end == std::string_view::npos) break;
             settings.remove_prefix(end + 1);

@@ -1,11 +1,13 @@
 #include "components/program.hpp"
 
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <utility>
 
 #include "components/renamed_settings.hpp"
@@ -59,6 +61,16 @@ int refuse(const CLI::App& app, const CLI::Error& error) {
     return usage_error;
 }
 
+/// Under a limit of the address space all threads share two heaps: glibc sets 64 MiB of addresses
+/// aside for each further one, whatever is in it. To be called before there are threads.
+void share_heaps() {
+#ifdef M_ARENA_MAX
+    rlimit limit{};
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 /// Refuses the first flag that was renamed.
 void refuse_renamed(const std::vector<std::string>& words) {
     for (const auto& word : words) {
@@ -85,6 +97,7 @@ void return_large_blocks() {
 std::vector<std::string> begin_program(int argc, char** argv) {
     for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
     return_large_blocks();
+    share_heaps();
     std::vector<std::string> arguments{argv + std::min(argc, 1), argv + argc};
     hide_secret_arguments(argc, argv);
     return arguments;
@@ -126,6 +139,9 @@ int run_program(CLI::App& app, Declare declare, std::vector<std::string> argumen
         const auto error = failure.error();
         const bool ours = error.code().category() == error_category();
         complain(app.get_name(), ours ? error.context() : error.message());
+    } catch (const std::bad_alloc&) {
+        complain(app.get_name(),
+                 "out of memory: raise its limit, or keep less of a file in memory: memory_max=");
     } catch (const std::exception& failure) {
         complain(app.get_name(), failure.what());
     }

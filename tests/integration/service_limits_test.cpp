@@ -68,6 +68,27 @@ std::string refused(const std::string& program, std::vector<std::string> flags) 
     return process.errors();
 }
 
+/// Publishes large events of a topic until several are refused. Returns the URLs of those that were
+/// accepted.
+std::vector<std::string> publish_large(const RunningBus& bus, const std::string& topic) {
+    const std::string data(60'000, 'x');
+    std::vector<std::string> accepted;
+    test::HttpClient shop{bus.port()};
+    int refused = 0;
+    for (int i = 0; i < 20'000 && refused < 500; ++i) {
+        const auto url = "https://shop.example/" + topic + "/" + std::to_string(i);
+        const auto status =
+            shop.ask("POST", "/topics/" + topic,
+                     R"({"type":"update","url":")" + url + R"(","data":{"a":")" + data + R"("}})",
+                     test::authorization("shop"))
+                .status;
+        REQUIRE((status == 200 || status == 503));
+        status == 200 ? accepted.push_back(url) : void(++refused);
+    }
+    CHECK(refused == 500);
+    return accepted;
+}
+
 }  // namespace
 
 TEST_CASE("a body may be as large as the setting says") {
@@ -168,6 +189,29 @@ TEST_CASE("a subscriber may have as many topics as the setting says") {
     };
     CHECK(status(limit) == 204);
     CHECK(status(limit + 1) == 400);
+}
+
+TEST_CASE("as many queues and namespaces of timers begin as the store allows") {
+    const test::TemporaryFolder folder;
+    // Actions are timers of a namespace of their own.
+    const RunningBus bus{folder.path(),
+                         {"--store", "file:" + (folder.path() / "bus.db").string() +
+                                         "?queues_max=1&timer_namespaces_max=2"}};
+    const auto post = [&](const std::string& path, const std::string& body) {
+        return bus.ask("POST", path, test::root_key, body);
+    };
+    CHECK(post("/v1/queues/a/jobs", R"({"name":"x"})").status == 200);
+    const auto refused = post("/v1/queues/b/jobs", R"({"name":"x"})");
+    CHECK(refused.status == 403);
+    CHECK(refused.body == "queue: there are 1 queues already, as many as queues_max allows");
+    CHECK(post("/v1/queues/b/pause", {}).status == 403);
+    CHECK(bus.ask("PUT", "/v1/queues/b/rate_limits", test::root_key, R"({"queue":{"jobs":1}})")
+              .status == 403);
+    CHECK(post("/v1/queues/b/jobs", R"([{"name":"x"}])").body.find("queues_max") !=
+          std::string::npos);
+    CHECK(post("/v1/queues/a/jobs", R"({"name":"y"})").status == 200);
+    CHECK(post("/v1/timers/x", R"({"payload":1,"delay":60000})").status == 200);
+    CHECK(post("/v1/timers/y", R"({"payload":1,"delay":60000})").status == 403);
 }
 
 TEST_CASE("the scaling pulse reports load from the threshold on, within its look ahead") {
@@ -316,4 +360,22 @@ TEST_CASE("a limit of open files under which nothing works ends a service at its
         CHECK(text.find("the limit of open files, 64, is less than the ") != std::string::npos);
         CHECK(text.find("LimitNOFILE") != std::string::npos);
     }
+}
+
+TEST_CASE("below a limit of memory events are refused, and the backlog drains under it") {
+    const test::TemporaryFolder folder;
+    test::BatchReceiver receiver;
+    receiver.pause();
+    // In KiB.
+    RunningBus bus{folder.path(), {}, {}, "-v 614400"};
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":0,"max":10)")
+                .status == 204);
+    const auto accepted = publish_large(bus, "orders");
+    CHECK(accepted.size() > 500);
+    CHECK(bus.process().await_error("memory is short: new events and jobs are refused"));
+    receiver.resume();
+    for (const auto& url : accepted) REQUIRE(receiver.await_event(url));
+    CHECK(test::await([&] { return bus.publish("orders", "https://a.example/").status == 200; }));
+    CHECK(bus.process().errors().find("reads the journal again") == std::string::npos);
+    CHECK(bus.stop() == 0);
 }

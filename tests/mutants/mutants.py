@@ -126,6 +126,14 @@ PROGRAMS["faults"] = [
         *sources_of("embedded"),
     ]
 ]
+PROGRAMS["without_memory"] = [
+    [
+        "tests/faults/delivery_allocation_test.cpp",
+        "tests/faults/failing_allocation.cpp",
+        *sources_of("embedded"),
+    ]
+]
+PROGRAMS["name_limits"] = [["tests/unit/name_limits_test.cpp"]]
 PROGRAMS["recurring"] = [
     [f"tests/unit/{what}_test.cpp"]
     for what in ("recurring_scheduler", "recurring_jobs", "recurring_timers", "job_schedule")

@@ -17,6 +17,8 @@ namespace routemaster::test {
 /// Performs steps as a `MemoryStore` does, which never restarts. Thread safety: one thread.
 class MachineStore final : public Store {
 public:
+    explicit MachineStore(detail::NameLimits limits = {}) : machine_{changes_, limits} {}
+
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {
         std::vector<Outcome> outcomes;
         for (auto& step : steps) outcomes.push_back(machine_.perform(step, now));
@@ -34,7 +36,7 @@ public:
 
 private:
     detail::NoChangeLog changes_;
-    detail::Machine machine_{changes_};
+    detail::Machine machine_;
 };
 
 }  // namespace routemaster::test

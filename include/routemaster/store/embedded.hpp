@@ -40,6 +40,16 @@ struct EmbeddedStoreOptions {
     /// be delivered and settled, which takes space, too. Until it can set them aside again, it
     /// answers steps that add data with `unavailable`.
     std::uint64_t reserve = 16U << 20U;
+    /// Bytes of memory kept free, an eighth of the lowest limit of the process at most: of its
+    /// address space or data (`ulimit`), or of its cgroup. When less is left, the store answers
+    /// steps that add data with `unavailable`, so that existing batches and jobs are delivered. 0
+    /// for none; then, and beyond it, memory may run out in the middle of a step.
+    std::uint64_t memory_reserve = 64U << 20U;
+    /// Queues that have jobs, are paused or have rate limits: a step that would begin one more is
+    /// refused as `limit_exceeded`. Each takes about a kilobyte of memory.
+    std::uint32_t queues_max = 100'000;
+    /// The same of namespaces that have timers.
+    std::uint32_t timer_namespaces_max = 100'000;
     /// Bytes of payload that one submission brings into one row of the journal at most, up to 256
     /// MiB: SQLite takes no row of more than 10^9 bytes. Steps beyond it go into the next row, and
     /// one that has more by itself is `invalid`. A row of 8 MiB takes no further submission.
@@ -65,9 +75,10 @@ struct EmbeddedBackup {
 /// steps that could not be written are undone and return `unavailable`; nothing acknowledged is
 /// lost. The store heals by itself when writing works again; until then all steps but listings
 /// return `unavailable`. They also do, within a second, when the file or its log was moved or
-/// removed. When memory runs out in the middle of a step, the store undoes and refuses that step
-/// and all that were not on disk yet, and reads its state again from the journal. Leases live as
-/// long as the process: after a restart, jobs that were PENDING are READY.
+/// removed. A limit of file sizes (`ulimit -f`) counts as a full disk, if the program ignores
+/// SIGXFSZ, which else ends it. When memory runs out in the middle of a step, the store undoes and
+/// refuses that step and all that were not on disk yet, and reads its state again from the journal.
+/// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
 ///
 /// Thread safety: all members may be called from any thread. It has one thread of its own, which
 /// commits, and on which most completions are called; see `Store::submit`.

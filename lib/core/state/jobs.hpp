@@ -92,6 +92,11 @@ public:
     /// Queues that take memory: those that have jobs, are paused or have rate limits, that of
     /// deliveries, and at most one more.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
+    /// Those that have jobs, are paused or have rate limits, without that of delivery jobs.
+    [[nodiscard]] std::size_t lasting_queues() const noexcept {
+        const bool over = emptied_ != nullptr && emptied_->jobs.empty() && !emptied_->kept();
+        return queues_.size() - (over ? 2 : 1);
+    }
 
     /// The job of these bytes that has no key; null when there is none.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {

@@ -7,8 +7,9 @@
 
 namespace routemaster::detail {
 
-Machine::Machine(ChangeLog& changes)
+Machine::Machine(ChangeLog& changes, NameLimits limits)
     : changes_{changes},
+      limits_{limits},
       counters_{changes},
       jobs_{changes, counters_},
       subscriber_queues_{changes, counters_, jobs_},

@@ -18,6 +18,7 @@
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
 #include "core/state/jobs.hpp"
+#include "core/state/name_limits.hpp"
 #include "core/state/recurring.hpp"
 #include "core/state/registry.hpp"
 #include "core/state/subscriber_queues.hpp"
@@ -37,7 +38,7 @@ public:
     static constexpr std::uint64_t everything = UINT64_MAX;
 
     /// `changes` must outlive it.
-    explicit Machine(ChangeLog& changes);
+    explicit Machine(ChangeLog& changes, NameLimits limits = {});
 
     Outcome perform(Step& step, TimePoint now);
 
@@ -130,8 +131,16 @@ private:
     Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue that has none like it.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
-    /// Why the first of some pushes may not join its batch, if so.
-    [[nodiscard]] Result<void> may_join_all(const std::vector<PushJob>& pushes);
+    /// Why a step may not begin a queue, if there is none of that name and they are too many.
+    [[nodiscard]] Result<void> may_open_queue(const std::string& name);
+    [[nodiscard]] Error too_many_queues() const;
+    /// The same of a namespace of timers.
+    [[nodiscard]] Result<void> may_open_timers(const std::string& space) const;
+    [[nodiscard]] Error too_many_timer_namespaces() const;
+    /// Why the first of some pushes may not join its batch, or begin its queue, if so.
+    [[nodiscard]] Result<void> may_push_all(const std::vector<PushJob>& pushes);
+    /// Why the first of some timers may not begin its namespace, if so.
+    [[nodiscard]] Result<void> may_post_all(const std::vector<PostTimer>& timers) const;
     /// Why the first of some events may not be published, one after the other, if so.
     [[nodiscard]] Result<void> may_publish_all(const std::vector<PublishEvent>& publications);
     /// What follows from something: see steps/completion.cpp.
@@ -203,6 +212,7 @@ private:
     }
 
     ChangeLog& changes_;
+    const NameLimits limits_;
     CounterTable counters_;
     JobTable jobs_;
     SubscriberQueueTable subscriber_queues_;

@@ -78,6 +78,9 @@ public:
     /// Namespaces that take memory.
     [[nodiscard]] std::size_t spaces() const noexcept { return spaces_.size(); }
 
+    /// Whether a namespace has timers or listeners.
+    [[nodiscard]] bool has_space(const std::string& name) const { return spaces_.contains(name); }
+
     /// Null when there is none.
     [[nodiscard]] StoredTimer* find(const std::string& space, std::string_view id);
 

@@ -1,6 +1,7 @@
 #include "routemaster/store/memory.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -8,11 +9,20 @@
 
 #include "core/state/machine.hpp"
 #include "core/store/outcomes.hpp"
+#include "core/store/payload_bytes.hpp"
 #include "core/store/refused_steps.hpp"
 #include "core/store/watchers.hpp"
+#include "core/system/memory_headroom.hpp"
 #include "core/system/owner_process.hpp"
 
 namespace routemaster {
+
+namespace {
+
+/// As that of a store in a file.
+constexpr std::uint64_t memory_reserve = 64U << 20U;
+
+}  // namespace
 
 struct MemoryStore::Impl {
     const detail::OwnerProcess process{"store", "opened", "open"};
@@ -22,6 +32,11 @@ struct MemoryStore::Impl {
         // Short enough to be copied without memory.
         const auto out_of_memory = [] { return Error{Errc::unavailable, "out of memory"}; };
         if (stopped) return out_of_memory();
+        const auto bytes = detail::payload_bytes_of(step);
+        if (CapacityNeed{traits_of(step).needs} != CapacityNeed::none &&
+            headroom.is_short_for(bytes)) {
+            return Error{Errc::unavailable, "memory is short"};
+        }
         try {
             return machine.perform(step, now);
         } catch (const std::bad_alloc&) {
@@ -30,9 +45,10 @@ struct MemoryStore::Impl {
         }
     }
 
-    std::mutex mutex;  // Guards the machine, and `stopped`.
+    std::mutex mutex;  // Guards the machine, the headroom, and `stopped`.
     detail::NoChangeLog changes;
     detail::Machine machine{changes};
+    detail::MemoryHeadroom headroom{memory_reserve};
     bool stopped = false;  // A step ran out of memory, and what it left is no state.
     detail::Watchers watchers;
 };

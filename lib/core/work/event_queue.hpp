@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/system/patience.hpp"
+
 namespace routemaster::detail {
 
 /// Events from other threads, and their wake-ups. Thread safe. Shared with those who will write, so
@@ -23,11 +25,12 @@ public:
         bool woken = false;
     };
 
+    /// An event that got lost would leave its reader waiting for ever: this waits for memory.
     void put(Event event) {
-        {
+        with_patience([&] {
             const std::lock_guard lock{mutex_};
             events_.events.push_back(std::move(event));
-        }
+        });
         wake_reader();
     }
 

@@ -465,6 +465,8 @@ void LeaseLoop::on(Retired& retired) {
 template <class Back>
 void LeaseLoop::post(std::vector<Step> steps, Back event) {
     if (steps.empty()) return;
+    // The reply must need no memory: it would get lost.
+    event.outcomes.reserve(steps.size());
     store_.submit(steps, now_,
                   [event_queue = events_.shared(),
                    event = std::move(event)](std::span<Outcome> outcomes) mutable {

@@ -72,7 +72,9 @@ void Exchange::refuse(const Error& error) {
         answer_with(std::move(response));
     };
     if (error.code() == Errc::invalid) return answer_text(400, error.context());
-    if (error.code() == Errc::forbidden) return answer_text(403, error.context());
+    if (error.code() == Errc::forbidden || error.code() == Errc::limit_exceeded) {
+        return answer_text(403, error.context());
+    }
     if (error.code() == Errc::unavailable) return fail(503, "unavailable");
     if (error.code() == Errc::cancelled) return fail(503, "cancelled");
     if (error.code() == Errc::timed_out) return fail(504, "timed out, it may have happened");
@@ -80,8 +82,8 @@ void Exchange::refuse(const Error& error) {
 }
 
 std::string Exchange::shown(const Error& error) const {
-    for (const auto code :
-         {Errc::invalid, Errc::forbidden, Errc::unavailable, Errc::cancelled, Errc::timed_out}) {
+    for (const auto code : {Errc::invalid, Errc::forbidden, Errc::limit_exceeded, Errc::unavailable,
+                            Errc::cancelled, Errc::timed_out}) {
         if (error.code() == code) return error.context();
     }
     // Operators may learn what is broken inside, clients may not.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -53,7 +54,8 @@ Result<CompleteJob::Reply> Machine::apply(CompleteJob& step) {
         return invalid("lease: a delivery is ended by SettleDelivery");
     }
     if (auto may = may_publish_all(step.publications); !may) return may.error();
-    if (auto may = may_join_all(step.pushes); !may) return may.error();
+    if (auto may = may_push_all(step.pushes); !may) return may.error();
+    if (auto may = may_post_all(step.timers); !may) return may.error();
     EqualJobs equal{jobs_, step.pushes, job};
 
     jobs_.complete(*job, now_);
@@ -70,7 +72,8 @@ Result<CompleteTimer::Reply> Machine::apply(CompleteTimer& step) {
         return CompletedTimer{.confirmation = TimerConfirmed::unknown};
     }
     if (auto may = may_publish_all(step.publications); !may) return may.error();
-    if (auto may = may_join_all(step.pushes); !may) return may.error();
+    if (auto may = may_push_all(step.pushes); !may) return may.error();
+    if (auto may = may_post_all(step.timers); !may) return may.error();
     EqualJobs equal{jobs_, step.pushes, nullptr};
 
     timers_.confirm(confirmation);
@@ -80,10 +83,29 @@ Result<CompleteTimer::Reply> Machine::apply(CompleteTimer& step) {
     return completed;
 }
 
-Result<void> Machine::may_join_all(const std::vector<PushJob>& pushes) {
+Result<void> Machine::may_push_all(const std::vector<PushJob>& pushes) {
+    std::set<std::string_view> fresh;
     for (std::size_t i = 0; i < pushes.size(); ++i) {
+        const auto& queue = pushes[i].queue;
         auto may = jobs_.batches().may_join(pushes[i].options.batch);
         if (!may) return at_place("pushes", i, may.error());
+        const auto* present = jobs_.find_queue(queue);
+        if (present != nullptr && (present->kept() || !present->jobs.empty())) continue;
+        fresh.insert(queue);
+        if (jobs_.lasting_queues() + fresh.size() <= limits_.queues_max) continue;
+        return at_place("pushes", i, too_many_queues());
+    }
+    return {};
+}
+
+Result<void> Machine::may_post_all(const std::vector<PostTimer>& timers) const {
+    std::set<std::string_view> fresh;
+    for (std::size_t i = 0; i < timers.size(); ++i) {
+        const auto& space = timers[i].space;
+        if (timers_.has_space(space)) continue;
+        fresh.insert(space);
+        if (timers_.spaces() + fresh.size() <= limits_.timer_namespaces_max) continue;
+        return at_place("timers", i, too_many_timer_namespaces());
     }
     return {};
 }

@@ -7,6 +7,18 @@
 
 namespace routemaster::detail {
 
+Result<void> Machine::may_open_queue(const std::string& name) {
+    if (jobs_.lasting_queues() < limits_.queues_max) return {};
+    const auto* queue = jobs_.find_queue(name);
+    if (queue != nullptr && (queue->kept() || !queue->jobs.empty())) return {};
+    return too_many_queues();
+}
+
+Error Machine::too_many_queues() const {
+    return {Errc::limit_exceeded, "queue: there are " + std::to_string(limits_.queues_max) +
+                                      " queues already, as many as queues_max allows"};
+}
+
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
     const auto& key = step.idempotency_key;
@@ -25,6 +37,7 @@ Result<PushJob::Reply> Machine::apply(PushJob& step) {
 }
 
 Result<Pushed> Machine::push(const PushJob& step) {
+    if (auto may = may_open_queue(step.queue); !may) return may.error();
     if (!step.options.key.text.empty()) return push_with_key(step);
     const auto hash = payload_hash(step.job);
     auto* queue = jobs_.find_queue(step.queue);

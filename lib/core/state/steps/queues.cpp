@@ -6,12 +6,16 @@ namespace routemaster::detail {
 
 template <>
 Result<PauseQueue::Reply> Machine::apply(PauseQueue& step) {
+    if (auto may = step.paused ? may_open_queue(step.queue) : Result<void>{}; !may) {
+        return may.error();
+    }
     step.paused ? jobs_.pause(step.queue) : jobs_.resume(step.queue);
     return Done{};
 }
 
 template <>
 Result<LimitQueue::Reply> Machine::apply(LimitQueue& step) {
+    if (auto may = may_open_queue(step.queue); !may) return may.error();
     jobs_.limit(step.queue, step.limits);
     return Done{};
 }

@@ -50,6 +50,7 @@ Result<RunRecurringJob::Reply> Machine::apply(RunRecurringJob& step) {
     RecurringRun run{Ran::moved};
     if (RecurringTable::wants_run(*state, step)) {
         if (step.post != nullptr) {
+            if (auto may = may_open_timers(step.post->space); !may) return may.error();
             const bool kept = timers_.post(*step.post, now_) == TimerPosted::kept;
             run.outcome = kept ? Ran::kept : Ran::pushed;
         } else {

@@ -4,8 +4,20 @@
 
 namespace routemaster::detail {
 
+Result<void> Machine::may_open_timers(const std::string& space) const {
+    if (timers_.spaces() < limits_.timer_namespaces_max || timers_.has_space(space)) return {};
+    return too_many_timer_namespaces();
+}
+
+Error Machine::too_many_timer_namespaces() const {
+    return {Errc::limit_exceeded,
+            "namespace: there are " + std::to_string(limits_.timer_namespaces_max) +
+                " namespaces of timers already, as many as timer_namespaces_max allows"};
+}
+
 template <>
 Result<PostTimer::Reply> Machine::apply(PostTimer& step) {
+    if (auto may = may_open_timers(step.space); !may) return may.error();
     return timers_.post(step, now_);
 }
 

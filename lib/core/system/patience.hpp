@@ -1,0 +1,27 @@
+/// @file
+/// Waiting for memory.
+
+#pragma once
+
+#include <chrono>
+#include <new>
+#include <thread>
+
+namespace routemaster::detail {
+
+/// Repeats `work`, which does nothing when it runs out of memory, until there is memory for it. For
+/// what must not get lost and has nobody to refuse it to. Throws `std::bad_alloc` after 10 s.
+template <class Work>
+void with_patience(Work work) {
+    constexpr std::chrono::milliseconds pause{5};
+    for (int left = 2'000; left > 0; --left) {
+        try {
+            return work();
+        } catch (const std::bad_alloc&) {
+            std::this_thread::sleep_for(pause);
+        }
+    }
+    work();
+}
+
+}  // namespace routemaster::detail

@@ -1,0 +1,53 @@
+/// @file
+/// A dispatcher that survives want of memory.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "routemaster/active.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/store.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Polls a `Dispatcher`. A poll that runs out of memory may have lost events, so that dispatcher is
+/// given up like one whose process was killed: it sends no heartbeat any more, its jobs run again
+/// once it has been silent for `worker_silence`, and another dispatcher takes its place.
+///
+/// Thread safety: `in_flight` and `trouble` from any thread, the rest as an `Active`.
+class RenewedDispatcher final : public Active {
+public:
+    /// The store and the transports must outlive it.
+    RenewedDispatcher(Store& store, DispatcherOptions options);
+
+    TimePoint poll(TimePoint now) override;
+    void wake_with(std::function<void()> wake) override;
+    void close(TimePoint deadline) override;
+    [[nodiscard]] bool closed() const override { return dispatcher_->closed(); }
+
+    [[nodiscard]] std::size_t in_flight() const noexcept;
+    [[nodiscard]] std::optional<std::string> trouble() const;
+
+private:
+    /// How long to wait for memory.
+    static constexpr Duration pause{100};
+
+    void renew();
+
+    Store& store_;
+    DispatcherOptions options_;
+    std::function<void()> wake_;
+    std::optional<TimePoint> close_at_;
+    bool given_up_ = false;
+    mutable std::mutex mutex_;  // Guards the pointer.
+    std::unique_ptr<Dispatcher> dispatcher_;
+};
+
+}  // namespace routemaster::detail
