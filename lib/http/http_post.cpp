@@ -20,22 +20,40 @@ namespace routemaster::detail {
 
 namespace {
 
-template <class Value>
-void set(CURL* handle, CURLoption option, Value value) {
-    const CURLcode code = curl_easy_setopt(handle, option, value);
+constexpr std::size_t part_weight = 512;  // Of a part of a body: the work of as many bytes.
+constexpr const char* too_much = "the receiver sent too many bytes or parts with its answer";
+
+void require(CURLcode code) {
     if (code != CURLE_OK) {
         throw Failure{{Errc::unavailable, std::string{"libcurl: "} + curl_easy_strerror(code)}};
     }
 }
 
+template <class Value>
+void set(CURL* handle, CURLoption option, Value value) {
+    require(curl_easy_setopt(handle, option, value));
+}
+
+/// Whether a header line names a coding that libcurl undoes: nested ones turn a kilobyte into hours
+/// of work. The request offers none.
+bool is_compressed(std::string_view line) {
+    constexpr std::string_view name = "transfer-encoding:";
+    std::string text;
+    for (const char c : line) {
+        if (c > ' ') text += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    }
+    return text.starts_with(name) && text != std::string{name} + "chunked";
+}
+
 }  // namespace
 
-HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine)
+HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine, TurnBudget& budget)
     : options_{options}, machine_{machine}, handle_{curl_easy_init()} {
     if (!handle_) throw Failure{{Errc::unavailable, "libcurl: out of memory"}};
     set_up_headers();
     set_up();
     set_up_answer();
+    set_up_tls(budget);
 }
 
 void HttpPost::set_up_headers() {
@@ -61,7 +79,6 @@ void HttpPost::set_up() {
     set(handle, CURLOPT_NOSIGNAL, 1L);
     set(handle, CURLOPT_TCP_NODELAY, 1L);
     set(handle, CURLOPT_PROTOCOLS_STR, options_.allow_http ? "http,https" : "https");
-    set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     set(handle, CURLOPT_FOLLOWLOCATION, 0L);
     set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
     set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
@@ -87,6 +104,15 @@ void HttpPost::set_up_answer() {
     set(handle, CURLOPT_XFERINFODATA, this);
 }
 
+/// Without meters only HTTP/1.1 is safe: in HTTP/2, libcurl reads frames until one has data.
+void HttpPost::set_up_tls(TurnBudget& budget) {
+    CURL* const handle = handle_.get();
+    static const bool metered = TlsMeter::is_available();
+    const auto version = metered ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(version));
+    if (metered) require(TlsMeter::meter(handle, budget));
+}
+
 /// Deliveries that begin together and get no answer, as after a start, would also end together, and
 /// so would their successors: healthy ones would wait for all that work. So the id of the batch
 /// takes up to 7 % off the limit. Another 3 % at most lets some end together, since each time that
@@ -106,17 +132,20 @@ void HttpPost::begin(PostRequest request) {
     error_[0] = '\0';
     received_ = 0;
     received_head_ = 0;
+    parts_ = 0;
     head_ended_ = false;
     socket_ = CURL_SOCKET_BAD;
+    uploaded_ = 0;
     turns_ = 0;
     before_.reset();
-    too_long_.clear();
+    refused_answer_.clear();
     refused_.clear();
     tried_ = false;
     no_socket_.clear();
     begin_headers();
     const auto now = Clock::now();
     const std::string& json = request_.body.json;
+    curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 0L);
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
     answer_deadline_ = end_of(options_.total_timeout, now);
@@ -200,7 +229,7 @@ Error HttpPost::failure(CURLcode code) const {
     if (!refused_.empty() && !tried_) {
         return {Errc::invalid, "callback: " + refused_ + " leads back to this machine"};
     }
-    if (!too_long_.empty()) return {Errc::unavailable, too_long_};
+    if (!refused_answer_.empty()) return {Errc::unavailable, refused_answer_};
     if (no_socket_) return {Errc::unavailable, "no socket: " + no_socket_.message()};
     switch (code) {
         case CURLE_OPERATION_TIMEDOUT: return {Errc::timed_out, problem(code)};
@@ -221,15 +250,24 @@ std::string HttpPost::problem(CURLcode code) const {
     return text;
 }
 
+/// Cuts off the answer. Over HTTP/2 libcurl would keep the connection.
+void HttpPost::refuse_answer(std::string reason) {
+    refused_answer_ = std::move(reason);
+    curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 1L);
+}
+
 bool HttpPost::is_too_long(std::size_t more) {
     received_ += more;
     if (received_ > options_.response_max) {
-        too_long_ = "the answer has more than " + std::to_string(options_.response_max) + " bytes";
+        refuse_answer("the answer has more than " + std::to_string(options_.response_max) +
+                      " bytes");
     } else if (received_head_ > options_.head_max) {
-        too_long_ =
-            "the answer has more than " + std::to_string(options_.head_max) + " bytes of headers";
+        refuse_answer("the answer has more than " + std::to_string(options_.head_max) +
+                      " bytes of headers");
+    } else if (static_cast<std::int64_t>(received_ + parts_ * part_weight) > wire_max()) {
+        refuse_answer(too_much);
     }
-    return !too_long_.empty();
+    return !refused_answer_.empty();
 }
 
 /// libcurl calls this for each line: of interim answers, of the answer and of its trailers.
@@ -240,35 +278,55 @@ std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t cou
     if (line.starts_with("HTTP/")) post.head_ended_ = false;
     if (line == "\r\n" || line == "\n") post.head_ended_ = true;
     post.received_head_ += line.size() + line_weight;
+    if (is_compressed(line))
+        post.refuse_answer("the answer has a transfer coding other than chunked");
     // Any other value than the number of bytes makes libcurl abort the transfer.
     return post.is_too_long(line.size()) ? 0 : line.size();
 }
 
+/// libcurl calls this for each buffer, and for each chunk or frame in it.
 std::size_t HttpPost::read_body(char*, std::size_t size, std::size_t count, void* self) {
-    return static_cast<HttpPost*>(self)->is_too_long(size * count) ? 0 : size * count;
-}
-
-/// Bounds the bytes that no other callback sees, such as extensions of chunks. libcurl reads at
-/// most some 400 kB per turn, and reads a proper answer in a few turns.
-int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-    constexpr unsigned turns_between_looks = 8;
     HttpPost& post = *static_cast<HttpPost*>(self);
-    if (++post.turns_ % turns_between_looks != 0) return 0;
-    const auto received = post.received_by_socket();
-    if (!received) return 0;
-    if (!post.before_) post.before_ = *received;
-    if (*received - *post.before_ <= post.options_.response_max) return 0;
-    post.received_ = post.options_.response_max;
-    return post.is_too_long(1) ? 1 : 0;
+    ++post.parts_;
+    return post.is_too_long(size * count) ? 0 : size * count;
 }
 
-/// Nothing when other deliveries share the connection, or may: the version is known when the answer
-/// has begun.
+/// Bounds the bytes that no other callback sees, such as extensions of chunks, frames and records.
+int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t uploaded) {
+    HttpPost& post = *static_cast<HttpPost*>(self);
+    if (!post.exceeds_wire_max(uploaded)) return 0;
+    post.refuse_answer(too_much);
+    return 1;
+}
+
+/// An answer of `response_max` in records, chunks or packets of half a kilobyte fits, and so does a
+/// frame that extends the window for each kilobyte of the body.
+std::int64_t HttpPost::wire_max() const noexcept {
+    constexpr std::size_t beginning = 524'288;  // For the handshake and session tickets.
+    constexpr std::size_t largest = std::size_t{1} << 40U;
+    return static_cast<std::int64_t>(beginning + 4 * std::min(options_.response_max, largest) +
+                                     2 * request_.body.json.size());
+}
+
+/// Without TLS the connection is counted at its socket: its bytes, and each turn of libcurl as a
+/// read. libcurl reads at most some 400 kB per turn, and a proper answer in a few turns.
+bool HttpPost::exceeds_wire_max(curl_off_t uploaded) {
+    constexpr std::int64_t turns_between_looks = 8;
+    if (auto meter = TlsMeter::of(handle())) {
+        if (!share_ || !share_->is_of(meter)) share_.emplace(std::move(meter), wire_max());
+        return share_->is_exceeded();
+    }
+    if (std::exchange(uploaded_, uploaded) != uploaded) return false;
+    if (++turns_ % turns_between_looks != 0) return false;
+    const auto received = received_by_socket();
+    if (!received) return false;
+    if (!before_) before_ = *received;
+    return static_cast<std::int64_t>(*received - *before_) + turns_ * TlsMeter::read_weight >
+           wire_max();
+}
+
 std::optional<std::uint64_t> HttpPost::received_by_socket() const {
     if (socket_ == CURL_SOCKET_BAD) return std::nullopt;
-    long version = 0;
-    curl_easy_getinfo(handle(), CURLINFO_HTTP_VERSION, &version);
-    if (version == CURL_HTTP_VERSION_NONE || version >= CURL_HTTP_VERSION_2_0) return std::nullopt;
     tcp_info info{};
     socklen_t size = sizeof info;
     if (getsockopt(socket_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;

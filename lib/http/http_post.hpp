@@ -23,6 +23,7 @@
 #include "routemaster/transport/http.hpp"
 #include "routemaster/uid.hpp"
 #include "this_machine.hpp"
+#include "tls_meter.hpp"
 
 namespace routemaster::detail {
 
@@ -51,8 +52,8 @@ struct PostRequest {
 /// Thread safety: one thread.
 class HttpPost {
 public:
-    /// Both must outlive it. Throws `Failure` when there is no memory.
-    HttpPost(const HttpTransportOptions& options, ThisMachine& machine);
+    /// All must outlive it, and `budget` its connections. Throws `Failure` when there is no memory.
+    HttpPost(const HttpTransportOptions& options, ThisMachine& machine, TurnBudget& budget);
 
     HttpPost(const HttpPost&) = delete;
     HttpPost& operator=(const HttpPost&) = delete;
@@ -61,7 +62,10 @@ public:
     void begin(PostRequest request);
 
     /// Returns the request that `begin` got. libcurl must be done with the handle.
-    [[nodiscard]] PostRequest take() { return std::exchange(request_, {}); }
+    [[nodiscard]] PostRequest take() {
+        share_.reset();
+        return std::exchange(request_, {});
+    }
 
     /// Whether it has a request that `take` has not returned yet.
     [[nodiscard]] bool is_busy() const noexcept { return request_.done != nullptr; }
@@ -118,16 +122,20 @@ private:
 
     static std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* self);
     static std::size_t read_body(char* bytes, std::size_t size, std::size_t count, void* self);
-    static int progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t);
+    static int progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t uploaded);
     static curl_socket_t open_socket(void* self, curlsocktype purpose, curl_sockaddr* address);
 
     void set_up();
     void set_up_answer();
+    void set_up_tls(TurnBudget& budget);
     void set_up_headers();
     void begin_headers();
     [[nodiscard]] bool has_connection() const;
     [[nodiscard]] Clock::time_point end_of(Duration limit, Clock::time_point now) const;
+    void refuse_answer(std::string reason);
     [[nodiscard]] bool is_too_long(std::size_t more);
+    [[nodiscard]] std::int64_t wire_max() const noexcept;
+    [[nodiscard]] bool exceeds_wire_max(curl_off_t uploaded);
     [[nodiscard]] std::optional<std::uint64_t> received_by_socket() const;
     [[nodiscard]] Error failure(CURLcode code) const;
     [[nodiscard]] std::string problem(CURLcode code) const;
@@ -144,14 +152,17 @@ private:
     Clock::time_point answer_deadline_{};
     std::size_t received_ = 0;       ///< Bytes of the answer: headers, body, trailers.
     std::size_t received_head_ = 0;  ///< Bytes that its headers count as; see `head_max`.
+    std::size_t parts_ = 0;          ///< In which its body came.
     bool head_ended_ = false;        ///< Whether the empty line behind them came.
     curl_socket_t socket_ = CURL_SOCKET_BAD;
-    unsigned turns_ = 0;                     ///< How often libcurl has worked on it.
-    std::optional<std::uint64_t> before_{};  ///< Bytes the connection had received before.
-    std::string too_long_;                   ///< The bound that the answer exceeded, if any.
-    std::string refused_;                    ///< The address that was refused, if one was.
-    bool tried_ = false;                     ///< Whether it tried to connect.
-    std::error_code no_socket_;              ///< Why no socket could be opened.
+    std::optional<TlsMeter::Share> share_{};  ///< Of the connection, over TLS.
+    curl_off_t uploaded_ = 0;                 ///< Bytes of the body that libcurl has sent.
+    std::int64_t turns_ = 0;                  ///< Since then: how often libcurl has worked on it.
+    std::optional<std::uint64_t> before_{};   ///< Bytes the connection had received before.
+    std::string refused_answer_;              ///< Why the answer was cut off, if it was.
+    std::string refused_;                     ///< The address that was refused, if one was.
+    bool tried_ = false;                      ///< Whether it tried to connect.
+    std::error_code no_socket_;               ///< Why no socket could be opened.
 };
 
 }  // namespace routemaster::detail

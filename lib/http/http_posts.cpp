@@ -62,7 +62,7 @@ std::size_t HttpPosts::recent() {
 void HttpPosts::start(PostRequest request) {
     try {
         if (idle_.empty()) {
-            all_.push_back(std::make_unique<HttpPost>(options_, machine_));
+            all_.push_back(std::make_unique<HttpPost>(options_, machine_, budget_));
             idle_.push_back(all_.back().get());
         }
     } catch (const Failure& failure) {
@@ -83,6 +83,7 @@ void HttpPosts::start(PostRequest request) {
 
 void HttpPosts::act(curl_socket_t socket, int events) {
     int running = 0;
+    budget_.refill();
     const CURLMcode code = curl_multi_socket_action(multi_.get(), socket, events, &running);
     // It does no harm if libcurl has forgotten a socket.
     if (code == CURLM_OK || code == CURLM_BAD_SOCKET) return;
@@ -127,12 +128,15 @@ void HttpPosts::end_completed() {
     ended_.clear();
 }
 
-/// Of what came over HTTP/2, libcurl takes further parts whenever it is called, though the socket
-/// is empty by then; and those of other POSTs, for which it wants to be called at once.
+/// libcurl takes what came in parts: one each time it is called, and over HTTP/2 further ones and
+/// those of other POSTs, for which it wants to be called at once, though the socket is empty by
+/// then.
 void HttpPosts::read_what_came(const HttpPost& post) {
     constexpr int rounds_max = 16;
-    if (post.has_unread()) act(post.socket(), CURL_CSELECT_IN);
-    for (int round = 0; round < rounds_max && act_if_due(); ++round) {
+    for (int round = 0; round < rounds_max; ++round) {
+        const bool unread = post.has_unread();
+        if (unread) act(post.socket(), CURL_CSELECT_IN);
+        if (!act_if_due() && !unread) return;
     }
 }
 

@@ -21,6 +21,7 @@
 #include "routemaster/transport/http.hpp"
 #include "socket_watch.hpp"
 #include "this_machine.hpp"
+#include "tls_meter.hpp"
 
 namespace routemaster::detail {
 
@@ -102,6 +103,7 @@ private:
     const HttpTransportOptions& options_;
     ThisMachine& machine_;
     SocketWatch watch_;
+    TurnBudget budget_;
     std::unique_ptr<CURLM, Cleanup> multi_;
     std::optional<Clock::time_point> timer_;      ///< When libcurl wants to be called.
     std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.

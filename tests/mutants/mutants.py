@@ -24,6 +24,8 @@ that is to find it is compiled against the copy and run:
     http_timeouts     the tests of deliveries by HTTP
     http_posts        the tests of the POSTs under way
     http_server_answers   the tests of large answers, and of large requests
+    http_floods       the tests of receivers that never stop sending
+    tls_meter         the tests of what a TLS connection may receive
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
     listeners     the unit tests of listeners of timers, here and elsewhere
@@ -152,6 +154,10 @@ PROGRAMS["http_transport"] = [
 ]
 PROGRAMS["http_timeouts"] = [["tests/integration/http_transport_test.cpp", *sources_of("http")]]
 PROGRAMS["http_posts"] = [["tests/integration/http_posts_test.cpp", *sources_of("http")]]
+PROGRAMS["http_floods"] = [
+    ["tests/integration/http_transport_floods_test.cpp", *sources_of("http")]
+]
+PROGRAMS["tls_meter"] = [["tests/integration/tls_meter_test.cpp", *sources_of("http")]]
 PROGRAMS["http_server_turns"] = [
     [
         "tests/integration/http_server_turns_test.cpp",

@@ -39,7 +39,10 @@ struct HttpTransportOptions {
     /// fewer than `in_flight_max` none is kept while many are under way.
     std::size_t connections_kept_max = 1'024;
     /// Bytes of an answer beyond which the delivery fails, of everything together: interim answers,
-    /// headers, body and trailers.
+    /// headers, body and trailers. On the wire, with chunks, frames and records, an answer may take
+    /// 512 KiB, four times `response_max` and twice the body of the request. There each chunk
+    /// counts as 512 bytes more than it has, each read as 1 KiB more, and a message of TLS after
+    /// the handshake as 64 KiB. Beyond that the connection is closed.
     std::size_t response_max = 1U << 20U;
     /// Bytes of its headers, which stay in memory until its end: each line counts as its bytes and
     /// 64.
@@ -52,13 +55,14 @@ struct HttpTransportOptions {
 /// `invalid`, naming the option, when an `HttpTransport` would refuse `options`.
 [[nodiscard]] Result<void> check(const HttpTransportOptions& options);
 
-/// Delivers over HTTP/1.1, or HTTP/2 where TLS negotiates it, on libcurl's multi interface.
+/// Delivers over HTTP/1.1, or HTTP/2 where TLS negotiates it, on libcurl's multi interface. With
+/// a libcurl that uses another TLS library than the OpenSSL of this one: over HTTP/1.1.
 ///
 /// Any status from 200 to 299 is success; any other is a failure, and so are redirects, which are
 /// not followed. A status of `permanent_statuses` is a permanent failure. The body of an answer is
-/// ignored. All deliveries share one thread and one pool of kept-alive connections, but for those
-/// that are `unhealthy`: so that they delay no others, they have a thread of the lowest priority,
-/// and a pool of their own.
+/// ignored; it may be chunked, but not compressed. All deliveries share one thread and one pool of
+/// kept-alive connections, but for those that are `unhealthy`: so that they delay no others, they
+/// have a thread of the lowest priority, and a pool of their own.
 /// With `allow_loopback` off, the address is checked when the connection is made, after name
 /// resolution, so a name that resolves to this machine is refused as well: to its loopback
 /// interface, or to an address of another one, which is known a second after the interface got it.

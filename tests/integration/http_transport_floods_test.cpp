@@ -1,0 +1,170 @@
+// Receivers that never stop sending, beside a healthy subscriber.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "routemaster/transport/http.hpp"
+#include "support/await.hpp"
+#include "support/deliveries.hpp"
+#include "support/delivery_reports.hpp"
+#include "support/endless_receiver.hpp"
+#include "support/flooding_receiver.hpp"
+#include "support/floods.hpp"
+#include "support/http2_receiver.hpp"
+#include "support/scripted_receiver.hpp"
+
+using namespace routemaster;
+using namespace std::chrono_literals;
+using test::deliver;
+using test::delivery;
+using test::DeliveryReports;
+using test::EndlessReceiver;
+using test::Flood;
+using test::FloodingReceiver;
+using test::Http2Receiver;
+using test::ScriptedReceiver;
+using test::status;
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+const HttpTransportOptions patient{
+    .total_timeout = 120s, .verify_tls = false, .allow_http = true, .allow_loopback = true};
+
+/// Delivers to a receiver that never stops sending, and meanwhile to a healthy one.
+void deliver_beside(const std::string& url, const std::function<bool()>& has_begun) {
+    const ScriptedReceiver healthy{[](const auto&) { return status(204); }};
+    DeliveryReports reports;
+    HttpTransport transport{patient};
+    transport.deliver(delivery(url), reports.keep());
+    REQUIRE(test::await(has_begun));
+    Steady::duration longest{0};
+    for (int i = 0; i < 50; ++i) {
+        const auto begun = Steady::now();
+        REQUIRE(deliver(transport, delivery(healthy.url())).outcome);
+        longest = std::max(longest, Steady::now() - begun);
+    }
+    CHECK(longest < 10s);
+    const auto report = reports.wait_for(1).front();
+    REQUIRE_FALSE(report.outcome);
+    CHECK(report.outcome.error().code() == Errc::unavailable);
+}
+
+}  // namespace
+
+TEST_CASE("a receiver that never stops sending is cut off, and delays no other subscriber") {
+    SUBCASE("over TLS") {
+        for (const auto& flood : test::tls_floods()) {
+            CAPTURE(flood.name);
+            const FloodingReceiver receiver{flood};
+            deliver_beside(receiver.url(), [&] { return receiver.floods() > 0; });
+            CHECK(test::await([&] { return receiver.closed() > 0; }));
+        }
+    }
+    SUBCASE("without TLS") {
+        for (const auto& flood : test::http1_floods()) {
+            CAPTURE(flood.name);
+            const EndlessReceiver receiver{flood.beginning, flood.part};
+            deliver_beside(receiver.url(), [&] { return receiver.sent() > 0; });
+        }
+    }
+}
+
+TEST_CASE("a receiver that sends a little now and then has as much time as any other") {
+    HttpTransportOptions options = patient;
+    options.total_timeout = 500ms;
+    DeliveryReports reports;
+    std::vector<std::unique_ptr<FloodingReceiver>> receivers;
+    HttpTransport transport{options};
+    for (Flood flood : test::tls_floods()) {
+        if (flood.handshake == Flood::Handshake::renegotiations) continue;
+        flood.pause = 20ms;
+        receivers.push_back(std::make_unique<FloodingReceiver>(flood));
+        transport.deliver(delivery(receivers.back()->url()), reports.keep());
+    }
+    const auto begun = Steady::now();
+    for (const auto& report : reports.wait_for(receivers.size())) CHECK_FALSE(report.outcome);
+    CHECK(Steady::now() - begun < 10s);
+}
+
+TEST_CASE("a small part of an answer counts as a large one") {
+    HttpTransportOptions options = patient;
+    options.response_max = 10'000;
+    HttpTransport transport{options};
+    const auto deliver_to = [&](const std::string& url) {
+        const auto report = deliver(transport, delivery(url));
+        REQUIRE_FALSE(report.outcome);
+        return report.outcome.error().context();
+    };
+    const auto* const cut_off = "the receiver sent too many bytes or parts with its answer";
+    SUBCASE("over TLS") {
+        const FloodingReceiver receiver{
+            {.name = "a body", .beginning = "HTTP/1.1 200 OK\r\n\r\n", .part = "b", .pause = 1ms}};
+        CHECK(deliver_to(receiver.url()) == cut_off);
+        CHECK(receiver.sent() < 10'000);
+    }
+    SUBCASE("without TLS") {
+        const EndlessReceiver receiver{"HTTP/1.1 200 OK\r\n\r\n", "b", 1ms};
+        CHECK(deliver_to(receiver.url()) == cut_off);
+        CHECK(receiver.sent() < 10'000);
+    }
+}
+
+TEST_CASE("of the deliveries that share a connection, all are cut off, and the connection closed") {
+    constexpr std::size_t count = 16;
+    const FloodingReceiver receiver{test::http2_floods().front()};
+    DeliveryReports reports;
+    HttpTransport transport{patient};
+    for (std::size_t i = 0; i < count; ++i) {
+        transport.deliver(delivery(receiver.url()), reports.keep());
+    }
+    for (const auto& report : reports.wait_for(count)) {
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+    }
+    CHECK(test::await([&] { return receiver.closed() == receiver.floods(); }));
+}
+
+TEST_CASE("large answers that share a connection are no flood") {
+    constexpr std::size_t count = 40;
+    const Http2Receiver receiver{1'000'000};
+    DeliveryReports reports;
+    HttpTransport transport{patient};
+    for (std::size_t i = 0; i < count; ++i) {
+        transport.deliver(delivery(receiver.url()), reports.keep());
+    }
+    for (const auto& report : reports.wait_for(count)) {
+        if (!report.outcome) FAIL_CHECK(report.outcome.error().message());
+    }
+}
+
+TEST_CASE("an answer with a transfer coding that was not offered is refused") {
+    std::string line;
+    ScriptedReceiver receiver{[&](const auto&) {
+        return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\n" + line + "\r\n\r\n0\r\n\r\n"};
+    }};
+    HttpTransport transport{patient};
+    for (const auto* refused :
+         {"Transfer-Encoding: gzip, chunked", "transfer-encoding: chunked, gzip",
+          "TRANSFER-ENCODING:gzip", "Transfer-Encoding: chunked\r\nTransfer-Encoding: deflate"}) {
+        CAPTURE(refused);
+        line = refused;
+        const auto report = deliver(transport, delivery(receiver.url()));
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().context() ==
+              "the answer has a transfer coding other than chunked");
+    }
+    for (const auto* accepted : {"Transfer-Encoding: chunked", "transfer-encoding:  Chunked "}) {
+        CAPTURE(accepted);
+        line = accepted;
+        CHECK(deliver(transport, delivery(receiver.url())).outcome);
+    }
+}
