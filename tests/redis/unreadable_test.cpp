@@ -274,9 +274,6 @@ TEST_CASE("redis: an unreadable batch follows its subscriber to a callback, and 
 
 TEST_CASE("redis: whoever delivers to URLs is woken for unreadable batches") {
     RedisScene s;
-    bool mixed = false;
-    SUBCASE("in a fleet of ours") {}
-    SUBCASE("in a mixed fleet") { mixed = true; }
     const auto is_asleep = [&] {
         return s.other({"EXISTS", "routemaster:waiting:main"}).number == 1;
     };
@@ -296,6 +293,10 @@ TEST_CASE("redis: whoever delivers to URLs is woken for unreadable batches") {
               s.now + Duration{500});
     }
     SUBCASE("whose turn has come") {
+        bool mixed = false;
+        SUBCASE("in a fleet of ours") {}
+        SUBCASE("in a mixed fleet") { mixed = true; }
+        CAPTURE(mixed);
         subscribe_lone(s);
         publish_unreadable(s, batch_x);
         publish_unreadable(s, batch_y);

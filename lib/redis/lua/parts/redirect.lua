@@ -1,19 +1,21 @@
 -- Moves what is READY of a subscriber whose batches went to the callback `before`, as `callback_of`
--- returns it: what is READY for that callback, or among the first `concurrency` places of its
--- group. A mixed fleet has no groups, and what was for a URL is found where it is.
+-- returns it: what is among the first `concurrency` places of its group, in their order, and what
+-- is READY for that callback and in no group, since a mixed fleet has none. There, what was for a
+-- URL is found where it is.
 local function redirect(token, before, concurrency)
     if callback_of(token) == before then return end
-    local jobs = {}
     local group = P .. 'routemaster:group:' .. token
+    local jobs = {}
     for i, uid in ipairs(redis.call('ZRANGE', group, 0, concurrency - 1)) do
         jobs[i] = delivery_prefix .. uid
     end
     if mixed or (before and before ~= '') then
         local ready = redis.pcall('LRANGE', callback_key(before or unreadable), 0, -1)
-        if ready.err then return end
         -- The job that has waited longest is at the right.
-        jobs = {}
-        for i = #ready, 1, -1 do jobs[#jobs + 1] = ready[i] end
+        for i = ready.err and 0 or #ready, 1, -1 do
+            local uid = batch_of('main', ready[i])
+            if uid and not redis.call('ZSCORE', group, uid) then jobs[#jobs + 1] = ready[i] end
+        end
     end
     for _, job in ipairs(jobs) do
         local uid = batch_of('main', job)
