@@ -25,10 +25,10 @@ namespace routemaster {
 /// **Cron expressions** have the fields minute, hour, day of the month, month and day of the week,
 /// and, if they are six, the second in front. A field is `*`, a number, a range `1-5`, a step in a
 /// range or of all (`0-30/10`, `*/2`), or a list of these with commas. Months and days of the week
-/// may be named (`JAN`, `mon`), and Sunday is 0 or 7: `SAT-SUN` is the weekend. No other range wraps
-/// around (write `22-23,0-5`), and no step is greater than its field (`*/90` of minutes). Of day of
-/// the month and day of the week, when both are restricted, one must match (the rule of Vixie's
-/// cron); when one of them begins with `*`, be it `*/2`, both must.
+/// may be named (`JAN`, `mon`), and Sunday is 0 or 7: `SAT-SUN` is the weekend. No other range
+/// wraps around (write `22-23,0-5`), and no step is greater than its field (`*/90` of minutes). Of
+/// day of the month and day of the week, when both are restricted, one must match (the rule of
+/// Vixie's cron); when one of them begins with `*`, be it `*/2`, both must.
 ///
 /// **Time zones.** An expression is about the wall clock of its zone. Where neither second, minute
 /// nor hour begins with `*` the time is fixed, and each of its times comes once: one that a step

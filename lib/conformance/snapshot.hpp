@@ -76,9 +76,9 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .timers = {},
                  .job_batches = job_batches_of(store, false, now)};
     // Who serves a queue is not kept.
-    for (auto& queue : all.queues) {
-        queue.workers = queue.unprofiled = 0;
-        queue.worker_at.reset();
+    for (auto& listed : all.queues) {
+        listed.workers = listed.unprofiled = 0;
+        listed.worker_at.reset();
     }
     const auto ended = job_batches_of(store, true, now);
     all.job_batches.insert(all.job_batches.end(), ended.begin(), ended.end());

@@ -15,7 +15,7 @@ namespace {
 using Reason = JobExplanation::Reason;
 using Others = WorkerProfile::Others;
 
-constexpr Duration silence{3'500};
+constexpr Duration profile_silence{3'500};
 
 WorkerProfile profile_of(const Scenario& s, std::vector<std::string> handlers) {
     WorkerProfile profile{.name = "thumbs:7",
@@ -24,7 +24,7 @@ WorkerProfile profile_of(const Scenario& s, std::vector<std::string> handlers) {
                           .since = s.now(),
                           .queues = {work_queue},
                           .capacity = 4,
-                          .silence = silence};
+                          .silence = profile_silence};
     profile.list_handlers(std::move(handlers));
     return profile;
 }
@@ -63,7 +63,7 @@ void add_worker_profile_cases(StoreCases& add) {
         expect_text(s, id, Reason::no_worker, "no worker serves its queue");
         s.perform(beat(1, profile_of(s, {"resize"})));
         expect_text(s, id, Reason::awaits_worker, next);
-        s.advance(silence - Duration{1});
+        s.advance(profile_silence - Duration{1});
         expect_text(s, id, Reason::awaits_worker, next);
         s.advance(Duration{180'001});
         expect_text(s, id, Reason::no_worker,
@@ -84,9 +84,9 @@ void add_worker_profile_cases(StoreCases& add) {
             s.advance(Duration{5'000});
             expect_text(s, id, Reason::awaits_worker, next);
             // As nobody looked for the dead before, the first look spares the silent.
-            s.perform(ScrubWorkers{silence});
-            s.advance(silence);
-            s.perform(ScrubWorkers{silence});
+            s.perform(ScrubWorkers{profile_silence});
+            s.advance(profile_silence);
+            s.perform(ScrubWorkers{profile_silence});
             expect_text(s, id, Reason::no_worker,
                         "no worker serves its queue; the last one was heard of 8 s ago");
             s.perform(beat(1, patient));
@@ -194,7 +194,7 @@ void add_worker_profile_cases(StoreCases& add) {
         const auto queue = s.perform(ListQueues{}).at(0);
         expect_equal(queue.workers, 2U, "workers of the queue");
         expect_equal(queue.worker_at, std::optional{beaten}, "when one was heard of");
-        s.advance(silence);
+        s.advance(profile_silence);
         const auto left = s.perform(ListQueues{}).at(0);
         expect_equal(left.workers, 0U, "workers when all are silent");
         expect_equal(left.worker_at, std::optional{beaten}, "when the last one was heard of");

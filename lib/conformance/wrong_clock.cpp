@@ -177,8 +177,8 @@ void add_job_ahead_cases(StoreCases& add) {
     add("a worker that lives keeps its leases through a clock that was ahead, and a dead one loses "
         "them",
         [](Scenario& s) {
-            constexpr Duration silence{30'000};
-            const auto scrub = [&] { return s.perform(ScrubWorkers{silence}); };
+            constexpr Duration worker_silence{30'000};
+            const auto scrub = [&] { return s.perform(ScrubWorkers{worker_silence}); };
             s.push("a");
             s.push("b");
             s.take_work(1);
@@ -192,7 +192,7 @@ void add_job_ahead_cases(StoreCases& add) {
             for (int i = 0; i < 3; ++i) {
                 s.perform(Heartbeat{Scenario::worker(1)});
                 expect_equal(scrub(), ReleasedJobs{0}, "jobs released");
-                s.advance(silence / 3);
+                s.advance(worker_silence / 3);
             }
             s.perform(Heartbeat{Scenario::worker(1)});
             expect_equal(scrub(), ReleasedJobs{1}, "jobs of the dead worker");

@@ -213,8 +213,10 @@ private:
         if (!action) return action.error().context();
         const auto step = step_of(*action);
         if (!step) return step.error().context();
-        const redis::RequestContext context{server_.prefix, true, server_.event_data_max,
-                                            Duration{0}, TimePoint{}};
+        const redis::RequestContext context{.prefix = server_.prefix,
+                                            .mixed_fleet = true,
+                                            .event_data_max = server_.event_data_max,
+                                            .now = TimePoint{}};
         const auto call = redis::step_call(*step, context);
         if (call) return std::nullopt;
         return std::string{action_word(*action)} + ": " + call.error().context();

@@ -41,7 +41,8 @@ struct HttpServer::Impl {
 
     /// Whether a handler calls.
     [[nodiscard]] bool in_handler() const {
-        return std::any_of(loops.begin(), loops.end(),
+        return share.large_requests.is_served_here() ||
+               std::any_of(loops.begin(), loops.end(),
                            [](const auto& loop) { return loop.queue()->is_read_here(); });
     }
 

@@ -2,12 +2,18 @@
 
 #include <exception>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "core/system/thread.hpp"
 #include "http_server_response.hpp"
 
 namespace routemaster::detail {
+
+namespace {
+
+thread_local const LargeRequests* served_here = nullptr;
+
+}  // namespace
 
 bool call_handler(const HttpHandler& handler, HttpRequest request,
                   const std::shared_ptr<Responder>& responder, Complaints& faults) {
@@ -38,13 +44,18 @@ bool LargeRequests::add(HttpRequest& request, std::shared_ptr<Responder>& respon
 /// Starts as many threads as the system allows.
 void LargeRequests::start() {
     try {
-        while (threads_.size() < threads_max_) threads_.emplace_back([this] { run(); });
-    } catch (const std::system_error&) {
+        while (threads_.size() < threads_max_) {
+            threads_.push_back(start_thread([this] { run(); }));
+        }
+    } catch (const Failure&) {
         // Those that have started do the work; without any, the event loops do.
     }
 }
 
+bool LargeRequests::is_served_here() const noexcept { return served_here == this; }
+
 void LargeRequests::run() {
+    served_here = this;
     std::unique_lock lock{mutex_};
     while (true) {
         changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
@@ -54,6 +65,7 @@ void LargeRequests::run() {
         lock.unlock();
         try {
             call_handler(handler_, std::move(next.request), next.responder, faults_);
+            process_.require_at_return();
         } catch (const std::exception&) {
             // Without memory for an answer, the responder is dropped, which is answered 500.
         }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "complaints.hpp"
+#include "core/system/owner_process.hpp"
 #include "http_server_event_queue.hpp"
 #include "routemaster/server/http_server.hpp"
 
@@ -39,6 +40,9 @@ public:
     /// Takes the request and its responder. False, and both are as before, when it has no thread.
     [[nodiscard]] bool add(HttpRequest& request, std::shared_ptr<Responder>& responder);
 
+    /// Whether the calling thread is one of its own, and so inside a handler.
+    [[nodiscard]] bool is_served_here() const noexcept;
+
     /// Drops the requests that wait. Afterwards no handler runs.
     void stop();
 
@@ -51,6 +55,7 @@ private:
     void start();
     void run();
 
+    const OwnerProcess process_{"HTTP server"};
     const HttpHandler& handler_;
     Complaints& faults_;
     const unsigned threads_max_;

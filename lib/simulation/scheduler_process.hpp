@@ -22,10 +22,11 @@ public:
         : Process{context, std::move(name), "", Uid{}},
           link_{context, store},
           scheduler_{link_,
-                     {.log = [&context, who = this->name()](LogLevel level, std::string_view text) {
-                         context.note(who + ": " + std::string{to_string(level)} + ": " +
-                                      std::string{text});
-                     }}} {
+                     {.seed = context.random.next(),
+                      .log = [&context, who = this->name()](LogLevel level, std::string_view text) {
+                          context.note(who + ": " + std::string{to_string(level)} + ": " +
+                                       std::string{text});
+                      }}} {
         run(scheduler_);
     }
 

@@ -101,9 +101,9 @@ void print_explanation(const std::string& subject, std::string_view key, const s
         return;
     }
     const auto all = parse_json(body).value();
-    std::cout << in_line(subject);
+    std::cout << printable_text(subject);
     if (!key.empty()) std::cout << " is " << printed(field(field(all, key), "state"));
-    std::cout << ": " << in_line(printed(field(all, "text"))) << '\n';
+    std::cout << ": " << printable_text(printed(field(all, "text"))) << '\n';
 }
 
 void for_each_item(BusClient& client, std::string path,

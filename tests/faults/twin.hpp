@@ -131,12 +131,16 @@ private:
             REQUIRE(*listed == wanted);
         } else if (auto* workers = std::get_if<std::vector<ListedWorker>>(&*got)) {
             auto wanted = std::get<std::vector<ListedWorker>>(*expected);
+            // Profiles, and workers without jobs, are known again with the next heartbeat.
             for (auto* all : {workers, &wanted}) {
+                std::erase_if(*all, [](const ListedWorker& worker) { return worker.leased == 0; });
                 for (auto& worker : *all) {
                     worker.profile.reset();
                     worker.busy = 0;
                 }
             }
+            CAPTURE(testing::Text::of(*workers));
+            CAPTURE(testing::Text::of(wanted));
             REQUIRE(*workers == wanted);
         } else if (std::holds_alternative<Explained>(*got)) {
             auto explained = got->as<std::optional<JobExplanation>>();

@@ -159,10 +159,10 @@ TEST_CASE("an invalid setting is refused with its names") {
     };
     refuses("\ncolour = \"red\"", file + ":2: ", "'colour'");
     refuses("# none\n\nbody-max = 0", "--body-max (" + file + ":3): ", "0");
-    refuses("port = \"x\"", "--port (" + file + ":1): ", "x");
+    refuses("port = \"x\"", file + ":1: port: ", "a whole number");
     refuses("port = 65536", "--port (" + file + ":1): ", "65536");
     refuses("port = 1\nport = 2", file + ":2: ", "port");
-    refuses("port = [1, 2]", "--port (" + file + ":1): ", "1");
+    refuses("port = [1, 2]", file + ":1: port: ", "one value");
     refuses("port = 2026-01-31", file + ":1: ", "port");
     refuses("log-file \"x\"", file + ":1: ", "'='");
     refuses("body-max = \"5XB\"", "--body-max (" + file + ":1): ", "'5XB'");

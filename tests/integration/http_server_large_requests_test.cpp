@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "routemaster/error.hpp"
 #include "routemaster/server/http_server.hpp"
 #include "support/await.hpp"
 #include "support/http_client.hpp"
@@ -107,4 +109,21 @@ TEST_CASE("a server that stops waits for the handler of a large body") {
     const auto read = reader.reading.load();
     std::this_thread::sleep_for(50ms);
     CHECK(reader.reading == read);
+}
+
+TEST_CASE("a stop inside the handler of a large body is refused") {
+    std::unique_ptr<rm::HttpServer> server;
+    const auto stop = [&](const rm::HttpRequest&, const rm::HttpResponder& respond) {
+        rm::HttpResponse response;
+        try {
+            server->stop(0s);
+        } catch (const rm::Failure& failure) {
+            response.body = failure.error().context();
+        }
+        respond(std::move(response));
+    };
+    server = std::make_unique<rm::HttpServer>(rm::HttpServerOptions{.threads = 1}, stop);
+    HttpClient client{server->port()};
+    CHECK(client.ask("POST", "/", large_body).body ==
+          "stop: inside a handler it would wait for itself");
 }

@@ -60,20 +60,22 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
         return run(words, root);
     };
     const std::string head =
-        "QUEUE   SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED  RATE  GROUPS\n";
+        "QUEUE   SCHEDULED  READY  PENDING  BURIED  OLDEST  WORKERS  PAUSED  RATE  GROUPS\n";
     CHECK(queues({}).output ==
-          "QUEUE  SCHEDULED  READY  PENDING  BURIED  OLDEST  PAUSED  RATE  GROUPS\n");
+          "QUEUE  SCHEDULED  READY  PENDING  BURIED  OLDEST  WORKERS  PAUSED  RATE  GROUPS\n");
     CHECK(run({"jobs", "push", "images", "resize", "--options", R"({"delay":3600000})"}, root)
               .status == 0);
     CHECK(queues({"pause", "images"}).status == 0);
-    const std::string line = "images  1          0      0        0       -       yes     -     -\n";
+    const std::string line =
+        "images  1          0      0        0       -       none     yes     -     -\n";
     CHECK(queues({}).output == head + line);
     CHECK(queues({"list"}).output == head + line);
     CHECK(queues({"show", "images"}).output == head + line);
-    const std::string json = R"({"queue":"images","scheduled":1,"ready":0,"pending":0,"buried":0,)"
-                             R"("paused":true,"due_since":null,)"
-                             R"("rate_limits":{"queue":null,"each_group":null}})"
-                             "\n";
+    const std::string json =
+        R"({"queue":"images","scheduled":1,"ready":0,"pending":0,"buried":0,)"
+        R"("paused":true,"due_since":null,"workers":0,"unprofiled":0,"worker_at":null,)"
+        R"("rate_limits":{"queue":null,"each_group":null}})"
+        "\n";
     CHECK(queues({"--json"}).output == json);
     CHECK(queues({"show", "images", "--json"}).output == json);
 
@@ -89,16 +91,16 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     std::string seen;
     while (!seen.starts_with("images  1          1 ")) seen = watching.line();
     CHECK(seen.starts_with("images  1          1      0        0       "));
-    CHECK(seen.ends_with("s    no      -     -"));
+    CHECK(seen.ends_with("s    none     no      -     -"));
     watching.signal(SIGINT);
     CHECK(watching.wait() == 128 + SIGINT);
 
-    // The bus itself, which delivers, and who has the job.
+    // The bus itself, which delivers and schedules, and who has the job.
     const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}");
     REQUIRE(leased.status == 200);
     const auto workers = run({"workers"}, root).output;
     CHECK(workers.starts_with("WORKER "));
-    CHECK(std::count(workers.begin(), workers.end(), '\n') == 3);
+    CHECK(std::count(workers.begin(), workers.end(), '\n') == 4);
     CHECK(workers.find("  1     images  2   0.") != std::string::npos);
     CHECK(workers.find("       crop\n") != std::string::npos);
     CHECK(run({"workers", "--json"}, root).output.find(R"("name":"crop")") != std::string::npos);

@@ -260,7 +260,7 @@ TEST_CASE("a bus drops the oldest batches above a limit only if that is set") {
 
 TEST_CASE("the data are in the folder of the setting") {
     const test::TemporaryFolder folder;
-    const auto elsewhere = folder.path() / "made" / "for it";
+    const auto elsewhere = folder.path() / "made for it";
     const auto start = [&](const std::string& flags) {
         const auto command = "cd '" + folder.path().string() + "' && exec '" +
                              test::routemaster_binary +

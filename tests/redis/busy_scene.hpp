@@ -245,7 +245,6 @@ struct BusyScene : RedisScene {
                                 "routemaster:untidy",
                                 "routemaster:kept_keys",
                                 "routemaster:idempotency_keys",
-                                "routemaster:pushed:keyed:push",
                                 "routemaster:callbacks",
                                 "routemaster:callback:",
                                 "routemaster:callback:search",

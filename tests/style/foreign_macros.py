@@ -43,7 +43,8 @@ def program(root):
     for path, name in checker.headers(root):
         own.append(f"#include <routemaster/{name}>")
         foreign.update(_INCLUDE.findall(path.read_text(encoding="utf-8")))
-    lines = [f"#include <{name}>" for name in sorted(foreign) if not name.startswith("routemaster/")]
+    foreign = {name for name in foreign if not name.startswith("routemaster/")}
+    lines = [f"#include <{name}>" for name in sorted(foreign)]
     for origin, names in MACROS.items():
         lines.append(f"// {origin}")
         for name in names:
@@ -57,7 +58,8 @@ def check(root):
         source = Path(folder) / "program.cpp"
         source.write_text(program(root), encoding="utf-8")
         compiled = subprocess.run(
-            ["g++", "-std=c++20", "-fsyntax-only", "-ftrack-macro-expansion=0", "-I", root / "include", source],
+            ["g++", "-std=c++20", "-fsyntax-only", "-ftrack-macro-expansion=0",
+             "-I", root / "include", source],
             capture_output=True, text=True, check=False)
     found = _COMPLAINT.findall(compiled.stderr)
     if compiled.returncode != 0 and not found:

@@ -48,6 +48,7 @@ public:
                 key.starts_with("routemaster:waiting:") || key == "routemaster:limits" ||
                 key.starts_with("routemaster:bucket:") || key.starts_with("routemaster:opens:") ||
                 key.starts_with("routemaster:deleted:") ||
+                key.starts_with("routemaster:serving:") || key.starts_with("routemaster:worker:") ||
                 key.starts_with("routemaster:throughput:") ||
                 key.starts_with("routemaster:isolated:") ||
                 key.starts_with("jobs:pending:index:") || is_about_listeners(key)) {

@@ -8,7 +8,7 @@
 namespace routemaster::detail {
 namespace {
 
-constexpr std::int64_t day_seconds = 86'400;
+constexpr std::int64_t seconds_per_day = 86'400;
 constexpr std::int64_t hour_seconds = 3'600;
 constexpr int offset_hours_max = 24;
 constexpr int time_hours_max = 167;
@@ -164,7 +164,8 @@ ZoneStep ZoneRule::YearlyStep::in(int year) const {
             break;
         }
     }
-    return {.at = on.time_since_epoch().count() * day_seconds + time - before, .offset = offset};
+    return {.at = on.time_since_epoch().count() * seconds_per_day + time - before,
+            .offset = offset};
 }
 
 }  // namespace routemaster::detail

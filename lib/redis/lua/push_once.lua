@@ -3,7 +3,8 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 key, 6 fingerprint, 7 for how many ms it is kept,
 --       8 "1" for a key that a program chose, of which a store keeps 100,000, or "0", 9 how many
 --       arguments of push_job.lua follow, and 10... those from the fourth on
--- Parts: push_job() is that script, as a function of KEYS and ARGV.
+-- Parts: push_job() is that script, as a function of KEYS and ARGV, counts() gives what only a key
+--        too many needs.
 -- Reply: as of push_job.lua, or what that replied to the first push of the key.
 local q, label = ARGV[4], ARGV[4] .. ':' .. ARGV[5]
 local named, keys = 'routemaster:pushed:', P .. 'routemaster:idempotency_keys'
@@ -30,7 +31,7 @@ if #over > 0 then redis.call('ZREM', keys, unpack(over)) end
 if redis.call('ZCARD', keys) >= 100000 then
     local first = redis.call('ZPOPMIN', keys)[1]
     redis.call('DEL', P .. named .. first)
-    count('jobs.idempotency_keys_forgotten', string.match(first, '^[^:]*'), 1)
+    counts()('jobs.idempotency_keys_forgotten', string.match(first, '^[^:]*'), 1)
 end
 redis.call('ZADD', keys, ends, label)
 return reply

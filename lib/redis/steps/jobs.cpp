@@ -53,8 +53,9 @@ struct StepProtocol<PushJob> {
 
     static Script idempotent_script() {
         using namespace lua;
+        const auto counts = lazily("counts", {index, counter}, "count");
         return compose("push_once", script_kind(PushJob::traits),
-                       {expect, index, counter, as_function(script_of<PushJob>())}, push_once);
+                       {expect, counts, as_function(script_of<PushJob>())}, push_once);
     }
     static Script joint_script() {
         using namespace lua;
