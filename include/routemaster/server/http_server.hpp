@@ -27,7 +27,7 @@ struct HttpRequest {
     std::string query;               ///< What follows the `?` of the target, still encoded.
     std::string authorization;       ///< The `Authorization` header; empty when there is none.
     std::string content_type;        ///< The `Content-Type` header; empty when there is none.
-    std::string idempotency_key;     ///< The `Idempotency-Key` header; empty when there is none.
+    std::string idempotency_key{};   ///< The `Idempotency-Key` header; empty when there is none.
     std::string body;                ///< Exactly the bytes that were sent.
     bool has_authorization = false;  ///< Distinguishes an empty header from an absent one.
     /// True once the client has closed its connection, or the sending half of it. Null: nobody
