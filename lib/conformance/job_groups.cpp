@@ -365,6 +365,44 @@ void add_leaving_cases(StoreCases& add) {
             expect_equal(run_singly(s), std::string{"bfE"}, "jobs in their order");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
+
+    add("a READY job that is replaced with another concurrency widens or narrows its group",
+        [](Scenario& s) {
+            const auto push_keyed = [&](const std::string& job, std::uint32_t concurrency) {
+                PushJob step{work_queue, job, s.now(), in_group("g", concurrency)};
+                step.options.key.text = "k";
+                step.on_duplicate = OnDuplicate::replace;
+                return s.perform(step);
+            };
+            for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g");
+            const auto id = push_keyed("d", 1).id;
+            expect_equal(push_keyed("D", 3), Pushed{PushOutcome::replaced, id}, "wider");
+            expect_equal(s.job(id).options.concurrency, 3U, "its concurrency");
+            auto leases = lease_all(s);
+            expect_equal(names_of(leases), std::string{"abc"}, "jobs under way at three at a time");
+            expect_equal(push_keyed("E", 2), Pushed{PushOutcome::replaced, id}, "narrower");
+            s.perform(AckJob{leases[0]});
+            expect_none(s);
+            s.perform(AckJob{leases[1]});
+            expect_equal(names_of(lease_all(s)), std::string{"E"}, "job under way beside another");
+            expect_equal(s.queue(work_queue), QueueStatus{.pending = 2}, "jobs");
+        });
+
+    add("READY jobs wait again when one of them is replaced with a lower concurrency",
+        [](Scenario& s) {
+            for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g", 4);
+            PushJob step{work_queue, "d", s.now(), in_group("g", 4)};
+            step.options.key.text = "k";
+            step.on_duplicate = OnDuplicate::replace;
+            s.perform(step);
+            step.job = "D";
+            step.options.concurrency = 1;
+            s.perform(step);
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
+            expect_equal(names_of(lease_all(s)), std::string{"a"}, "jobs under way");
+            expect_none(s);
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 3, .pending = 1}, "jobs");
+        });
 }
 
 void add_other_cases(StoreCases& add) {

@@ -212,6 +212,22 @@ TEST_CASE("a policy may give up sooner than the job, and its waits have an end")
     CHECK(scene.queue() == QueueStatus{.buried = 1});
 }
 
+TEST_CASE("the longest wait is wait_max, lengthened by its jitter") {
+    RetryPolicy policy{.wait_max = Duration{10'000}, .jitter = 0.5};
+    const std::vector<std::uint32_t> late{5, 6, 25, 4'000'000'000};
+    for (const auto attempts : late) {
+        CHECK(policy.wait_after(attempts, 0) == Duration{10'000});
+        CHECK(policy.wait_after(attempts, 0.5) == Duration{12'500});
+        CHECK(policy.wait_after(attempts, 0.75) == Duration{13'750});
+    }
+    policy.jitter = 0.125;
+    for (const auto attempts : late) CHECK(policy.wait_after(attempts, 0.5) == Duration{10'625});
+    policy.jitter = 0;
+    for (const auto attempts : late) CHECK(policy.wait_after(attempts, 0.75) == Duration{10'000});
+    policy.wait_first = Duration{20'000};
+    CHECK(policy.wait_after(1, 0.75) == Duration{10'000});
+}
+
 TEST_CASE("a policy may limit how long a job goes on failing") {
     JobScene scene;
     HandPool pool{

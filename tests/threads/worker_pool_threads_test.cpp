@@ -203,6 +203,41 @@ TEST_CASE("a pool runs until its stop token says so") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
+TEST_CASE("a pool that runs until its stop token says so lets handlers end within its grace") {
+    ThreadScene scene{{.threads = 1, .grace = Duration{600'000}}};
+    std::stop_source stopping;
+    std::atomic<bool> cut_off{false};
+    scene.pool.handle("a", [&](JobContext& job) {
+        stopping.request_stop();
+        // Without a grace the token stops at once.
+        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{300};
+        while (!cut_off && std::chrono::steady_clock::now() < end) {
+            cut_off = job.stop_token().stop_requested();
+            std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        }
+    });
+    scene.push("a", 1);
+    scene.pool.run(stopping.get_token());
+    CHECK(!cut_off);
+    CHECK(scene.pool.status().done == 1);
+    CHECK(scene.queue() == QueueStatus{});
+}
+
+TEST_CASE("a pool that runs until its stop token says so stops handlers after its grace") {
+    ThreadScene scene{{.threads = 1, .grace = Duration{10}}};
+    std::stop_source stopping;
+    scene.pool.handle("a", [&](JobContext& job) {
+        std::promise<void> stopped;
+        const std::stop_callback note{job.stop_token(), [&] { stopped.set_value(); }};
+        stopping.request_stop();
+        stopped.get_future().wait();
+    });
+    scene.push("a", 1);
+    scene.pool.run(stopping.get_token());
+    CHECK(scene.queue() == QueueStatus{.ready = 1});
+    CHECK(scene.pool.status().released == 1);
+}
+
 TEST_CASE("heartbeats do not depend on handlers") {
     ThreadScene scene{{.heartbeat_interval = Duration{20}, .worker_silence = Duration{10'000}}};
     std::atomic<bool> begun{false};

@@ -375,6 +375,40 @@ TEST_CASE("another process settles a lease, but does not extend it") {
     CHECK(scene.log.count(LogLevel::warning, "BURIED") == 0);
 }
 
+TEST_CASE("a failure that another process reports counts as the attempt that it is") {
+    JobScene scene;
+    const JobLeasesOptions options{.retry = {.jitter = 0, .attempts_max = 4}};
+    HandLeases here{scene, options};
+    HandLeases there{scene, options};
+    const auto id = scene.push("a");
+    for (const auto wait : {Duration{1'000}, Duration{2'000}, Duration{4'000}}) {
+        const auto job = only_job(here.lease());
+        CHECK(there.settle(job, {.kind = failed}).value() == Settlement::settled);
+        CHECK(scene.job(id).run_at == scene.clock.now() + wait);
+        CHECK(scene.job(id).errors.back().attempt == job.lease.attempt);
+        here.run_for(wait);
+    }
+    const auto last = only_job(here.lease());
+    CHECK(last.lease.attempt == 4);
+    CHECK(there.settle(last, {.kind = failed}).value() == Settlement::buried);
+    CHECK(scene.job(id).state == JobStatus::State::buried);
+}
+
+TEST_CASE("a job is BURIED after its own attempts_max, though another process reports each") {
+    JobScene scene;
+    HandLeases here{scene};
+    HandLeases there{scene};
+    const auto id = scene.push("a", {.attempts_max = 3});
+    const auto fail = [&] {
+        const AttemptEnd end{.kind = failed, .retry_after = Duration{0}};
+        return there.settle(only_job(here.lease()), end).value();
+    };
+    CHECK(fail() == Settlement::settled);
+    CHECK(fail() == Settlement::settled);
+    CHECK(fail() == Settlement::buried);
+    CHECK(scene.job(id).attempts == 3);
+}
+
 TEST_CASE("a lease settles no other job, also one that is equal but for its id") {
     JobScene scene;
     HandLeases here{scene};

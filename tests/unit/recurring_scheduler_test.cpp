@@ -129,6 +129,20 @@ TEST_CASE("a tick that is less than a minute late is not skipped") {
     CHECK(s.take_ticks() == Ticks{3 * 3'600});
 }
 
+TEST_CASE("the job of a late tick expires so long after its push, not after its tick") {
+    RecurringScene s;
+    const RecurringOptions options{.catch_up = CatchUp::all, .overlap = true, .expires = 15min};
+    s.recurring.every("ping", 10min, "work", Job{"ping", {}}, options).value();
+    s.run();
+    s.clock.advance(34min);
+    s.run();
+    const auto waiting = s.work.list(JobStatus::State::ready, 0, 10).value().jobs;
+    CHECK(waiting.size() == 3);
+    for (const auto& job : waiting) CHECK(job.options.expires_at == s.begin + 49min);
+    s.clock.advance(15min - 1ms);
+    CHECK(s.take_ticks() == Ticks{10 * 60, 20 * 60, 30 * 60});
+}
+
 TEST_CASE("of very many missed ticks the last 1,000 are run") {
     RecurringScene s;
     s.put("all", "@every 1s", CatchUp::all);
