@@ -1,0 +1,122 @@
+/// @file
+/// The routes of the API.
+
+#pragma once
+
+#include <string_view>
+
+#include "routes.hpp"
+
+namespace routemaster::api {
+
+/// One route of the API.
+struct Route {
+    std::string_view method;
+    /// `:name` matches one segment of any text but the empty one; `*name`, at the end, all that is
+    /// left, slashes included.
+    std::string_view path;
+    Access access;
+    Handler handler;
+    TokenCheck check = TokenCheck::before;
+};
+
+/// The first route that matches a request serves it.
+inline constexpr Route routes[] = {
+    {"POST", "/topics/:name", Access::client, publish_event, TokenCheck::within},
+    {"GET", "/topics", Access::client_or_root, list_topics},
+    {"DELETE", "/topics/:name", Access::client_or_root, remove_topic},
+
+    {"POST", "/subscription", Access::client, subscribe},
+    {"POST", "/subscriber", Access::client, subscribe},
+    {"GET", "/subscriptions", Access::root_or_client, list_subscribers},
+    {"GET", "/subscribers", Access::root_or_client, list_subscribers},
+    {"DELETE", "/subscriber", Access::root_or_client, remove_subscriber},
+    {"DELETE", "/subscriber/topics/:name", Access::root_or_client, unsubscribe},
+
+    {"GET", "/subscriber/dead", Access::client, list_dead},
+    {"GET", "/subscriber/dead/:uid", Access::client, show_dead},
+    {"POST", "/subscriber/dead/redeliver", Access::client, redeliver_all_dead},
+    {"POST", "/subscriber/dead/:uid/redeliver", Access::client, redeliver_dead},
+    {"DELETE", "/subscriber/dead", Access::client, drop_all_dead},
+    {"DELETE", "/subscriber/dead/:uid", Access::client, drop_dead},
+
+    {"GET", "/subscribers/:token/dead", Access::root, list_dead},
+    {"GET", "/subscribers/:token/dead/:uid", Access::root, show_dead},
+    {"POST", "/subscribers/:token/dead/redeliver", Access::root, redeliver_all_dead},
+    {"POST", "/subscribers/:token/dead/:uid/redeliver", Access::root, redeliver_dead},
+    {"DELETE", "/subscribers/:token/dead", Access::root, drop_all_dead},
+    {"DELETE", "/subscribers/:token/dead/:uid", Access::root, drop_dead},
+
+    {"GET", "/api_tokens", Access::root, list_tokens},
+    {"POST", "/api_tokens", Access::root, add_token},
+    {"DELETE", "/api_tokens/:token", Access::root, remove_token},
+
+    {"GET", "/v1/queues", Access::root, list_queues},
+    {"GET", "/v1/queues/:queue", Access::root, show_queue},
+    {"POST", "/v1/queues/:queue/pause", Access::root, pause_queue},
+    {"POST", "/v1/queues/:queue/resume", Access::root, resume_queue},
+    {"PUT", "/v1/queues/:queue/rate_limits", Access::root, limit_queue},
+    {"GET", "/v1/queues/:queue/throughput", Access::root, show_throughput},
+    {"GET", "/v1/workers", Access::root, list_workers},
+    {"POST", "/v1/queues/:queue/kick", Access::root, kick_jobs},
+    {"POST", "/v1/queues/:queue/jobs", Access::root, push_jobs},
+    {"GET", "/v1/queues/:queue/jobs", Access::root, list_jobs},
+    {"GET", "/v1/queues/:queue/jobs/:id", Access::root, show_job},
+    {"GET", "/v1/queues/:queue/jobs/:id/explanation", Access::root, explain_job},
+    {"DELETE", "/v1/queues/:queue/jobs/:id", Access::root, delete_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/kick", Access::root, kick_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/cancel", Access::root, cancel_job},
+
+    {"POST", "/v1/queues/:queue/lease", Access::root, lease_jobs},
+    {"POST", "/v1/queues/:queue/jobs/:id/extend", Access::root, extend_lease},
+    {"POST", "/v1/queues/:queue/jobs/:id/ack", Access::root, ack_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/nack", Access::root, nack_job},
+    {"POST", "/v1/queues/:queue/jobs/:id/release", Access::root, release_job},
+
+    {"GET", "/v1/subscriber/batches", Access::client, list_batches},
+    {"GET", "/v1/subscriber/batches/:uid", Access::client, show_batch},
+    {"GET", "/v1/subscriber/batches/:uid/explanation", Access::client, explain_batch},
+    {"POST", "/v1/subscriber/batches/:uid/deliver", Access::client, deliver_batch},
+    {"DELETE", "/v1/subscriber/batches/:uid", Access::client, drop_batch},
+    {"GET", "/v1/subscribers/:token/batches", Access::root, list_batches},
+    {"GET", "/v1/subscribers/:token/batches/:uid", Access::root, show_batch},
+    {"GET", "/v1/subscribers/:token/batches/:uid/explanation", Access::root, explain_batch},
+    {"POST", "/v1/subscribers/:token/batches/:uid/deliver", Access::root, deliver_batch},
+    {"DELETE", "/v1/subscribers/:token/batches/:uid", Access::root, drop_batch},
+
+    {"GET", "/v1/recurring", Access::root, list_recurring},
+    {"GET", "/v1/recurring/:name", Access::root, show_recurring},
+    {"GET", "/v1/recurring/:name/explanation", Access::root, explain_recurring},
+    {"PUT", "/v1/recurring/:name", Access::root, put_recurring},
+    {"DELETE", "/v1/recurring/:name", Access::root, remove_recurring},
+    {"POST", "/v1/recurring/:name/pause", Access::root, pause_recurring},
+    {"POST", "/v1/recurring/:name/resume", Access::root, resume_recurring},
+    {"POST", "/v1/recurring/:name/run", Access::root, run_recurring},
+
+    {"POST", "/v1/timers/:space", Access::root, post_timers},
+    {"GET", "/v1/timers/:space", Access::root, list_timers},
+    {"GET", "/v1/timer_counts/:space", Access::root, count_timers},
+    {"GET", "/v1/timer_explanations/:space/*id", Access::root, explain_timer},
+    {"GET", "/v1/timers/:space/*id", Access::root, show_timer},
+    {"DELETE", "/v1/timers/:space/*id", Access::root, cancel_timer},
+    {"POST", "/v1/timers/:space/postpone", Access::root, postpone_timer},
+    {"POST", "/v1/timers/:space/confirm", Access::root, confirm_timer},
+    {"POST", "/v1/timers/:space/take", Access::root, take_timers},
+    {"POST", "/v1/timers/:space/repost", Access::root, repost_dead_timers},
+    {"POST", "/v1/timers/:space/drop", Access::root, drop_dead_timers},
+    {"POST", "/v1/actions", Access::root, post_action},
+
+    {"POST", "/v1/job-batches", Access::root, create_job_batch},
+    {"GET", "/v1/job-batches", Access::root, list_job_batches},
+    {"GET", "/v1/job-batches/:id", Access::root, show_job_batch},
+    {"DELETE", "/v1/job-batches/:id", Access::root, remove_job_batch},
+    {"POST", "/v1/job-batches/:id/close", Access::root, close_job_batch},
+
+    {"GET", "/pulse", Access::root_or_client, get_pulse},
+    {"GET", "/pulse/scaling", Access::root_or_client, get_load},
+    {"GET", "/health", Access::open, get_health},
+    {"GET", "/health/ping", Access::open, get_time},
+    {"GET", "/health/ping.json", Access::open, get_time},
+};
+
+}  // namespace routemaster::api
