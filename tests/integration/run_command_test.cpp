@@ -4,8 +4,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -66,10 +68,39 @@ public:
         return *parse_json(answer.body).value().find("id")->get_if<std::int64_t>();
     }
 
+    /// Pushes equal jobs in one step; their ids.
+    std::vector<std::int64_t> push_many(const std::string& name, std::size_t count) {
+        std::string body;
+        for (std::size_t i = 0; i < count; ++i) {
+            body +=
+                (i == 0 ? "[" : ",") + std::string{R"({"name":")"} + name + R"(","unique":false})";
+        }
+        const auto answer = bus_->ask("POST", path_, test::root_key, body + "]");
+        REQUIRE(answer.status == 200);
+        const auto parsed = parse_json(answer.body).value();
+        std::vector<std::int64_t> ids;
+        for (const auto& each : *parsed.get_if<Value::Array>()) {
+            ids.push_back(*each.find("id")->get_if<std::int64_t>());
+        }
+        return ids;
+    }
+
     /// What the store says of a job, as JSON; empty when it is gone.
     std::string job(std::int64_t id) {
         const auto answer = bus_->ask("GET", path_ + "/" + std::to_string(id), test::root_key);
         return answer.status == 200 ? answer.body : "";
+    }
+
+    /// Jobs that the workers of the queue have.
+    std::int64_t leased() {
+        const auto answer = bus_->ask("GET", "/v1/workers", test::root_key);
+        REQUIRE(answer.status == 200);
+        std::int64_t sum = 0;
+        const auto workers = parse_json(answer.body).value();
+        for (const auto& worker : *workers.get_if<Value::Array>()) {
+            sum += *worker.find("leased")->get_if<std::int64_t>();
+        }
+        return sum;
     }
 
     [[nodiscard]] bool await_gone(std::int64_t id) {
@@ -233,6 +264,64 @@ while :; do sleep 0.05; done
     const auto child = scene.pid_in("child");
     CHECK(scene.await_job(stubborn, R"("text":"timed out after 300 ms"})"));
     CHECK(await([&] { return !is_there(pid) && !is_there(child); }));
+}
+
+TEST_CASE("the run timeout ends a command whose job has no timeout of its own") {
+    CommandScene scene{R"([ $ROUTEMASTER_JOB_NAME = endless ] && exec sleep 1000
+sleep 0.6
+)",
+                       {"--run-timeout", "0.3", "--run-kill-after", "0.3"}};
+    const auto endless = scene.push("endless", R"(,"attempts_max":1)");
+    CHECK(scene.await_job(endless, R"("text":"timed out after 300 ms"})"));
+    const auto patient = scene.push("patient", R"(,"attempts_max":1,"timeout":600000)");
+    CHECK(scene.await_gone(patient));
+}
+
+TEST_CASE("a job whose command ended with 75 runs again after the retry time") {
+    CommandScene scene{"[ $ROUTEMASTER_JOB_ATTEMPT = 2 ] || exit 75\n",
+                       {"--run-retry-after", "0.1"}};
+    CHECK(scene.await_gone(scene.push("a")));
+}
+
+TEST_CASE("a worker leases as many jobs as it has slots for commands") {
+    for (const std::size_t slots : {1U, 3U}) {
+        INFO(slots);
+        CommandScene scene{R"(touch $HERE/started.$ROUTEMASTER_JOB_ID
+while ! [ -e $HERE/go ]; do sleep 0.01; done
+)",
+                           {"--run-slots", std::to_string(slots)}};
+        const auto ids = scene.push_many("a", 8);
+        const auto count = [&](const auto& condition) {
+            return static_cast<std::size_t>(std::count_if(ids.begin(), ids.end(), condition));
+        };
+        const auto started = [&](std::int64_t id) {
+            return std::filesystem::exists(scene.file("started." + std::to_string(id)));
+        };
+        const auto leased = [&](std::int64_t id) {
+            return scene.job(id).find(R"("state":"pending")") != std::string::npos;
+        };
+        REQUIRE(await([&] { return count(started) == slots; }));
+        CHECK(count(leased) == slots);
+        CHECK(count(started) == slots);
+        std::ofstream{scene.file("go")} << "go";
+        for (const auto id : ids) CHECK(scene.await_gone(id));
+    }
+}
+
+TEST_CASE("no job waits for a slot in a worker, however quick the jobs are") {
+    constexpr std::int64_t slots = 4;
+    CommandScene scene{"exit 0\n", {"--run-slots", std::to_string(slots)}};
+    // A pool with a prefetch fetches ahead only after several jobs within 20 ms.
+    const auto ids = scene.push_many("quick", 500);
+    std::int64_t leased_max = 0;
+    REQUIRE(await(
+        [&] {
+            leased_max = std::max(leased_max, scene.leased());
+            return scene.job(ids.back()).empty();
+        },
+        std::chrono::minutes{2}));
+    CHECK(leased_max > 0);
+    CHECK(leased_max <= slots);
 }
 
 TEST_CASE("nothing of a command is left when it has ended, zombies included") {
