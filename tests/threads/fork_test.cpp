@@ -416,7 +416,8 @@ TEST_CASE("what a program polls by itself is of no use in a forked child") {
         {"timer requests", std::make_shared<TimerRequests>(store)},
     };
     for (const auto& [object, active] : all) {
-        CAPTURE(object);
+        const auto& name = object;  // A structured binding cannot be captured.
+        CAPTURE(name);
         const auto report = in_child([&active = active] {
             auto text = test::thrown_by([&] { active->poll(from_milliseconds(1)); });
             return text + "; " + test::thrown_by([&] { static_cast<void>(active->closed()); });

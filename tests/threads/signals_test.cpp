@@ -83,7 +83,8 @@ TEST_CASE("the threads of the library block all signals but those of faults and 
     int threads = 0;
     for (const auto& [thread, signals] : blocked_signals()) {
         if (before.contains(thread)) continue;
-        CAPTURE(thread);
+        const auto id = thread;  // A structured binding cannot be captured.
+        CAPTURE(id);
         ++threads;
         for (const int blocked : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD,
                                   SIGALRM, SIGPIPE, SIGXFSZ, SIGRTMIN, SIGRTMAX}) {
