@@ -90,7 +90,7 @@ public:
     }
 
     void stop(Duration grace) {
-        if (!runner_) return;
+        if (!started_) return;
         runner_->stop(grace);
         loop_.join();
         stopped_ = true;

@@ -292,8 +292,8 @@ TEST_CASE("redis: dtimer: beside one that is suspended, the others share what is
     std::size_t taken = 0;
     while (two.event_so_far()) ++taken;
     MESSAGE(taken, " of ", count, " by Node, ", ours->taken().size(), " here");
-    // With a turn of a second for the suspended one it were a tenth.
-    CHECK(taken > count / 6);
+    // With a turn of a second for the suspended one, some two of them.
+    CHECK(taken > count / 12);
 }
 
 TEST_CASE("redis: dtimer: after SCRIPT FLUSH ours go on") {

@@ -61,8 +61,8 @@ TEST_CASE("a forked child neither uses the connections of its parent nor waits f
     store.reset();
 }
 
-TEST_CASE("a forked child opens a connection of its own to the same server") {
-    if (!test::child_may_start_threads) return;
+TEST_CASE("a forked child opens a connection of its own to the same server" *
+          doctest::skip(!test::child_may_start_threads)) {
     test::RedisServer server;
     const RedisStore parents{{.addresses = {server.address()}}};
     const auto report = in_child([&]() -> std::string {

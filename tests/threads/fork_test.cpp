@@ -271,8 +271,8 @@ TEST_CASE("a thread that forks gets a child of the same kind") {
     CHECK(JobQueue{*store, "work"}.push({"resize", {1}}).has_value());
 }
 
-TEST_CASE("a forked child opens a file of its own, and that of its parent never") {
-    if (!test::child_may_start_threads) return;
+TEST_CASE("a forked child opens a file of its own, and that of its parent never" *
+          doctest::skip(!test::child_may_start_threads)) {
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     const EmbeddedStore store{file};
