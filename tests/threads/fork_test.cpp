@@ -289,7 +289,8 @@ TEST_CASE("a forked child opens a file of its own, and that of its parent never"
     CHECK(report.text == "pushed");
 }
 
-TEST_CASE("a program that became a daemon must open its store again") {
+TEST_CASE("a program that became a daemon must open its store again" *
+          doctest::skip(!test::child_may_start_threads)) {
     const test::TemporaryFolder folder;
     std::array<int, 2> pipe{};
     REQUIRE(::pipe(pipe.data()) == 0);
