@@ -41,8 +41,8 @@ struct ListedWorker {
     /// Of these the ones that it has had for longest, at most `worker_jobs_max`. Of a worker with
     /// many jobs of several queues, they may be of one of these queues alone.
     std::vector<LeasedByWorker> jobs{};
-    /// What the worker said about itself. None of one that does not: of an older version, or of
-    /// Ruby Routemaster.
+    /// What the worker said about itself. None for workers of an older version, and of Ruby
+    /// Routemaster.
     std::optional<WorkerProfile> profile{};
     std::uint32_t busy = 0;  ///< Of `profile->capacity`, with its last heartbeat.
 

@@ -21,7 +21,7 @@ inline constexpr std::size_t recurring_job_bytes_max = 65'536;
 /// Bytes of a schedule, at most. A cron expression that lists every value of each field has fewer.
 inline constexpr std::size_t schedule_bytes_max = 1'024;
 
-/// How far behind `RecurringJob::settled_until` a clock may be that was set back by little. One
+/// How far behind `RecurringJob::settled_until` a clock may be after a small step back. A clock
 /// that is further behind had run ahead before.
 inline constexpr Duration recurring_step_back_max{600'000};
 

@@ -35,7 +35,7 @@ struct Unique {
     Duration time{0};                       ///< From the push; read with `for_time`. Positive.
     OnDuplicate on_duplicate{};             ///< Read with `By::key`.
 
-    /// Each push is a job of its own. One whose reply was lost is repeated, and makes one job.
+    /// Each push is a job of its own. A push whose reply was lost is repeated, and makes one job.
     static Unique off() { return {.by = By::nothing}; }
 
     /// One job of a key at a time.

@@ -6,7 +6,7 @@
 namespace routemaster {
 namespace {
 
-/// What its listeners lack. Busy listeners take no turn, so nobody tells them from none.
+/// What the listeners of a timer lack. Busy listeners take no turn, and are not counted.
 std::string text_of_listeners(const TimerCounts& counts) {
     if (counts.listeners > 0) return {};
     const std::string text = "no listener of its namespace asks for timers";

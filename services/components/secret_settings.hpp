@@ -1,5 +1,5 @@
 /// @file
-/// The settings that are secret, and how they leave the sight of other processes.
+/// Secret settings, and how other processes are kept from reading them.
 
 #pragma once
 

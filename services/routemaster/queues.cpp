@@ -118,13 +118,14 @@ bool has_limits(const Value& queue) {
     return field(limits, "queue") != Value{} || field(limits, "each_group") != Value{};
 }
 
-/// Whether the queue has jobs or settings, or had jobs in the last 24 hours.
+/// Whether the queue has jobs, settings or workers, or had any in the last hours.
 bool is_known(BusClient& client, const QueuesSettings& settings) {
     const auto queue = parse_json(client.demand("GET", path_of(settings)).body).value();
     for (const char* state : {"scheduled", "ready", "pending", "buried"}) {
         if (number(queue, state) > 0) return true;
     }
     if (field(queue, "paused") == Value{true} || has_limits(queue)) return true;
+    if (number(queue, "workers") > 0 || !field(queue, "worker_at").is_null()) return true;
     const auto ended = client.demand("GET", path_of(settings) + "/throughput").body;
     return !elements(field(parse_json(ended).value(), "hours")).empty();
 }
@@ -133,8 +134,8 @@ bool is_known(BusClient& client, const QueuesSettings& settings) {
 void require_known(BusClient& client, const QueuesSettings& settings) {
     if (settings.create || is_known(client, settings)) return;
     throw std::runtime_error{"queue '" + settings.queue +
-                             "' has no jobs and no settings, and had no job in the last 24 hours; "
-                             "see `routemaster queues`, or let --create set it all the same"};
+                             "' has no jobs, settings or workers, and had no job in the last 24 "
+                             "hours; see `routemaster queues`, or add --create to set a new queue"};
 }
 
 int pause(const QueuesSettings& settings) {
@@ -196,7 +197,8 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
 /// The queue of a command that changes its settings.
 void declare_setting(CLI::App& action, QueuesSettings& settings) {
     declare_queue(action, settings);
-    action.add_flag("--create", settings.create, "Also of a queue without jobs and settings");
+    action.add_flag("--create", settings.create,
+                    "Also of a queue without jobs, settings and workers");
 }
 
 }  // namespace

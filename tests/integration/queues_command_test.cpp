@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "routemaster/codec/json.hpp"
+#include "support/await.hpp"
 #include "support/ended.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
@@ -31,12 +32,18 @@ TEST_CASE("a setting of a queue without jobs, past or present, needs --create") 
                                                {"unlimit", "imagse"}}) {
         const auto refused = queues(words);
         CHECK(refused.status == 1);
-        CHECK(refused.errors.starts_with("routemaster queues: queue 'imagse' has no jobs"));
+        CHECK(refused.errors.starts_with(
+            "routemaster queues: queue 'imagse' has no jobs, settings or workers"));
     }
     CHECK(queues({"list", "--json"}).output.empty());
     CHECK(queues({"pause", "imagse", "--create"}).status == 0);
     CHECK(queues({"list", "--json"}).output.find(R"("paused":true)") != std::string::npos);
     CHECK(queues({"resume", "imagse"}).status == 0);
+
+    // A worker has asked for jobs of a queue that has none.
+    REQUIRE(bus.ask("POST", "/v1/queues/served/lease", test::root_key, R"({"wait":0})").status ==
+            200);
+    CHECK(test::await([&] { return queues({"pause", "served"}).status == 0; }));
 
     // The last job of a queue has ended: its name is known for another 24 hours.
     CHECK(run({"jobs", "push", "images", "resize"}, root).status == 0);

@@ -23,52 +23,33 @@ void subscribe(RedisScene& s, const std::string& callback = "local:audit") {
         .token = "audit", .topics = {"cats"}, .options = {.callback = callback, .max_events = 2}});
 }
 
-std::vector<Lease> acquire(RedisScene& s, std::vector<std::string> destinations) {
-    return s
-        .perform(AcquireJobs{.queue = "main",
-                             .worker = s.worker,
-                             .limit = 10,
-                             .destinations = std::move(destinations)})
-        .leases;
-}
-
-/// Whether there is anything where Ruby Routemaster looks for work.
-bool ruby_sees(RedisScene& s) {
-    for (const std::string& key :
-         {std::string{"jobs:scheduled:main"}, std::string{"jobs:instant:main"},
-          "jobs:pending:main:" + std::string{s.worker.text()}}) {
-        if (s.other({"EXISTS", key}).number == 1) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 TEST_CASE("redis: Ruby Routemaster never sees what is for a callback in a process") {
     RedisScene s{true};
     subscribe(s);
     s.publish(first);
-    CHECK_FALSE(ruby_sees(s));  // SCHEDULED
+    CHECK_FALSE(s.ruby_sees_jobs());  // SCHEDULED
     s.publish(second);
-    CHECK_FALSE(ruby_sees(s));  // READY
-    CHECK(acquire(s, {""}).empty());
-    auto leases = acquire(s, {"audit"});
+    CHECK_FALSE(s.ruby_sees_jobs());  // READY
+    CHECK(s.acquire_for({""}).empty());
+    auto leases = s.acquire_for({"audit"});
     REQUIRE(leases.size() == 1);
-    CHECK_FALSE(ruby_sees(s));  // PENDING
+    CHECK_FALSE(s.ruby_sees_jobs());  // PENDING
     CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
     CHECK(s.settle(leases[0], false) == Settlement::settled);
-    CHECK_FALSE(ruby_sees(s));  // SCHEDULED again
+    CHECK_FALSE(s.ruby_sees_jobs());  // SCHEDULED again
     s.now += Duration{100};
-    CHECK(acquire(s, {""}).empty());
-    leases = acquire(s, {"audit"});
+    CHECK(s.acquire_for({""}).empty());
+    leases = s.acquire_for({"audit"});
     REQUIRE(leases.size() == 1);
     CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1});
-    CHECK_FALSE(ruby_sees(s));
-    leases = acquire(s, {"audit"});
+    CHECK_FALSE(s.ruby_sees_jobs());
+    leases = s.acquire_for({"audit"});
     REQUIRE(leases.size() == 1);
     CHECK(s.perform(BeginDelivery{leases[0], Duration{0}, 0}).verdict == Verdict::deliver);
     CHECK(s.settle(leases[0]) == Settlement::settled);
-    CHECK_FALSE(ruby_sees(s));
+    CHECK_FALSE(s.ruby_sees_jobs());
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
@@ -79,13 +60,13 @@ TEST_CASE("redis: in a mixed fleet a callback gets no more at once than its subs
                         .options = {.callback = "local:audit", .max_events = 1}});
     s.publish(first);
     s.publish(second);
-    const auto leases = acquire(s, {"audit"});
+    const auto leases = s.acquire_for({"audit"});
     REQUIRE(leases.size() == 1);
     CHECK(leases[0].job == RedisScene::job(first));
-    CHECK(acquire(s, {"audit"}).empty());
+    CHECK(s.acquire_for({"audit"}).empty());
     s.begin(leases[0]);
     s.settle(leases[0]);
-    CHECK(acquire(s, {"audit"}).at(0).job == RedisScene::job(second));
+    CHECK(s.acquire_for({"audit"}).at(0).job == RedisScene::job(second));
 }
 
 TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes who serves it") {
@@ -103,7 +84,7 @@ TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes wh
     const auto is_asleep = [&] {
         return s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1;
     };
-    CHECK(acquire(s, {"audit"}).empty());
+    CHECK(s.acquire_for({"audit"}).empty());
     REQUIRE(is_asleep());
     SUBCASE("a batch") {
         s.publish(first);
@@ -113,10 +94,10 @@ TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes wh
         s.publish(first);
         s.publish(second);
         s.worker = busy;
-        const auto leases = acquire(s, {"audit"});
+        const auto leases = s.acquire_for({"audit"});
         REQUIRE(leases.size() == 1);
         s.worker = idle;
-        CHECK(acquire(s, {"audit"}).empty());
+        CHECK(s.acquire_for({"audit"}).empty());
         REQUIRE(is_asleep());
         SUBCASE("behind one that was delivered") {
             s.begin(leases[0]);
@@ -132,12 +113,12 @@ TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes wh
         SUBCASE("whose worker ended") { s.perform(RetireWorker{busy}); }
         SUBCASE("of a wider subscriber") { subscribe_with("local:audit", 2); }
         CHECK_FALSE(is_asleep());
-        CHECK(acquire(s, {"audit"}).size() == 1);
+        CHECK(s.acquire_for({"audit"}).size() == 1);
     }
     SUBCASE("a batch that was for a URL") {
         subscribe_with("https://audit.example/", 1);
         s.publish(first);
-        CHECK(acquire(s, {"audit"}).empty());
+        CHECK(s.acquire_for({"audit"}).empty());
         subscribe_with("local:audit", 1);
         CHECK_FALSE(is_asleep());
     }
@@ -170,9 +151,9 @@ TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
     // One of its processes changes the subscriber, and knows nothing of our keys.
     s.other({"HSET", "subscriber:audit", "callback", "local:audit"});
-    CHECK(acquire(s, {""}).empty());
-    CHECK_FALSE(ruby_sees(s));
-    CHECK(acquire(s, {"audit"}).size() == 1);
+    CHECK(s.acquire_for({""}).empty());
+    CHECK_FALSE(s.ruby_sees_jobs());
+    CHECK(s.acquire_for({"audit"}).size() == 1);
 }
 
 TEST_CASE(
@@ -191,7 +172,7 @@ TEST_CASE("redis: a worker that found nothing for its callbacks is woken for tho
     RedisScene s;
     s.subscribe();
     subscribe(s);
-    CHECK(acquire(s, {"", "audit"}).empty());
+    CHECK(s.acquire_for({"", "audit"}).empty());
     CHECK(s.other({"EXISTS", "routemaster:waiting:main"}).number == 1);
     CHECK(s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1);
     s.other({"SREM", "subscribers:cats", "audit"});
@@ -206,8 +187,8 @@ TEST_CASE("redis: a list of callbacks that somebody spoilt costs a minute, and n
     s.other({"SET", "routemaster:callback:audit", "nonsense"});
     s.publish(first);
     s.publish(second);
-    CHECK(acquire(s, {"audit"}).empty());
+    CHECK(s.acquire_for({"audit"}).empty());
     s.other({"DEL", "routemaster:callback:audit"});
     s.now += Duration{60'000};
-    CHECK(acquire(s, {"audit"}).size() == 1);
+    CHECK(s.acquire_for({"audit"}).size() == 1);
 }

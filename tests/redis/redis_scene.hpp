@@ -66,6 +66,23 @@ struct RedisScene {
         return perform(AcquireJobs{.queue = "main", .worker = worker, .limit = 100}).leases;
     }
     Lease acquire() { return acquire_all().at(0); }
+    std::vector<Lease> acquire_for(std::vector<std::string> destinations) {
+        return perform(AcquireJobs{.queue = "main",
+                                   .worker = worker,
+                                   .limit = 10,
+                                   .destinations = std::move(destinations)})
+            .leases;
+    }
+
+    /// Whether there is a job where Ruby workers look.
+    bool ruby_sees_jobs() {
+        for (const std::string& key :
+             {std::string{"jobs:scheduled:main"}, std::string{"jobs:instant:main"},
+              "jobs:pending:main:" + std::string{worker.text()}}) {
+            if (other({"EXISTS", key}).number == 1) return true;
+        }
+        return false;
+    }
 
     DeliveryStart begin(const Lease& lease) {
         return perform(BeginDelivery{lease, Duration{60'000}, 0});

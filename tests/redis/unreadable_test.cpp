@@ -48,25 +48,6 @@ void subscribe_lone(RedisScene& s, const std::string& callback = "https://billin
                         .options = {.callback = callback, .max_events = 1}});
 }
 
-std::vector<Lease> acquire_for(RedisScene& s, std::vector<std::string> destinations) {
-    return s
-        .perform(AcquireJobs{.queue = "main",
-                             .worker = s.worker,
-                             .limit = 10,
-                             .destinations = std::move(destinations)})
-        .leases;
-}
-
-/// Whether there is anything where Ruby workers look for work.
-bool ruby_sees_any(RedisScene& s) {
-    for (const std::string& key :
-         {std::string{"jobs:scheduled:main"}, std::string{"jobs:instant:main"},
-          "jobs:pending:main:" + std::string{s.worker.text()}}) {
-        if (s.other({"EXISTS", key}).number == 1) return true;
-    }
-    return false;
-}
-
 /// Whether anything says of a batch that no Ruby worker can read it.
 bool is_marked(RedisScene& s) { return s.keys().find("routemaster:unreadable") != s.keys().npos; }
 
@@ -80,7 +61,7 @@ TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state"
     RedisScene s;
     s.subscribe();
     publish_unreadable(s);
-    CHECK_FALSE(ruby_sees_any(s));  // SCHEDULED
+    CHECK_FALSE(s.ruby_sees_jobs());  // SCHEDULED
     RedisStore later{{.addresses = {s.server.address()}, .mixed_fleet = mixed}};
     const auto perform = [&](auto step) {
         return routemaster::perform(later, std::move(step), s.now).value();
@@ -89,11 +70,11 @@ TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state"
         return perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = 10}).leases;
     };
     perform(publication_of_size(s, 64, batch_x));
-    CHECK_FALSE(ruby_sees_any(s));  // READY
+    CHECK_FALSE(s.ruby_sees_jobs());  // READY
     CHECK(perform(CountJobs{"main"}) == QueueStatus{.ready = 1});
     auto leases = acquire_now();
     REQUIRE(leases.size() == 1);
-    CHECK_FALSE(ruby_sees_any(s));  // PENDING
+    CHECK_FALSE(s.ruby_sees_jobs());  // PENDING
     const auto start = perform(BeginDelivery{leases[0], Duration{60'000}, 0});
     CHECK(start.verdict == Verdict::deliver);
     CHECK(start.messages.size() == 2);
@@ -103,12 +84,12 @@ TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state"
                            .begun_at = s.now,
                            .retry_at = s.now + Duration{100},
                            .error = "status 503"});
-    CHECK_FALSE(ruby_sees_any(s));  // SCHEDULED again
+    CHECK_FALSE(s.ruby_sees_jobs());  // SCHEDULED again
     s.now += Duration{100};
     leases = acquire_now();
     REQUIRE(leases.size() == 1);
     CHECK(perform(RetireWorker{s.worker}) == ReleasedJobs{1});
-    CHECK_FALSE(ruby_sees_any(s));
+    CHECK_FALSE(s.ruby_sees_jobs());
     leases = acquire_now();
     REQUIRE(leases.size() == 1);
     CHECK(perform(BeginDelivery{leases[0], Duration{0}, 0}).verdict == Verdict::deliver);
@@ -117,7 +98,7 @@ TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state"
                            .health_change = 1,
                            .begun_at = s.now,
                            .retry_at = s.now});
-    CHECK_FALSE(ruby_sees_any(s));
+    CHECK_FALSE(s.ruby_sees_jobs());
     CHECK_FALSE(is_marked(s));
     CHECK(perform(CountJobs{"main"}) == QueueStatus{});
 }
@@ -141,7 +122,7 @@ TEST_CASE("redis: an unreadable event takes the batch that it joins away from Ru
         CHECK(s.other({"ZCARD", "jobs:scheduled:main"}).number == 1);
     }
     publish_unreadable(s);
-    CHECK_FALSE(ruby_sees_any(s));
+    CHECK_FALSE(s.ruby_sees_jobs());
     s.now += Duration{500};
     CHECK(s.begin(s.acquire()).messages.size() == 2);
 }
@@ -159,7 +140,7 @@ TEST_CASE("redis: unreadable events that travel together are kept from Ruby work
     s.store.submit(steps, s.now,
                    [&](std::span<Outcome> outcomes) { done.set_value(outcomes.size()); });
     CHECK(done.get_future().get() == 40);
-    CHECK_FALSE(ruby_sees_any(s));
+    CHECK_FALSE(s.ruby_sees_jobs());
     CHECK(s.other({"LLEN", "batches:" + batch_x}).number == 44);
     s.now += Duration{500};
     CHECK(s.begin(s.acquire()).messages.size() == 41);
@@ -176,7 +157,7 @@ TEST_CASE("redis: an event for one subscriber without a URL is kept from Ruby wo
                            .timestamp = s.now,
                            .uid = *Uid::parse(batch_x),
                            .subscriber = "billing"});
-    CHECK_FALSE(ruby_sees_any(s));
+    CHECK_FALSE(s.ruby_sees_jobs());
     s.now += Duration{500};
     CHECK(s.acquire_all().size() == 1);
 }
@@ -194,7 +175,7 @@ TEST_CASE("redis: a DEAD batch that no Ruby worker can read is kept from them wh
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     SUBCASE("redelivered") {
         CHECK(perform(mixed, RedeliverDeadBatches{"billing"}, s.now).value() == Count{1});
-        CHECK_FALSE(ruby_sees_any(s));
+        CHECK_FALSE(s.ruby_sees_jobs());
         CHECK(s.acquire_all().size() == 1);
     }
     SUBCASE("dropped") {
@@ -266,7 +247,7 @@ TEST_CASE("redis: an unreadable batch follows its subscriber to a callback, and 
         CHECK(s.other({"LLEN", "routemaster:callback:audit"}).number == 1);
         CHECK(acquire("") == 0);
         subscribe("https://billing.example/");
-        CHECK_FALSE(ruby_sees_any(s));
+        CHECK_FALSE(s.ruby_sees_jobs());
         CHECK(acquire("audit") == 0);
         CHECK(acquire("") == 1);
     }
@@ -279,14 +260,14 @@ TEST_CASE("redis: whoever delivers to URLs is woken for unreadable batches") {
     };
     SUBCASE("READY") {
         subscribe_lone(s);
-        CHECK(acquire_for(s, {""}).empty());
+        CHECK(s.acquire_for({""}).empty());
         CHECK(is_asleep());
         publish_unreadable(s);
         CHECK_FALSE(is_asleep());
     }
     SUBCASE("SCHEDULED") {
         s.subscribe();
-        CHECK(acquire_for(s, {""}).empty());
+        CHECK(s.acquire_for({""}).empty());
         publish_unreadable(s);
         CHECK_FALSE(is_asleep());
         CHECK(s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = 10}).next_due ==

@@ -5,12 +5,6 @@
 
 #include <openssl/ssl.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -19,13 +13,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
-#include <vector>
 
+#include "support/loopback_server.hpp"
 #include "support/self_signed_certificate.hpp"
 
 namespace routemaster::test {
@@ -53,38 +46,17 @@ struct Flood {
 /// connection. Encrypts many records before it sends them, so that it is faster than its peer.
 class FloodingReceiver {
 public:
-    explicit FloodingReceiver(Flood flood) : flood_{std::move(flood)} {
-        context_.reset(SSL_CTX_new(TLS_server_method()));
-        static const SelfSignedCertificate certificate;
-        SSL_CTX_use_certificate_file(context_.get(), certificate.certificate().c_str(),
-                                     SSL_FILETYPE_PEM);
-        SSL_CTX_use_PrivateKey_file(context_.get(), certificate.key().c_str(), SSL_FILETYPE_PEM);
-        SSL_CTX_set_alpn_select_cb(context_.get(), &FloodingReceiver::choose_protocol, this);
-        if (flood_.handshake == Flood::Handshake::renegotiations) {
-            SSL_CTX_set_max_proto_version(context_.get(), TLS1_2_VERSION);
-        }
-        listen();
-        thread_ = std::thread{[this] { accept(); }};
-    }
-
-    ~FloodingReceiver() {
-        stopping_ = true;
-        thread_.join();
-        for (auto& thread : answers_) thread.join();
-        ::close(listener_);
-    }
+    explicit FloodingReceiver(Flood flood) : flood_{std::move(flood)}, context_{new_context()} {}
 
     FloodingReceiver(const FloodingReceiver&) = delete;
     FloodingReceiver& operator=(const FloodingReceiver&) = delete;
 
-    [[nodiscard]] std::string url() const {
-        return "https://127.0.0.1:" + std::to_string(port_) + "/events";
-    }
+    [[nodiscard]] std::string url() const { return server_.url("https"); }
 
     /// Connections that got a request, and then the flood.
     [[nodiscard]] std::size_t floods() const { return floods_; }
-    /// Bytes that were sent over all connections after requests.
-    [[nodiscard]] std::size_t sent() const { return sent_; }
+    /// Bytes and renegotiations that were sent over all connections after requests.
+    [[nodiscard]] std::size_t sent() const { return server_.sent() + renegotiations_; }
     /// Connections that the peer has closed.
     [[nodiscard]] std::size_t closed() const { return closed_; }
 
@@ -96,6 +68,18 @@ private:
 
     static constexpr std::size_t block = 65'536;
 
+    [[nodiscard]] SSL_CTX* new_context() {
+        SSL_CTX* const context = SSL_CTX_new(TLS_server_method());
+        static const SelfSignedCertificate certificate;
+        SSL_CTX_use_certificate_file(context, certificate.certificate().c_str(), SSL_FILETYPE_PEM);
+        SSL_CTX_use_PrivateKey_file(context, certificate.key().c_str(), SSL_FILETYPE_PEM);
+        SSL_CTX_set_alpn_select_cb(context, &FloodingReceiver::choose_protocol, this);
+        if (flood_.handshake == Flood::Handshake::renegotiations) {
+            SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+        }
+        return context;
+    }
+
     static int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* length,
                                const unsigned char*, unsigned, void* self) {
         const bool http2 = static_cast<FloodingReceiver*>(self)->flood_.http2;
@@ -105,46 +89,19 @@ private:
         return SSL_TLSEXT_ERR_OK;
     }
 
-    void listen() {
-        listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address;
-        auto* const any = reinterpret_cast<sockaddr*>(&address);
-        if (::bind(listener_, any, size) != 0 || ::listen(listener_, 64) != 0 ||
-            ::getsockname(listener_, any, &size) != 0) {
-            throw std::runtime_error{"cannot listen"};
-        }
-        port_ = ntohs(address.sin_port);
-    }
-
-    void accept() {
-        while (!stopping_) {
-            pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
-            if (::poll(&ready, 1, 20) != 1) continue;
-            const int socket = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-            if (socket >= 0) answers_.emplace_back([this, socket] { serve(socket); });
-        }
-    }
-
     void serve(int socket) {
-        timeval soon{.tv_sec = 0, .tv_usec = 20'000};
-        ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon);
-        ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon);
         const std::unique_ptr<SSL, Free> connection{SSL_new(context_.get())};
         SSL_set_fd(connection.get(), socket);
         if (done([&] { return SSL_accept(connection.get()); }) && hear(connection.get())) {
             ++floods_;
             flood(connection.get(), socket);
-            if (!stopping_) ++closed_;
+            if (!server_.stopping()) ++closed_;
         }
-        ::close(socket);
     }
 
     /// Repeats a call that times out.
     bool done(const std::function<int()>& call) const {
-        while (!stopping_) {
+        while (!server_.stopping()) {
             errno = 0;
             if (call() > 0) return true;
             if (errno != EAGAIN && errno != EINTR) return false;
@@ -195,12 +152,12 @@ private:
 
     void renegotiate(SSL* connection) {
         char byte = 0;
-        while (!stopping_ && SSL_renegotiate(connection) == 1 &&
+        while (!server_.stopping() && SSL_renegotiate(connection) == 1 &&
                done([&] { return SSL_do_handshake(connection); })) {
             // The answer of the client is read with what it sends.
             errno = 0;
             if (SSL_read(connection, &byte, 1) <= 0 && errno != EAGAIN) return;
-            ++sent_;
+            ++renegotiations_;
         }
     }
 
@@ -213,26 +170,17 @@ private:
     bool send(int socket, BIO* records) {
         char* bytes = nullptr;
         const auto size = static_cast<std::size_t>(BIO_get_mem_data(records, &bytes));
-        for (std::size_t done = 0; done < size;) {
-            const auto sent = ::send(socket, bytes + done, size - done, MSG_NOSIGNAL);
-            if (stopping_ || (sent < 0 && errno != EAGAIN)) return false;
-            if (sent > 0) done += static_cast<std::size_t>(sent);
-            if (sent > 0) sent_ += static_cast<std::size_t>(sent);
-        }
+        if (!server_.send(socket, {bytes, size})) return false;
         (void)BIO_reset(records);
         return true;
     }
 
     const Flood flood_;
     std::unique_ptr<SSL_CTX, Free> context_;
-    int listener_ = -1;
-    std::uint16_t port_ = 0;
     std::atomic<std::size_t> floods_ = 0;
-    std::atomic<std::size_t> sent_ = 0;
+    std::atomic<std::size_t> renegotiations_ = 0;
     std::atomic<std::size_t> closed_ = 0;
-    std::atomic<bool> stopping_ = false;
-    std::vector<std::thread> answers_;  ///< Changed only by the thread.
-    std::thread thread_;
+    LoopbackServer server_{[this](int socket) { serve(socket); }};
 };
 
 }  // namespace routemaster::test

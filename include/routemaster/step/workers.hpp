@@ -120,8 +120,8 @@ struct ListWorkers {
     Page page{.after = {}, .limit = workers_listed_max};  ///< No more than that, else `invalid`.
 };
 
-/// Tells which live workers serve a queue, and have a handler of a name. Of more than
-/// `profiles_read_max` workers the others count as ones that have it, and are not busy.
+/// Tells which live workers serve a queue, and have a handler of a name. Workers beyond
+/// `profiles_read_max` count as workers with the handler and with free slots.
 struct FindQueueWorkers {
     using Reply = QueueWorkers;
     static constexpr StepTraits traits{.name = "find_queue_workers",

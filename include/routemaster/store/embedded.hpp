@@ -48,7 +48,7 @@ struct EmbeddedStoreOptions {
     /// Queues that have jobs, are paused or have rate limits: a step that would begin one more is
     /// refused as `limit_exceeded`. Each takes about a kilobyte of memory.
     std::uint32_t queues_max = 100'000;
-    /// The same of namespaces that have timers.
+    /// Namespaces that have timers, bounded likewise.
     std::uint32_t timer_namespaces_max = 100'000;
     /// Bytes of payload that one submission brings into one row of the journal at most, up to 256
     /// MiB: SQLite takes no row of more than 10^9 bytes. Steps beyond it go into the next row, and

@@ -14,7 +14,7 @@ namespace routemaster {
 /// Something on the server that Ruby processes cannot read, or never look at.
 struct RollbackFinding {
     /// Whether it stands in the way: a Ruby process would end at it or mistake it, or something
-    /// that was published would not be delivered. Else it only stays where it is.
+    /// that was published would not be delivered. Else the thing only stays on the server.
     bool in_the_way = true;
     std::string what;    ///< One line. Of a token it names the public part.
     std::string remedy;  ///< What to do about it, in one line.

@@ -92,7 +92,7 @@ public:
     /// Queues that take memory: those that have jobs, are paused or have rate limits, that of
     /// deliveries, and at most one more.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
-    /// Those that have jobs, are paused or have rate limits, without that of delivery jobs.
+    /// Queues that have jobs, are paused or have rate limits, without the delivery queue.
     [[nodiscard]] std::size_t lasting_queues() const noexcept {
         const bool over = emptied_ != nullptr && emptied_->jobs.empty() && !emptied_->kept();
         return queues_.size() - (over ? 2 : 1);

@@ -42,8 +42,8 @@ private:
     std::vector<Group> groups_;
 };
 
-/// Says when so little memory is left that no more data should be accepted, so that what is there
-/// can still be delivered. It looks once in a mebibyte of data, and costs nothing in between.
+/// Says when new data should be refused, so that memory remains to deliver the existing data.
+/// Reads the limits once in a mebibyte of data, and costs nothing in between.
 ///
 /// Not thread safe.
 class MemoryHeadroom {

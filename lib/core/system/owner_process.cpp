@@ -1,36 +1,19 @@
 #include "core/system/owner_process.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "core/system/fork_count.hpp"
+
 namespace routemaster::detail {
-namespace {
-
-/// How often this process and its ancestors were forked, since the first object was made.
-constinit std::atomic<std::uint32_t> forks{0};
-
-/// The count of this process. Counting costs a child one addition, and asking for the process id
-/// would cost each call of a store a system call.
-std::uint32_t count_of_this_process() {
-    static const int failed =
-        pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
-    if (failed != 0) throw std::bad_alloc{};
-    return forks.load(std::memory_order_relaxed);
-}
-
-}  // namespace
 
 OwnerProcess::OwnerProcess(const char* object, const char* made, const char* make)
-    : forks_{count_of_this_process()}, id_{getpid()}, object_{object}, made_{made}, make_{make} {}
+    : forks_{fork_count()}, id_{getpid()}, object_{object}, made_{made}, make_{make} {}
 
-bool OwnerProcess::is_this() const noexcept {
-    return forks_ == forks.load(std::memory_order_relaxed);
-}
+bool OwnerProcess::is_this() const noexcept { return forks_ == fork_count(); }
 
 Error OwnerProcess::refusal(std::string_view object) const {
     return {Errc::invalid, std::string{object} + ": " + made_ + " by process " +

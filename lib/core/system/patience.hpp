@@ -9,8 +9,8 @@
 
 namespace routemaster::detail {
 
-/// Repeats `work`, which does nothing when it runs out of memory, until there is memory for it. For
-/// what must not get lost and has nobody to refuse it to. Throws `std::bad_alloc` after 10 s.
+/// Repeats `work` until there is memory: for events that must not get lost and that have no caller
+/// to refuse. `work` must do nothing when it throws. Throws `std::bad_alloc` after 10 s.
 template <class Work>
 void with_patience(Work work) {
     constexpr std::chrono::milliseconds pause{5};

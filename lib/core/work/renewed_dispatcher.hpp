@@ -1,5 +1,5 @@
 /// @file
-/// A dispatcher that survives want of memory.
+/// A dispatcher that is replaced when memory runs out.
 
 #pragma once
 

@@ -1,4 +1,4 @@
--- Where a worker keeps what it says about itself.
+-- The key of the profile of a worker.
 local function profile_key(worker) return P .. 'routemaster:worker:' .. worker end
 
 -- The worker serves none of the queues that it named last. A damaged key names none.
