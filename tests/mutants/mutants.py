@@ -145,7 +145,8 @@ PROGRAMS["lease_loop"] = [
     for what in ("lease_loop", "lease_loop_wake_ups", "lease_loop_alive")
 ]
 PROGRAMS["job_leases"] = [
-    [f"tests/unit/{what}_test.cpp"] for what in ("job_leases", "job_leases_processes", "job_lease_extensions")
+    [f"tests/unit/{what}_test.cpp"]
+    for what in ("job_leases", "job_leases_processes", "job_lease_extensions")
 ]
 PROGRAMS["explanations"] = [["tests/unit/explanations_test.cpp"]]
 PROGRAMS["wake_ups"] = [[f"tests/threads/{what}_test.cpp"] for what in ("event_queue", "runner")]
