@@ -160,7 +160,7 @@ TEST_CASE("a command finds no secret of its worker in the processes that it desc
     const auto seen = folder.path() / "seen";
     const auto script = folder.path() / "script";
     std::ofstream{script} << R"(pid=$PPID
-while [ "$pid" -gt 1 ] && [ -r /proc/$pid/environ ]; do
+while [ "$pid" -gt 1 ] && [ "$pid" != "$TEST" ]; do
     tr '\0' '\n' < /proc/$pid/environ
     tr '\0' '\n' < /proc/$pid/cmdline
     pid=$(sed -n 's/^PPid:.//p' /proc/$pid/status)
@@ -174,6 +174,7 @@ mv "$HERE/all" "$HERE/seen"
     const test::RunningBus bus{folder.path(),
                                flags,
                                {{"HERE", folder.path().string()},
+                                {"TEST", std::to_string(getpid())},
                                 {"ROUTEMASTER_ROOT_KEY", "hidden-b"},
                                 {"ROUTEMASTER_CLIENTS", "hidden-c,hidden-d"},
                                 {"ROUTEMASTER_TOKEN", "hidden-e"},
