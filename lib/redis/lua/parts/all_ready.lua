@@ -1,12 +1,13 @@
--- READY jobs that are added together; see ready.lua.
+-- Adds several READY jobs at once; see ready.lua.
 
--- Makes jobs READY, in their order. `dues` has since when each has been due.
+-- Makes jobs READY, in their order. `dues` has the due time of each job.
 local function add_all_ready(q, jobs, dues)
     local due = P .. 'routemaster:due:' .. q
     local size = redis.call('LPUSH', P .. 'jobs:instant:' .. q, unpack(jobs))
     local noted = redis.pcall('LPUSH', due, unpack(dues))
     if noted ~= size then
-        -- It begins anew with them, if nothing was READY before.
+        -- The list of due times was out of step with the list of jobs. If no job was READY before,
+        -- only the new times stay. Otherwise the list of times is emptied.
         local from, to = 1, 0
         if size == #jobs then from, to = 0, size - 1 end
         redis.pcall('LTRIM', due, from, to)

@@ -1,7 +1,8 @@
--- Jobs of `aux` that no Ruby worker knows, which would end it. A mixed fleet keeps them in
--- `routemaster:aux`, by when they fall due, where no worker acquires them; see place.lua.
+-- Jobs of `aux` unknown to Ruby workers. An unknown job would crash a Ruby worker. In a mixed
+-- deployment these jobs wait in `routemaster:aux`, by due time, and no worker acquires them; see
+-- place.lua.
 
--- Moves them there: looks at 1,000 READY and 1,000 SCHEDULED jobs.
+-- Moves unknown jobs from `aux` to `routemaster:aux`. Checks 1,000 READY and 1,000 SCHEDULED jobs.
 local function set_aux_aside()
     local instant, scheduled = P .. 'jobs:instant:aux', P .. 'jobs:scheduled:aux'
     local aside = {}
@@ -21,7 +22,7 @@ local function set_aux_aside()
     if #aside > 0 then redis.call('ZADD', P .. 'routemaster:aux', unpack(aside)) end
 end
 
--- Moves at most 1,000 back.
+-- Moves at most 1,000 jobs back to `aux`.
 local function bring_aux_back()
     local aside = redis.call('ZPOPMIN', P .. 'routemaster:aux', 1000)
     for i = 1, #aside, 2 do place('aux', aside[i], tonumber(aside[i + 1])) end

@@ -1,11 +1,11 @@
--- Checks, before a step changes any, the keys that list a batch, where it is or has been.
+-- Checks the types of the keys that list a batch, before a step changes any of them.
 local function expect_ended_batch(token)
     expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
     expect('ZCARD', 'batches:index')
     expect('SCARD', 'batches:current:' .. token, 'jobs:index:main')
 end
 
--- The same of all keys of a batch, and of the queue that delivers it and others of its group.
+-- Checks the types of all keys of a batch and of the queue that delivers its ordering group.
 local function expect_batch(token)
     expect_queue('main')
     expect_ended_batch(token)
@@ -13,7 +13,8 @@ local function expect_batch(token)
     expect('ZCARD', 'routemaster:group:' .. token)
 end
 
--- Removes a batch from its group, which frees a place for the next, if it is not alone there.
+-- Removes a batch from its ordering group. Unless the batch is alone there, the next batch gets the
+-- free place.
 local function leave(token, uid, is_alone)
     local group = P .. 'routemaster:group:' .. token
     redis.call('ZREM', group, uid)
@@ -26,8 +27,8 @@ local function leave(token, uid, is_alone)
     end
 end
 
--- Removes a batch of `events` events from the queue of its subscriber, updates the gauges, and
--- frees a place for the next of its group. Its list stays.
+-- Removes a batch of `events` events from the queue of its subscriber, updates the gauges and frees
+-- its place in the ordering group. The list `batches:{uid}` stays.
 local function dequeue(uid, token, events, is_alone)
     redis.call('ZREM', P .. 'batches:index', uid)
     redis.call('SREM', P .. 'batches:current:' .. token, uid)
@@ -37,7 +38,7 @@ local function dequeue(uid, token, events, is_alone)
     leave(token, uid, is_alone)
 end
 
--- Ends a batch of `events` events.
+-- Removes a batch of `events` events, with its list and its marks.
 local function remove_batch(uid, token, events, is_alone)
     redis.call('DEL', P .. 'batches:' .. uid, error_key(uid), unreadable_key(uid))
     dequeue(uid, token, events, is_alone)

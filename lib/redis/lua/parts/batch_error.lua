@@ -1,3 +1,3 @@
--- Why the last attempt at a queued batch failed. It outlives the batch by a day at most, if another
--- program ends that.
+-- The key with the error of the last attempt at a queued batch. When another program ends the
+-- batch, the key remains for at most a day.
 local function error_key(uid) return P .. 'routemaster:batch_error:' .. uid end

@@ -1,4 +1,4 @@
--- Makes the record of a job say that its attempts begin anew. Its errors stay.
+-- Resets the attempts in the record of a job. Its errors stay.
 local function begin_anew(record)
     record[1] = 0
     if not is_failing(record) then return end

@@ -1,15 +1,18 @@
--- Who may acquire a delivery. Those to a URL are in the queue `main`, where Ruby workers
--- take them, too. Those to a callback in a process, `local:NAME`, are READY in
--- `routemaster:callback:NAME`, and all that are in such a list also in the set
--- `routemaster:callbacks`; SCHEDULED, in the queue `main:callbacks`, and in a mixed fleet PENDING
--- as well, so that Ruby workers never see them. Those of a subscriber that is gone are
--- READY in `routemaster:callback:`, for any worker of ours to end; in a mixed fleet in `main`.
--- Whoever promotes a job finds out anew where it goes.
+-- The places of delivery jobs, which decide which workers may acquire a job.
+--   to a URL            The queue `main`, where Ruby workers acquire jobs, too.
+--   to a callback       READY in `routemaster:callback:NAME`, and in the set
+--                       `routemaster:callbacks`. SCHEDULED in the queue `main:callbacks`, and in a
+--                       mixed deployment also PENDING there, so Ruby workers never see the job. The
+--                       callback is a function in a process; its address is `local:NAME`.
+--   subscriber removed  READY in `routemaster:callback:` (empty name), where any worker of
+--                       routemaster ends the job. In a mixed deployment READY in `main`.
+-- Each promotion from SCHEDULED to READY determines the place of a job again.
 --
--- A Ruby worker ends at an event that its own rules forbid. A batch with such an event has the mark
--- `routemaster:unreadable:{uid}`, and its delivery to a URL is treated as one to a callback of the
--- name `unreadable`, which any worker of ours that delivers to URLs serves, in a mixed fleet or
--- not: READY in `routemaster:unreadable`, SCHEDULED and PENDING in the queue `main:callbacks`.
+-- An event that violates Ruby's rules crashes a Ruby worker. A batch with such an event has the
+-- mark `routemaster:unreadable:{uid}`. The delivery of a marked batch to a URL is treated as a
+-- delivery to a callback named `unreadable`: READY in `routemaster:unreadable`, SCHEDULED and
+-- PENDING in the queue `main:callbacks`. Every worker of routemaster for URLs serves this callback,
+-- in a mixed deployment or not.
 
 local unreadable = true
 
@@ -21,8 +24,9 @@ end
 local function unreadable_key(uid) return P .. 'routemaster:unreadable:' .. uid end
 local function is_unreadable(uid) return redis.call('EXISTS', unreadable_key(uid)) == 1 end
 
--- The callback that batches of a subscriber go to: its name, or '' when the subscriber is gone; nil
--- for a URL, and for what cannot be read: that fails when the delivery begins.
+-- Returns the name of the callback for the batches of a subscriber; nil for a URL. Returns '' when
+-- the subscriber is gone, but nil in a mixed deployment. Also returns nil for an unreadable value:
+-- the delivery then fails when it begins.
 local function callback_in(callback, uuid)
     if not uuid then return not mixed and '' or nil end
     return callback and string.match(callback, '^local:(.+)$') or nil
@@ -32,13 +36,15 @@ local function callback_of(token)
     return not known.err and callback_in(known[1], known[2]) or nil
 end
 
--- The same for one batch of the subscriber: `unreadable` for a URL that only ours deliver it to.
+-- Returns the callback for one batch of the subscriber. The result is `unreadable` for a marked
+-- batch whose subscriber has a URL.
 local function destination_of(token, uid)
     return callback_of(token) or (is_unreadable(uid) and unreadable) or nil
 end
 
--- Lets a READY job be acquired by those who may. Workers wait only while there is nothing; those of
--- Ruby Routemaster do not say that they do. A list that somebody spoilt is tried again in a minute.
+-- Lets a READY job be acquired at its destination. Waiting workers are woken only when the list was
+-- empty. A mixed deployment always wakes workers, since Ruby workers do not announce that they
+-- wait. When the list has another type, the job is retried in a minute.
 local function offer_to(name, q, job)
     if not name then
         if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
@@ -56,7 +62,8 @@ local function offer(q, job, token)
     return offer_to(token and destination_of(token, batch_of('main', job)), q, job)
 end
 
--- Undoes `offer` for deliveries to a callback, or to a URL for nil; false when it is not there.
+-- Undoes `offer` for a delivery to the callback `name`, or to a URL when `name` is nil. Returns
+-- false when the job is not there.
 local function withdraw(job, name)
     if not name then return redis.call('LREM', P .. 'jobs:instant:main', -1, job) > 0 end
     if redis.pcall('LREM', callback_key(name), -1, job) ~= 1 then return false end

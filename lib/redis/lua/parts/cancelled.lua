@@ -1,6 +1,6 @@
--- Jobs that were cancelled while a worker had them: their records say -2 for when they were BURIED.
+-- Jobs whose cancellation came while a worker had them. Their records have -2 as `buried_at`.
 
--- Ends a job that was cancelled and is nowhere.
+-- Ends a cancelled job, which stands in no list.
 local function drop_cancelled(q, job)
     local id = id_of(q, job)
     count('jobs.cancelled', q, 1)

@@ -1,4 +1,5 @@
--- Blocks the READY jobs at the places `first` to `last` of a group, so that nobody acquires them.
+-- Blocks the READY jobs at the places `first` to `last` of an ordering group, so no worker acquires
+-- them.
 local function block(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         local job = delivery_prefix .. uid
@@ -8,7 +9,7 @@ local function block(token, first, last)
     end
 end
 
--- Changes the concurrency of a group.
+-- Changes the concurrency of an ordering group.
 local function set_concurrency(token, before, after)
     if mixed then
         if after > before then wake('main', -1) end

@@ -1,4 +1,4 @@
--- Adds to a number in a hash, and returns the sum. A number that would overflow, or is not one,
+-- Adds to a number in a hash and returns the sum. A value that would overflow, or is no number,
 -- restarts from zero, as in Ruby Routemaster.
 local function add(key, field, increment)
     local value = redis.pcall('HINCRBY', key, field, increment)
@@ -6,7 +6,8 @@ local function add(key, field, increment)
     redis.call('HSET', key, field, math.max(increment, 0))
 end
 
--- Adds to a counter. If the result is just the increment, the counter may be new.
+-- Adds to a counter. When the sum equals the increment, the counter may be new, so its name is
+-- noted in the index.
 local counters = P .. 'counters'
 local function tally(field, increment)
     if add(counters, field, increment) == increment then note_name('counters', field) end
@@ -20,7 +21,7 @@ local function str(text)
     return '\217' .. string.char(size) .. text
 end
 
--- Adds to the counter of that name with the tag `queue`.
+-- Adds to the counter `name` with the tag `queue`.
 local function count(name, queue, increment)
     tally('\146' .. str(name) .. '\145\146\165queue' .. str(queue), increment)
 end

@@ -1,20 +1,22 @@
--- DEAD batches. `routemaster:dead_batch:{uid}` has the error, followed by what was in
--- `batches:{uid}`; `routemaster:dead:{token}` and `routemaster:dead` have the time each died.
+-- DEAD batches. `routemaster:dead_batch:{uid}` is a list: the error, then the contents of
+-- `batches:{uid}`. `routemaster:dead:{token}` and `routemaster:dead` have the time of death of each
+-- batch.
 
--- Checks all keys of the DEAD batches of a subscriber, before a step changes any.
+-- Checks all keys of the DEAD batches of a subscriber before a step changes any of them.
 local function expect_dead(token)
     expect('ZCARD', 'routemaster:dead', 'routemaster:dead:' .. token)
     expect('HLEN', 'counters')
 end
 
--- How many events a DEAD batch has, and whether its key is a list: if not, none.
+-- Returns how many events a DEAD batch has, and whether its key is a list. A key of another type
+-- has no events.
 local function events_of_dead(uid)
     local length = redis.pcall('LLEN', P .. 'routemaster:dead_batch:' .. uid)
     if type(length) ~= 'number' then return 0, false end
     return math.max(length - 4, 0), true
 end
 
--- Drops a DEAD batch; returns how many events it had. A key that is not a list stays.
+-- Drops a DEAD batch and returns the number of its events. A key of another type stays.
 local function drop_dead(uid, token)
     local events, is_list = events_of_dead(uid)
     if is_list then redis.call('DEL', P .. 'routemaster:dead_batch:' .. uid) end

@@ -1,5 +1,5 @@
--- The DEAD batches of a subscriber that a step names: the one with that uid, or for "" all, in the
--- order they died, at most `limit`.
+-- Returns the DEAD batches of a subscriber for a step: the batch `uid`, or, for "", the first
+-- `limit` batches in the order in which they died.
 local function dead_asked(token, uid, limit)
     local key = P .. 'routemaster:dead:' .. token
     if uid == '' then return redis.call('ZRANGE', key, 0, limit - 1) end

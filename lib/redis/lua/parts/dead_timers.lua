@@ -1,6 +1,6 @@
--- The DEAD timers that a step asks for: ARGV[5] is an id, or "" for all, of which 1,000 are meant.
--- Calls `done` with the id and the event of each, which is DEAD no more. Returns how many. One in
--- whose place Node posted another is gone.
+-- Handles the DEAD timers that a step names: ARGV[5] is an id, or "" for up to 1,000 timers.
+-- Removes each from the DEAD timers and calls `done` with its id and event. When Node has posted a
+-- timer with that id again, the DEAD timer is removed without a call. Returns the number of calls.
 local function each_dead(done)
     local ids = {ARGV[5]}
     if ARGV[5] == '' then ids = redis.call('ZRANGE', dead, 0, 999) end

@@ -1,13 +1,15 @@
--- READY jobs that were deleted. Redis would search all of `jobs:instant:{q}` for one, so it stays
--- there until it is popped, and `routemaster:deleted:{q}` says how often; the field "" says how
--- many there are in all. An equal job that is pushed meanwhile stands behind it. None is first in
--- the list, unless more than 1,000 follow one another.
+-- READY jobs that were deleted. To remove a job from `jobs:instant:{q}`, Redis would search the
+-- whole list, so a deleted job stays there until the job is popped. `routemaster:deleted:{q}`
+-- counts the deleted places of each job; its field "" has the total. An equal job, pushed later,
+-- stands behind them. The first job of the list is never a deleted job, unless more than 1,000
+-- deleted jobs follow one another.
 
 local function deleted_in(q)
     return tonumber(redis.call('HGET', P .. 'routemaster:deleted:' .. q, '') or 0) or 0
 end
 
--- Whether a job that was popped, or is about to be, had been deleted; then this is noted as done.
+-- Returns whether a job had been deleted, when the job was popped or is about to be popped. If yes,
+-- subtracts one deleted place.
 local function was_deleted(q, job)
     local deleted = P .. 'routemaster:deleted:' .. q
     local times = tonumber(redis.call('HGET', deleted, job) or 0) or 0
@@ -17,15 +19,16 @@ local function was_deleted(q, job)
     return true
 end
 
--- Pops the first READY jobs, at most `most`; false when there is none. Returns them, and since when
--- each has been due, as far as that is known.
+-- Pops up to `most` of the first READY jobs. Returns false when there is no job. Returns the jobs
+-- and their due times, as far as known.
 local function pop_ready(q, most)
     local jobs = redis.call('RPOP', P .. 'jobs:instant:' .. q, most)
     local dues = jobs and redis.pcall('RPOP', P .. 'routemaster:due:' .. q, #jobs)
     return jobs, type(dues) == 'table' and not dues.err and dues or {}
 end
 
--- Pops what was deleted and is first, of `deleted` that there are. Returns how many it popped.
+-- Pops the deleted jobs at the head of the list, at most 1,000. `deleted` is the number of deleted
+-- places in the list. Returns how many jobs were popped.
 local function pop_deleted(q, deleted)
     local most = math.min(deleted, 1000)
     for popped = 1, most do

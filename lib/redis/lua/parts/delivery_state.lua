@@ -1,5 +1,5 @@
--- Where the delivery jobs of batches are. Of those that are READY for a URL it reads the 10,000
--- that are acquired first.
+-- Finds the state of delivery jobs. Of the READY jobs for URLs it reads the first 10,000 in the
+-- order of acquisition.
 local delivery_state
 do
     local most = 10000
@@ -14,7 +14,8 @@ do
         return first[job] or more
     end
 
-    -- The state of the job of a batch, as in job_status(), and when a SCHEDULED one falls due.
+    -- Returns the state of a batch's job, numbered as in job_status(), and when a SCHEDULED job
+    -- falls due.
     delivery_state = function(uid)
         local job = delivery_prefix .. uid
         local at = redis.call('ZSCORE', P .. 'jobs:scheduled:main', job) or
@@ -32,8 +33,8 @@ do
     end
 end
 
--- What a reply says of a queued batch of a subscriber: uid, creation time, attempts, events, 1 when
--- CURRENT, state, when it falls due or "", last error. Nil when there is no such batch.
+-- Returns the reply for a queued batch of a subscriber: uid, creation time, attempts, events, 1
+-- when CURRENT, state, due time or "", last error. Returns nil when the batch does not exist.
 local function queued_batch(uid, token)
     local list = P .. 'batches:' .. uid
     local head = redis.call('LRANGE', list, 0, 2)

@@ -1,8 +1,8 @@
--- Since when the job of a queue has been due that is READY first, of those with a priority and of
--- those without, or the oldest that waits for a token of its group, or the SCHEDULED one that is
--- due first, whichever has been longest. Nil when there
--- is none, and when the one in the list does not say: it was pushed by a version before
--- `routemaster:due:{q}`, or is deleted.
+-- Returns the earliest due time of a job in the queue. The candidates are the first READY job with
+-- a priority, the first READY job without a priority, the oldest job waiting for a token of its
+-- group, and the first SCHEDULED job, if due. Returns nil when there is no candidate. Also returns
+-- nil when the due time of the first job in the list is unknown, because the job is deleted or a
+-- version before `routemaster:due:{q}` pushed it.
 local function due_since(q)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size = redis.call('LLEN', instant)

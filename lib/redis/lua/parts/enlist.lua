@@ -1,7 +1,7 @@
--- The names of queues: `routemaster:queues` has those that have jobs, are paused or have rate
--- limits; and those of Ruby Routemaster that jobs were acquired from. Never fails.
+-- The list of queues: `routemaster:queues` has all queues with jobs, with rate limits or paused. It
+-- has `main` and `aux` once jobs were acquired from there. Never fails.
 
--- Adds a queue that may be new.
+-- Adds the name of a queue, which may be new.
 local function enlist(q)
     if redis.pcall('SADD', P .. 'routemaster:queues', q) == 1 then
         note_name('routemaster:queues', q)

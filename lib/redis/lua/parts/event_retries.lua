@@ -1,14 +1,15 @@
--- Events, the JSON by which Node knows timers. Scripts read two numbers in them, and change one:
--- `_numRetries`, how often the timer came back, which an event that never did does not have. The
--- rest of the text stays as somebody wrote it.
+-- Reads and changes the retry counts in an event. An event is JSON, in Node's format for timers.
+-- Scripts read two of its numbers and change only `_numRetries`, the number of times the timer came
+-- back. A first delivery has no `_numRetries`. All other text stays as the author wrote it.
 
 local function whole(number)
     if type(number) ~= 'number' or number ~= number then return 0 end
     return math.max(0, math.min(math.ceil(number), 4294967295))
 end
 
--- How often a timer came back, and how often it may; 0 where the event does not say so, or is no
--- JSON object. What scripts, and stores like this one, wrote stands at the end of the text.
+-- Returns how often a timer came back, and how often the timer may come back. A missing number is
+-- 0, and both are 0 when the text is no JSON object. Scripts and stores of routemaster write both
+-- numbers at the end of the text, where a pattern finds them without parsing.
 local function retries_in(text)
     if string.byte(text) == 123 then
         local max, count = string.match(text, '[{,]"maxRetries":(%d+),"_numRetries":(%d+)}$')
@@ -22,7 +23,7 @@ local function retries_in(text)
     return whole(event._numRetries), whole(event.maxRetries)
 end
 
--- Where the string that begins at `at` ends.
+-- Returns where the string that begins at `at` ends.
 local function end_of_string(text, at)
     repeat
         at = string.find(text, '["\\]', at + 1)
@@ -33,7 +34,8 @@ local function end_of_string(text, at)
     return at
 end
 
--- Where the event has its number `_numRetries`: its key begins, the number begins, and ends.
+-- Finds the number `_numRetries` of an event. Returns where its key begins, where the number
+-- begins, and where the number ends.
 local function place_of_count(text)
     local depth, at = 0, string.find(text, '["%[%]{}]')
     while at do
@@ -54,7 +56,8 @@ local function place_of_count(text)
     end
 end
 
--- The event of a timer that came back that often; of one that never did for nil.
+-- Returns the event with `_numRetries` set to `count`, or without `_numRetries` when `count` is
+-- nil.
 local function with_count(text, count)
     local last = string.find(text, ',"_numRetries":%d+}$')
     if last then

@@ -1,6 +1,6 @@
--- Performs a command on a key, for a step that has changed nothing yet. If the key has another type
--- than the command expects, the step fails; the error names the key, but of a token, which is a
--- password, only the public part.
+-- Performs a command on a key, for a step that has changed nothing yet. When the key has another
+-- type than the command expects, the step fails with an error, which names the key. A token is a
+-- password, so the error has only its public part.
 local function read_key(command, key, ...)
     local reply = redis.pcall(command, P .. key, ...)
     if type(reply) ~= 'table' or not reply.err then return reply end
@@ -17,16 +17,16 @@ local function read_key(command, key, ...)
     error({err = 'WRONGTYPE ' .. name .. ': ' .. command .. ' does not apply to it'})
 end
 
--- The same for keys that a step will change, by the command that returns their size, which costs
--- next to nothing. An absent key may become of any type. Returns the size of the last one.
+-- Checks the types of keys before a step changes them. The command `measure` returns the size of a
+-- key and costs next to nothing. An absent key passes the check. Returns the size of the last key.
 local function expect(measure, ...)
     local size
     for _, key in ipairs({...}) do size = read_key(measure, key) end
     return size
 end
 
--- Checks all keys between which a job of a queue may move. Returns, if its jobs have ids, how many
--- of them wait and have a priority, or an ordering group whose turn has not come.
+-- Checks all keys between which a job of a queue may move. If the jobs of the queue have ids,
+-- returns how many jobs have a priority and wait, plus how many wait for their ordering group.
 local function expect_queue(q)
     expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)

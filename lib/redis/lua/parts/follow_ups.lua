@@ -1,14 +1,16 @@
--- What follows from something that ends: pushes, publications and timers. All of it is checked
--- before anything is changed. Needs push_job(), publish_event() and post_timer(), which are those
--- scripts as functions of KEYS and ARGV, expect_timers_of(), batches() and batch_ends().
+-- Performs the follow-ups of a job or timer that ends: pushes, publications and timers. All are
+-- checked before anything is changed. Needs expect_timers_of(), batches(), batch_ends(), and the
+-- scripts push_job(), publish_event() and post_timer() as functions of KEYS and ARGV.
 
 local pushes, publications, timers = {}, {}, {}
 
--- Batches of jobs end when all is done: the last job of one may push further ones into it.
+-- Batches of jobs are settled at the end of the step: the last job of a batch may push further jobs
+-- into its batch.
 ARGV.batches, ARGV.within = {}, true
 
--- Reads them: their numbers are ARGV[at] and ARGV[at + 1] of the first two; then follows of each
--- how many arguments it has behind the first three, and these.
+-- Reads the follow-ups. ARGV[at] is the number of pushes and ARGV[at + 1] the number of
+-- publications; the rest are timers. For each follow-up ARGV then has the number of its arguments
+-- behind the first three, and these arguments.
 local function read_follow_ups(at)
     local first, second = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
     at = at + 2
@@ -21,8 +23,8 @@ local function read_follow_ups(at)
     end
 end
 
--- The reply for a publication that would be refused, if there is one. Each sees what those before
--- it have claimed.
+-- Returns the reply for the first publication to be refused; nil when there is none. Each
+-- publication sees the topics claimed by earlier publications.
 local function refused_publication()
     local owners, claims = {}, {}
     for place, publication in ipairs(publications) do
@@ -52,7 +54,7 @@ end
 
 local known = {}
 
--- Whether something is met for the first time.
+-- Returns whether a name is seen for the first time.
 local function is_new(what)
     if known[what] then return false end
     known[what] = true
@@ -68,8 +70,9 @@ local function expect_subscriber(token)
     end
 end
 
--- Fails when a key that will be written has another type than it should have. The reply for pushes
--- into a batch that has ended, or timers whose slot is being moved, if there are any.
+-- Checks everything that could fail. Fails when a key that will be written has another type than
+-- expected. Returns an error reply when a push is into a batch that has ended, or when the slot of
+-- a timer is being moved.
 local function expect_follow_ups()
     for _, publication in ipairs(publications) do
         local only = publication[11]
@@ -101,7 +104,7 @@ local function expect_follow_ups()
     end
     if #pushes > 0 then
         expect('ZCARD', 'routemaster:kept_keys')
-        -- Fails when it is no number.
+        -- Fails when the key is no number.
         if redis.call('EXISTS', P .. 'routemaster:job_id') == 1 then
             redis.call('INCRBY', P .. 'routemaster:job_id', 0)
         end
@@ -114,8 +117,8 @@ local function expect_follow_ups()
     end
 end
 
--- Does all of it. The reply: 1, a list of outcome and id of each push, and one of what became of
--- each timer.
+-- Performs all follow-ups. Reply: 1, a list with the result and id of each push, and a list with
+-- the result of each timer.
 local function follow()
     local pushed, posted = {}, {}
     for _, push in ipairs(pushes) do

@@ -1,4 +1,4 @@
--- Removes what is known of a job that has an id and is nowhere. `in_hand`: see job_group.lua.
+-- Removes all data of a job, which has an id and stands in no list. `in_hand`: see job_group.lua.
 local function forget(q, job, in_hand)
     select(3, job_groups())(q, job, in_hand)
     redis.call('SREM', P .. 'jobs:index:' .. q, job)

@@ -1,4 +1,5 @@
--- Ids for the batches that one publication begins: siblings of the one in its arguments.
+-- Makes the ids of the batches that one publication begins. They share ARGV[14] as their prefix and
+-- differ in the last three characters.
 local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 local sibling = -1
 

@@ -1,8 +1,9 @@
--- How many of the first batches of a group may be under way before any was delivered.
+-- The initial window: how many batches may be under way before any batch was delivered.
 local group_start = 16
 
--- How many of the first batches of a group may be under way, and how many its subscriber asked for.
--- The window has worked so far, and workers have capacity for it; it is absent at its initial size.
+-- Returns how many of the first batches of an ordering group may be under way, and `max_in_flight`.
+-- `window` is the highest number that has worked so far, within the capacity of the workers; absent
+-- at its initial size.
 local function concurrency_in(max_in_flight, window)
     local concurrency = tonumber(max_in_flight) or 1
     return math.max(1, math.min(concurrency, tonumber(window) or group_start)), concurrency
