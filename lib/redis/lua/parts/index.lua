@@ -1,7 +1,8 @@
--- Indexes of names. Sets and hashes have no order, so the listing of one with many names reads a
--- zset `routemaster:index:{key}` of them, all with score 0 and so in the order of their bytes. The
--- first such listing creates it; from then on, whoever adds or removes a name updates it here.
--- Never fails: the next listing finds out that an index is out of date, and repairs it.
+-- Indexes of names. Sets and hashes have no order. The listing of a large set or hash therefore
+-- reads the zset `routemaster:index:{key}`, which has all its names with score 0, in the order of
+-- their bytes. The first listing of many names creates the index. Afterwards each script that adds
+-- or removes a name updates the index. Never fails: the next listing notices an outdated index and
+-- repairs it.
 
 local function note_name(key, name)
     local index = P .. 'routemaster:index:' .. key

@@ -1,13 +1,18 @@
--- Batches of jobs. `routemaster:job_batch:{id}` is a hash: name, created_at, closed_at, ended_at,
--- succeeded_at, the callbacks on_success and on_end, the jobs that these became, success_job and
--- end_job, and how far the batch has come: total, succeeded, buried, cancelled, expired, forgotten.
--- What is not yet is absent. Of a batch that is gone, or that cannot be read, nothing is counted.
--- `ARGV.batches` has the batches of whose jobs something has become in this step, which settles
--- them at its end; a script that is part of another, `ARGV.within`, leaves that to the other.
+-- Batches of jobs. `routemaster:job_batch:{id}` is a hash with these fields:
+--   name, created_at, closed_at, ended_at, succeeded_at
+--   on_success, on_end      the callbacks
+--   success_job, end_job    the ids of the jobs made from the callbacks
+--   total, succeeded, buried, cancelled, expired, forgotten    numbers of jobs
+-- A field is absent until it has a value. For a batch that is gone or unreadable nothing is
+-- counted.
+--
+-- `ARGV.batches` has the batches whose numbers changed in this step. The step settles them at its
+-- end. A script inside another script has `ARGV.within` and leaves the settlement to the outer
+-- script.
 
 local function batch_key(id) return P .. 'routemaster:job_batch:' .. string.format('%.0f', id) end
 
--- The batch of a job; nil for most.
+-- Returns the batch of a job; nil for most jobs.
 local function batch_in(record)
     local packed = type(record[4]) == 'table' and record[4][4]
     if type(packed) ~= 'string' or not string.find(packed, '\165batch', 1, true) then return nil end
@@ -15,8 +20,8 @@ local function batch_in(record)
     return read and type(further) == 'table' and tonumber(further.batch) or nil
 end
 
--- Why a job may not join a batch; nil when it may. What becomes of the last job of the batch in
--- this step does not end it before the step does.
+-- Returns why a job may not join a batch; nil when the job may join. A batch whose last job ended
+-- in this step stays open until the end of the step.
 local function may_join(id)
     local read = redis.call('HMGET', batch_key(id), 'total', 'closed_at', 'succeeded', 'buried',
         'cancelled', 'expired', 'forgotten')
@@ -37,7 +42,7 @@ local function count_in(id, number, change)
     ARGV.batches[id] = true
 end
 
--- A job is over, or about to be BURIED: what it has become is counted.
+-- Counts in its batch a job that has ended, or is about to be BURIED.
 local function leave_batch(record, number)
     local id = batch_in(record)
     if not id then return end
@@ -45,7 +50,7 @@ local function leave_batch(record, number)
     count_in(id, number, 1)
 end
 
--- The end of a step: what it has brought to its end, ends.
+-- Settles the changed batches at the end of a step: a batch without jobs left ends.
 local function settle_batches()
     if ARGV.batches and not ARGV.within then batch_ends()() end
 end

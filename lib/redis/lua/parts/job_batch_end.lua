@@ -1,8 +1,8 @@
 -- The end of batches of jobs; see job_batch.lua.
 
--- A callback of a batch, which is MessagePack of [queue, job, attempts_max, timeout, priority, what
--- stands before and after the id of the batch in the metadata]; nil when there is none that can be
--- read. Fails when a key of its queue has another type.
+-- Returns a callback of a batch: [queue, job, attempts_max, timeout, priority, before, after],
+-- where `before` and `after` surround the id of the batch in the metadata. `packed` is MessagePack.
+-- Returns nil when there is no readable callback. Fails when a key of the queue has another type.
 local function callback_of(packed)
     local read, callback = pcall(cmsgpack.unpack, packed or '')
     if not read or type(callback) ~= 'table' or #callback < 7 then return nil end
@@ -10,7 +10,8 @@ local function callback_of(packed)
     return callback
 end
 
--- Pushes a callback, if there is one. Notes the id of its job, and when that was.
+-- Pushes the job of a callback, if there is one. Saves the id of the job, and the current time in
+-- the field `happened`.
 local function push_callback(callback, id, event, key, happened)
     redis.call('HSET', key, happened, now)
     if not callback then return end
@@ -31,7 +32,7 @@ local function push_callback(callback, id, event, key, happened)
     redis.call('HSET', key, event .. '_job', job_id)
 end
 
--- Ends a batch, if its time has come. Fails only before it has changed anything.
+-- Ends a batch that is closed and has no jobs left. Fails only before the first change.
 local function end_batch(id)
     local digits = string.format('%.0f', id)
     local key = P .. 'routemaster:job_batch:' .. digits
@@ -57,8 +58,9 @@ local function end_batch(id)
     forget_old_batches()
 end
 
--- Settles the batches of `ARGV.batches`, in the order of their ids. One whose callback cannot be
--- pushed, as a key of its queue has another type, ends when it is closed again.
+-- Settles the batches of `ARGV.batches` in the order of their ids. A batch stays open when its
+-- callback cannot be pushed, because a key of the queue has another type. The next CloseJobBatch
+-- then ends the batch.
 local function end_batches()
     local ids = {}
     for id in pairs(ARGV.batches) do ids[#ids + 1] = id end

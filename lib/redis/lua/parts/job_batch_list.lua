@@ -1,12 +1,14 @@
--- Which batches of jobs there are: `routemaster:job_batches` has those that have not ended, and
--- `routemaster:job_batches:ended` the others, by their ids; `routemaster:job_batches:ends` these by
--- when they ended; `routemaster:job_batch_names` the id of each name.
+-- The lists of batches of jobs.
+--   routemaster:job_batches        zset: open batches, by id
+--   routemaster:job_batches:ended  zset: batches that have ended, by id
+--   routemaster:job_batches:ends   zset: batches that have ended, by the time of their end
+--   routemaster:job_batch_names    hash: name -> id
 
 local batches_open = 'routemaster:job_batches'
 local batches_ended, batch_ends_at = batches_open .. ':ended', batches_open .. ':ends'
 local batch_names = 'routemaster:job_batch_names'
 
--- Forgets a batch, whose id is given in digits.
+-- Forgets a batch. `digits` is its id as text.
 local function forget_batch(digits)
     local key = P .. 'routemaster:job_batch:' .. digits
     local name = redis.pcall('HGET', key, 'name')
@@ -17,7 +19,8 @@ local function forget_batch(digits)
     end
 end
 
--- Forgets up to two of those that ended first: beyond 10,000, and after 30 days.
+-- Forgets up to two of the batches that ended first: batches beyond 10,000, and batches that ended
+-- 30 days ago.
 local function forget_old_batches()
     for _ = 1, 2 do
         local first = redis.call('ZRANGE', P .. batch_ends_at, 0, 0, 'WITHSCORES')

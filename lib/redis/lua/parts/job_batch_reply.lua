@@ -1,6 +1,6 @@
--- A batch of jobs as replies list it: its id, name, created_at, closed_at, ended_at, succeeded_at,
--- on_success, on_end, success_job and end_job, each nil when it is absent, then its numbers. Nil
--- when there is none.
+-- Returns a batch of jobs as replies list it: id, name, created_at, closed_at, ended_at,
+-- succeeded_at, on_success, on_end, success_job, end_job (each nil when absent), then the numbers.
+-- Returns nil when the batch does not exist.
 local function job_batch_reply(digits)
     local read = redis.call('HMGET', P .. 'routemaster:job_batch:' .. digits, 'name', 'created_at',
         'closed_at', 'ended_at', 'succeeded_at', 'on_success', 'on_end', 'success_job', 'end_job',

@@ -1,10 +1,16 @@
--- Ordering groups of jobs with ids: only the first of a group may be acquired, as many as the last
--- of them asks for. `routemaster:order:{q}:{group}` has those that were READY since they were
--- pushed, kicked or replaced: id of 16 digits, colon, concurrency, in the order in which they
--- joined, by microseconds of when each fell due, and no two alike. `routemaster:held:{q}` has the
--- ids, of 16 digits, of jobs with a group that wait for something: of a READY one that may not be
--- acquired yet, by when it fell due; of a SCHEDULED one at +inf. A group that cannot be read holds
--- nobody back. `routemaster:throttled:{q}` has what is READY and waits for a token of its group.
+-- Ordering groups of jobs with ids. Workers may acquire only the first jobs of a group, as many as
+-- its concurrency. The last member sets the concurrency of the whole group.
+--   routemaster:order:{q}:{group}  zset: the members, in the order in which they joined. A member
+--                                  is an id of 16 digits, colon, concurrency. A job joins when it
+--                                  becomes READY for the first time since a push, kick or
+--                                  replacement. The score, called position, is its due time in
+--                                  microseconds, raised if needed above the last position.
+--   routemaster:held:{q}           zset: the ids (16 digits) of waiting jobs with a group. A READY
+--                                  job kept back by its group has its due time as the score; a
+--                                  SCHEDULED job has +inf.
+--   routemaster:throttled:{q}      READY jobs that wait for a token of their group; see
+--                                  throttled.lua.
+-- A group whose key is unreadable keeps no job back.
 
 local function order_of(q, group) return P .. 'routemaster:order:' .. q .. ':' .. group end
 
@@ -14,20 +20,20 @@ local function position_of(q, group, concurrency, id)
     return tonumber(redis.pcall('ZSCORE', order_of(q, group), member_of(id, concurrency)) or '')
 end
 
--- What a job stands as in `routemaster:throttled:{q}`, where all have score 0: by their groups, and
--- then by their positions there.
+-- Returns the member of a job in `routemaster:throttled:{q}`. All scores are 0 there, so the
+-- members are sorted by group, then by position.
 local function throttled_as(group, position, id)
     return group .. '\0' .. string.format('%016.0f%016.0f', position, id)
 end
 
--- What stands there of a group, the first `most`.
+-- Returns the first `most` throttled members of a group.
 local function throttled_in(q, group, most)
     return redis.pcall('ZRANGE', P .. 'routemaster:throttled:' .. q, '[' .. group .. '\0',
         '(' .. group .. '\1', 'BYLEX', 'LIMIT', 0, most)
 end
 
--- Takes away what stands there as `member`. Returns whether it did. With the last of a group goes
--- what is known of when that opens.
+-- Removes a throttled member. Returns whether the member was there. With the last member of a
+-- group, the time at which the group opens is removed, too.
 local function unthrottle(q, group, member)
     if redis.pcall('ZREM', P .. 'routemaster:throttled:' .. q, member) ~= 1 then return false end
     redis.pcall('ZREM', P .. 'routemaster:throttled_since:' .. q, member)
@@ -37,13 +43,14 @@ local function unthrottle(q, group, member)
     return true
 end
 
--- How many of the first of a group may be acquired; and the position of the last.
+-- Returns the concurrency of a group, and the position of its last member.
 local function width_of(order)
     local last = redis.pcall('ZRANGE', order, -1, -1, 'WITHSCORES')
     return tonumber(string.sub(last[1] or '', 18)), tonumber(last[2])
 end
 
--- Lets a READY job of the queue be acquired. It fell due by a clock that may have been set back.
+-- Lets a READY job of the queue be acquired. Its due time `at` is later than `now` if the clock was
+-- set back.
 local function offer_own(q, job, id, at, record)
     local priority = priority_in(record)
     if priority == 0 then
@@ -53,8 +60,8 @@ local function offer_own(q, job, id, at, record)
     end
 end
 
--- Lets a job be acquired that is READY and waits. Its turn begins now: by when it fell due, those
--- of a long group would come before all others.
+-- Lets a READY job be acquired that its group kept back. The job queues behind other READY jobs, as
+-- if due now. With their own due times, the jobs of a long group would overtake all other jobs.
 local function let_in(q, member)
     local held, digits = P .. 'routemaster:held:' .. q, string.sub(member, 1, 16)
     local at = tonumber(redis.call('ZSCORE', held, digits))
@@ -65,7 +72,8 @@ local function let_in(q, member)
     if job then offer_own(q, job, id, math.max(at, now), record_of(q, job)) end
 end
 
--- Lets a job wait that is READY and does not, unless it is `in_hand`; see leave_by().
+-- Keeps a READY job back. Does nothing for a job already kept back, leased by a worker or
+-- `in_hand`; see leave_by().
 local function hold_back(q, member, position, in_hand)
     local held, digits = P .. 'routemaster:held:' .. q, string.sub(member, 1, 16)
     if redis.call('ZSCORE', held, digits) then return end
@@ -81,14 +89,16 @@ local function hold_back(q, member, position, in_hand)
     redis.call('ZADD', held, math.floor(position / 1000), digits)
 end
 
--- The first `after` of a group may be acquired, and were `before`, the last one perhaps not. The
--- one that just joined has no place in the queue yet.
+-- Adapts a group after its width changed from `before` to `after`: jobs that may be acquired now
+-- are let in, and jobs that no longer may are kept back. Of the first `before` jobs, the last may
+-- not have been let in yet, because a member has just left. `joined` is a member that has just
+-- joined and has no place in the queue yet.
 local function fit(q, order, before, after, in_hand, joined)
     local first, last = math.min(before - 1, after), math.max(before, after) - 1
     local found = redis.pcall('ZRANGE', order, first, last, 'WITHSCORES')
     for i = 1, #found, 2 do
         if found[i] == joined then
-            -- Whoever placed it goes on.
+            -- The caller places this job.
         elseif first + (i + 1) / 2 <= after then
             let_in(q, found[i])
         else
@@ -97,7 +107,7 @@ local function fit(q, order, before, after, in_hand, joined)
     end
 end
 
--- Puts a job that is due at the end of its group, unless it is there.
+-- Puts a job that is due at the end of its group, unless the job is a member already.
 local function join_group(q, order, member, at, concurrency)
     if redis.pcall('ZSCORE', order, member) then return end
     local before, last = width_of(order)
@@ -106,7 +116,7 @@ local function join_group(q, order, member, at, concurrency)
     if before and before ~= concurrency then fit(q, order, before, concurrency, {}, member) end
 end
 
--- Makes a job that has no place yet READY or SCHEDULED.
+-- Makes a job READY or SCHEDULED. The job has no place yet.
 local function place_grouped(q, job, at, record, group, concurrency)
     local id = id_of(q, job)
     local held, digits = P .. 'routemaster:held:' .. q, string.format('%016.0f', id)
@@ -127,25 +137,26 @@ local function place_grouped(q, job, at, record, group, concurrency)
         redis.call('ZREM', held, digits)
         offer_own(q, job, id, at, record)
     else
-        -- While it was SCHEDULED it had one.
+        -- A job that was SCHEDULED had a rank.
         unrank(q, id, record)
         redis.call('ZADD', held, at, digits)
     end
 end
 
--- Takes a READY job away from those that wait for a token. Returns whether it did.
+-- Removes a READY job from the throttled jobs. Returns whether the job was throttled.
 local function stop_throttling(q, id, record)
     local group, concurrency = group_in(record)
     local position = position_of(q, group, concurrency, id)
     return position ~= nil and unthrottle(q, group, throttled_as(group, position, id))
 end
 
--- Whether a READY job waits for others of its group, and so stands in no list.
+-- Returns whether a group keeps a READY job back. Then the job stands in no list.
 local function is_held(q, id)
     return redis.call('ZSCORE', P .. 'routemaster:held:' .. q, string.format('%016.0f', id))
 end
 
--- The ids of those of a group that may be acquired, or were, at most `most`, and its concurrency.
+-- Returns the ids of the jobs in a group that may be acquired, or were, at most `most`. Also
+-- returns the concurrency of the group.
 local function first_of(q, group, most)
     local order, ids = order_of(q, group), {}
     local concurrency = width_of(order) or 1
@@ -154,7 +165,7 @@ local function first_of(q, group, most)
     return ids, concurrency
 end
 
--- Takes a job that is nowhere out of its group, if it has one.
+-- Removes a job, which stands in no list, from its group, if any.
 local function leave_group(q, id, record, in_hand)
     local group, concurrency = group_in(record)
     if not group then return end
@@ -166,7 +177,8 @@ local function leave_group(q, id, record, in_hand)
     if after then fit(q, order, before, after, in_hand or {}) end
 end
 
--- The same, as its record says. `in_hand` has jobs that stand nowhere, as a worker gets them.
+-- Removes a job from the group named in its record. `in_hand` has the popped jobs, which stand in
+-- no list while a worker gets them.
 local function leave_by(q, job, in_hand)
     local record = record_of(q, job)
     if group_in(record) then leave_group(q, id_of(q, job), record, in_hand) end

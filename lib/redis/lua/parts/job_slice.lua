@@ -1,8 +1,8 @@
--- Of jobs those that have at most 4 MiB together, but always the first.
+-- Makes a chunk of jobs, which has at most 4 MiB in total. The first job always fits.
 local function new_slice()
     local slice, jobs, bytes = {full = false}, 0, 0
 
-    -- Whether one of that size belongs to them. If it is one of them after all, it is to be added.
+    -- Returns whether a job of this size fits. If the caller takes the job, it calls `add`.
     function slice.fits(size)
         slice.full = jobs > 0 and bytes + size > 4194304
         return not slice.full
@@ -13,8 +13,8 @@ local function new_slice()
         slice.full = bytes > 4194304
     end
 
-    -- How many to read at once, of at most so many: about as many as fit, if they are as large as
-    -- those before. The others are put back.
+    -- Returns how many jobs to read at once, at most `most`: about as many as fit, by the average
+    -- size so far. The caller puts back the jobs that do not fit.
     function slice.next(most)
         local size = jobs > 0 and math.max(bytes / jobs, 1)
         local room = size and math.min(math.floor((4194304 - bytes) / size), 256) or 16

@@ -1,6 +1,6 @@
--- Appends a batch that begins to its group, which is ordered by when its batches began. With Ruby
--- workers in the fleet none joins: they would end the batch and leave it in the group.
--- `size` is that of the group, if it is known.
+-- Appends a new batch to its ordering group, whose batches are sorted by the time they began. In a
+-- mixed deployment no batch joins: a Ruby worker would end the batch and leave its entry in the
+-- group. `size` is the size of the group, if known.
 local function join(token, uid, size)
     if mixed then return end
     local group = P .. 'routemaster:group:' .. token

@@ -1,8 +1,8 @@
--- Keys that exclude other jobs though the job that had them is done: `routemaster:kept_keys` has
--- queue, colon and key of each, by when it ends.
+-- Keys of jobs that are done, but still exclude equal keys. `routemaster:kept_keys` has queue,
+-- colon and key, by the time at which each key ends.
 
--- A job is done: its key excludes others until its time is over. Forgets two of those whose time is
--- over, and beyond 100,000 the one that would end first.
+-- Keeps the key of a job that is done until the time of the key is over. Forgets up to two keys
+-- whose time is over. When there are 100,000 keys, also forgets the key that ends first.
 local function keep_key(q, name)
     local keyed = keyed_of(q, name)
     if not keyed or keyed[3] ~= 2 or keyed[4] <= now or not has_key(q, name, keyed[2]) then

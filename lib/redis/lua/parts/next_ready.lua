@@ -1,10 +1,9 @@
--- READY jobs of a queue in the order in which they are acquired, where some have a priority: by
--- when they fell due, and those with a priority by their ranks. Of equals one without a priority
--- goes first.
+-- The order of READY jobs in a queue with priorities. A job with a priority is sorted by its rank,
+-- any other job by its due time. Among equals, the job without a priority goes first.
 
--- When the first jobs of the list fell due, at most `most`. Where a version before
--- `routemaster:due:{q}` left that open, the first one goes before the job `other`, which is first
--- of those with a priority, if it was pushed before it.
+-- Returns the due times of the first jobs in the list, at most `most`. If a version before
+-- `routemaster:due:{q}` left them unknown, the ids decide: the first job of the list goes before
+-- the job `other`, the first job with a priority, when it was pushed earlier.
 local function dues_of(q, most, other, rank)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size = redis.call('LLEN', instant)
@@ -18,8 +17,9 @@ local function dues_of(q, most, other, rank)
     return dues
 end
 
--- The rank of the first READY job, or when it fell due if it has no priority. Infinite when there
--- is none, or when a version before `routemaster:due:{q}` left that open.
+-- Returns the rank of the first READY job, or its due time when the job has no priority. Returns
+-- infinity when there is no job, or when a version before `routemaster:due:{q}` left the due time
+-- unknown.
 local function next_rank(q)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size, since = redis.call('LLEN', instant), math.huge
@@ -31,10 +31,10 @@ local function next_rank(q)
     return math.min(since, tonumber(first) or math.huge)
 end
 
--- Pops the first READY jobs, at most `most`; false when there is none. Returns them, which of them
--- have a rank, and of each its rank, or since when it has been due, if that is known. While jobs in
--- the list are `deleted`, it pops one of the list at most: what stands behind that is not to be
--- compared. It may pop none, though some are left.
+-- Pops up to `most` of the first READY jobs. Returns false when there is none. Returns the jobs, a
+-- list of whether each job has a rank, and a list of ranks, or of due times where known. While the
+-- list has `deleted` jobs, at most one job is popped from the list, since the due time behind a
+-- deleted job cannot be compared. The result may be empty although READY jobs are left.
 local function pop_next(q, most, deleted)
     local ranks = P .. 'routemaster:ranks:' .. q
     local first = redis.call('ZRANGE', ranks, '-inf', never, 'BYSCORE', 'LIMIT', 0, most,
@@ -59,7 +59,7 @@ local function pop_next(q, most, deleted)
     listed, ranked = 0, 0
     for _, turn in ipairs(turns) do
         if turn then ranked = ranked + 1 else listed = listed + 1 end
-        -- Of a job with a rank that a version before ranks ended, the rank is left.
+        -- A version before ranks may have ended a job and left its rank.
         local job = from_list[listed]
         if turn then job = job_of(q, tonumber(first[2 * ranked - 1])) end
         if job then
@@ -71,7 +71,7 @@ local function pop_next(q, most, deleted)
     return jobs, has_rank, places
 end
 
--- Undoes that for the jobs from the one at `from` on.
+-- Undoes pop_next() for the jobs from index `from` on.
 local function return_next(q, jobs, has_rank, places, from)
     for i = #jobs, from, -1 do
         if has_rank[i] then

@@ -1,25 +1,26 @@
--- Ordering groups: only the first `max_in_flight` delivery jobs of a subscriber may be acquired.
--- `routemaster:group:{token}` orders its batches as they began; a READY delivery job that is not
--- among the first is in `routemaster:blocked:main`. See group_concurrency.lua.
+-- Ordering groups of deliveries: workers may acquire only the first `max_in_flight` delivery jobs
+-- of a subscriber. `routemaster:group:{token}` has its batches in the order in which they began.
+-- The other READY delivery jobs wait in `routemaster:blocked:main`. See group_concurrency.lua.
 
--- Lets the job of a subscriber be acquired if it is blocked; says whether it was.
+-- Unblocks the job of a subscriber. Returns whether the job was blocked.
 local function let_in(job, token)
     if redis.call('SREM', P .. 'routemaster:blocked:main', job) == 0 then return false end
     offer('main', job, token)
     return true
 end
 
--- Makes the blocked jobs at the places `first` to `last` of a group READY.
+-- Unblocks the jobs at the places `first` to `last` of a group.
 local function make_eligible(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         let_in(delivery_prefix .. uid, token)
     end
 end
 
--- Removes the batches that another program ended from the first places of a group, and makes those
--- that move up eligible. Looks at 1,000 at most; false when there may be more.
+-- Removes batches ended by another program from the first places of a group, and unblocks the
+-- batches that move up. Checks 1,000 batches at most. Returns false when more ended batches may
+-- follow.
 local function tidy(token)
-    -- The uids whose batch is gone.
+    -- Returns the uids whose batch is gone.
     local function gone_of(uids)
         local keys = {}
         for i, uid in ipairs(uids) do keys[i] = P .. 'batches:' .. uid end
@@ -49,15 +50,15 @@ local function tidy(token)
     return done
 end
 
--- The same; whoever acquires next continues with the rest.
+-- Starts to tidy a group. If tidy() does not finish, the next acquisition continues.
 local function begin_to_tidy(token)
     if tidy(token) then return end
     redis.pcall('SADD', P .. 'routemaster:untidy', token)
     wake('main', -1)
 end
 
--- Whether a batch is among the first of its group, and whether others became eligible, perhaps. A
--- batch that another program began joins here, ordered by when it began.
+-- Returns whether a batch is among the first of its group, and whether further batches may have
+-- been unblocked. A batch begun by another program joins the group here, by the time it began.
 local function among_first(token, uid, concurrency)
     local group = P .. 'routemaster:group:' .. token
     concurrency = concurrency or concurrency_of(token)
@@ -72,9 +73,9 @@ local function among_first(token, uid, concurrency)
     return redis.call('ZRANK', group, uid) < concurrency, true
 end
 
--- Whether the job of a batch may be acquired, and whether others became eligible, perhaps;
--- `concurrency` is that of its group, if it is known. A group that cannot be read blocks nobody:
--- whoever acquires the job gets the error when it begins the delivery.
+-- Returns whether the job of a batch may be acquired, and whether further batches may have been
+-- unblocked. `concurrency` is that of the group, if known. An unreadable group blocks no job: the
+-- worker gets the error when it begins the delivery.
 local function may_run(token, uid, concurrency)
     if mixed then return true, false end
     local read, first, others = pcall(among_first, token, uid, concurrency)

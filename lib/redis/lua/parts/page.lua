@@ -1,10 +1,10 @@
--- Pages of the names of a set or hash, in the order of their bytes. ARGV[4] is `after`, ARGV[5]
--- `limit`, and ARGV[6] "1" once the index was repaired.
+-- Pages of the names in a set or hash, in the order of their bytes. ARGV[4] is `after`, ARGV[5]
+-- `limit`, and ARGV[6] "1" after the index was repaired.
 
--- Up to this many names are read and sorted; for more there is an index.
+-- Up to this number, all names are read and sorted. Beyond it an index is used.
 local sorted_max = 100
 
--- Byte by byte, because `<` would follow the locale of the server.
+-- Compares byte by byte, because `<` would follow the locale of the server.
 local function before(a, b)
     for i = 1, math.min(#a, #b) do
         local x, y = string.byte(a, i), string.byte(b, i)
@@ -13,7 +13,8 @@ local function before(a, b)
     return #a < #b
 end
 
--- A page of few names, of which only those count that begin with `head` and that `counts` accepts.
+-- Returns a page of few names. Only names with the prefix `head` and accepted by `counts` are
+-- listed.
 local function sorted_page(names, head, counts)
     local wanted = {}
     for _, name in ipairs(names) do
@@ -26,8 +27,8 @@ local function sorted_page(names, head, counts)
     return wanted
 end
 
--- A page from the index; nil when a name of the page is gone, which somebody removed who does not
--- know the index. `head` is one byte, or none.
+-- Returns a page from the index. Returns nil when a name of the page is gone, because a program
+-- without knowledge of the index removed the name. `head` is one byte or empty.
 local function indexed_page(key, index, is_hash, head, counts)
     local low = before(ARGV[4], head) and '[' .. head or '(' .. ARGV[4]
     local high = head == '' and '+' or '(' .. string.char(string.byte(head) + 1)
@@ -49,8 +50,8 @@ local function indexed_page(key, index, is_hash, head, counts)
     return wanted
 end
 
--- The page of names that the listing asks for; nil when the index is behind. Names for
--- which `counts`, if passed, is false are skipped, and do not shorten the page.
+-- Returns the page that a listing asks for; nil when the index is outdated. Names rejected by the
+-- optional function `counts` are skipped and do not shorten the page.
 local function page(key, is_hash, head, counts)
     counts = counts or function() return true end
     local size = redis.call(is_hash and 'HLEN' or 'SCARD', P .. key)

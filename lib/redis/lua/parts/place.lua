@@ -1,7 +1,7 @@
--- Makes a job that has no place yet READY or SCHEDULED. Fails only when a key of the queue has
--- another type. `since` is when it fell due.
+-- Makes a job READY or SCHEDULED. The job has no place yet. Fails only when a key of the queue has
+-- another type. `since` is the due time of the job.
 
--- Keeps a job of `aux` that Ruby workers do not know away from them; says whether it is one.
+-- Hides a job of `aux` unknown to Ruby workers from them. Returns whether the job is unknown.
 local function keep_from_ruby(q, job, at)
     if q ~= 'aux' or not mixed or is_known_to_ruby(job) then return false end
     redis.call('ZADD', P .. 'routemaster:aux', at, job)

@@ -1,7 +1,7 @@
--- The key of the profile of a worker.
+-- Returns the key of a worker's profile.
 local function profile_key(worker) return P .. 'routemaster:worker:' .. worker end
 
--- The worker serves none of the queues that it named last. A damaged key names none.
+-- Removes a worker from all queues that it named last. A damaged key names no queue.
 local function stop_serving(worker)
     local queues = redis.pcall('HGET', profile_key(worker), 'queues')
     if type(queues) ~= 'string' then return end

@@ -1,5 +1,6 @@
--- Those of some jobs that a queue has, in the order of their ids, of which each is there once. Or
--- nil, and why a push may not wait for them.
+-- Checks the jobs that a push has to wait for. `ids` are sorted and distinct. Returns the ids of
+-- the jobs that still exist in the queue, in order. If the push may not wait for one of them,
+-- returns nil and the reason.
 local function present(q, ids)
     local last = tonumber(redis.call('GET', P .. 'routemaster:job_id') or 0)
     if not last then error({err = 'ERR routemaster:job_id is no number'}) end
@@ -18,8 +19,9 @@ local function present(q, ids)
     return found
 end
 
--- A new job waits for others that are there. Its record, which is not saved yet, then says that it
--- does, and falls due at `at` by itself. Returns for when it is to be placed.
+-- Makes a new job wait for the jobs `others`, which exist. The record then has their ids and `at`,
+-- the due time of the new job without the wait. The caller saves the record. Returns the time for
+-- which to place the job: `never`, or `at` when `others` is empty.
 local function begin_waiting(q, id, record, others, at)
     if #others == 0 then return at end
     for _, other in ipairs(others) do
