@@ -13,17 +13,17 @@
 
 namespace routemaster::detail {
 
-/// Jobs in the order of their burial, those of one instant by their ids; and all by their ids.
+/// BURIED jobs by time of burial and id, and an index by id.
 ///
 /// Not thread safe.
 class BuriedJobs {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
-    /// The one that was buried first; null when there is none.
+    /// The job buried first; null without jobs.
     [[nodiscard]] JobState* first() const noexcept { return order_.front(); }
     [[nodiscard]] const IdIndex& by_id() const noexcept { return by_id_; }
 
-    /// Adds a job that is nowhere. Few were buried later, unless the clock was set back.
+    /// Adds a job from no other list. Fast for a late burial; slower after the clock was set back.
     void add(JobState& job) {
         job.state = JobState::State::buried;
         by_id_.insert(job);

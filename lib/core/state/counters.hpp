@@ -16,7 +16,7 @@
 
 namespace routemaster::detail {
 
-/// A counter. Its address is stable for as long as the table lives, so hot paths keep it.
+/// A counter. Hot paths keep its address, stable for the life of the table.
 struct CounterState : Entity {
     CounterState() noexcept : Entity{Kind::counter} {}
 
@@ -29,7 +29,7 @@ class CounterTable {
 public:
     explicit CounterTable(ChangeLog& changes) : changes_{changes} {}
 
-    /// The counter of that key, which begins at 0.
+    /// The counter with this key. A new counter is 0.
     CounterState& at(CounterKey key) {
         const auto [place, fresh] = counters_.try_emplace(encode_counter_key(key));
         if (fresh) place->second.key = std::move(key);
@@ -55,7 +55,7 @@ public:
 
 private:
     ChangeLog& changes_;
-    std::map<std::string, CounterState> counters_;  ///< By their encoded keys, as they are listed.
+    std::map<std::string, CounterState> counters_;  ///< By encoded key, the order of lists.
 };
 
 }  // namespace routemaster::detail

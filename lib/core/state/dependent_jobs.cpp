@@ -7,7 +7,7 @@
 
 namespace routemaster::detail {
 
-// --- Jobs that wait for others ------------------------------------------------------------------
+// --- Dependents ----------------------------------------------------------------------------------
 
 std::vector<JobId> JobTable::present(const QueueState& queue, std::vector<JobId> jobs) {
     std::sort(jobs.begin(), jobs.end());
@@ -50,7 +50,7 @@ void JobTable::stop_waiting(JobState& job) {
     job.waiting = false;
 }
 
-// --- Jobs that others wait for ------------------------------------------------------------------
+// --- Awaited jobs --------------------------------------------------------------------------------
 
 void JobTable::complete(JobState& job, TimePoint now) {
     keys_.done(job, now);
@@ -86,7 +86,8 @@ std::size_t JobTable::drop(JobState& job, JobFate fate, TimePoint now) {
     return id == 0 ? 0 : bury_dependents(queue, id, fate, now);
 }
 
-/// Drops none of those that were buried first: those may be waited for in their turn, and so on.
+/// Drops no BURIED jobs, even if there are too many: a dropped job may have dependents of its own,
+/// and so on without a bound.
 std::size_t JobTable::bury_dependents(QueueState& queue, JobId gone, JobFate fate, TimePoint now) {
     const auto error =
         "job " + std::to_string(gone) + ", which it waited for, " + std::string{text_of(fate)};

@@ -1,5 +1,5 @@
 /// @file
-/// Which jobs of a queue wait for which.
+/// The dependencies between jobs of a queue.
 
 #pragma once
 
@@ -12,12 +12,13 @@
 
 namespace routemaster::detail {
 
-/// Jobs that wait for another job, by its id. What a job waits for itself stands in its details.
+/// The waiting jobs, by the id of the awaited job. The details of a waiting job list the jobs it
+/// waits for.
 ///
 /// Not thread safe.
 class Dependents {
 public:
-    /// How many wait for a job.
+    /// How many jobs wait for a job.
     [[nodiscard]] std::size_t of(JobId awaited) const {
         const auto found = waiting_.find(awaited);
         return found == waiting_.end() ? 0 : found->second.size();
@@ -32,7 +33,7 @@ public:
         if (found->second.empty()) waiting_.erase(found);
     }
 
-    /// Those that wait for a job, which is gone, in the order of their ids.
+    /// Removes and returns the jobs waiting for a job, in the order of their ids.
     [[nodiscard]] std::set<JobId> take(JobId awaited) {
         const auto found = waiting_.find(awaited);
         if (found == waiting_.end()) return {};

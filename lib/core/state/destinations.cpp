@@ -14,7 +14,7 @@ void Destinations::direct(OrderingGroup& group, std::string_view callback) {
         found->second.name = found->first;
     }
     direct(group, &found->second.ready, &found->second);
-    // A process names its callbacks again after a restart, and finds what waited.
+    // After a restart a process names its callbacks again and must find the waiting deliveries.
     wake_ups_.wake_callbacks(deliveries_);
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// Who may acquire which deliveries.
+/// Which workers may acquire which deliveries.
 
 #pragma once
 
@@ -12,27 +12,27 @@
 
 namespace routemaster::detail {
 
-/// Directs the deliveries of each group to the workers that can make them.
+/// Directs the deliveries of each group to workers with access to its destination.
 ///
 /// Not thread safe.
 class Destinations {
 public:
-    /// All must outlive it.
+    /// All must outlive the object.
     Destinations(QueueState& deliveries, JobPlaces& places, WakeUps& wake_ups)
         : deliveries_{deliveries}, places_{places}, wake_ups_{wake_ups} {}
 
-    /// The deliveries of a group go to a URL from now on, or to the callback of that name.
+    /// Directs the deliveries of a group to a URL (empty name) or to the callback of this name.
     void direct(OrderingGroup& group, std::string_view callback);
 
-    /// The subscriber of a group is gone, and its deliveries are for anybody to end.
+    /// Lets any worker end the deliveries of a group without a subscriber.
     void abandon(OrderingGroup& group) { direct(group, &deliveries_.abandoned, nullptr); }
 
-    /// What a worker may take of the deliveries, in the order in which it is served: first what
-    /// anybody may, and then as it asked.
+    /// The lists from which a worker may take deliveries, in order: abandoned deliveries first,
+    /// then the destinations of the step in their order.
     [[nodiscard]] std::vector<ReadyJobs*> sources_of(const AcquireJobs& step);
 
 private:
-    /// Moves what is READY and eligible of a group, which is no more than the group is wide.
+    /// Moves the eligible READY jobs of a group, at most `limit()`.
     void direct(OrderingGroup& group, ReadyJobs* ready, CallbackState* callback);
 
     QueueState& deliveries_;

@@ -1,5 +1,5 @@
 /// @file
-/// A bounded table of entities each of which ends at an instant of its own.
+/// A bounded table of entities with an expiry time each.
 
 #pragma once
 
@@ -16,21 +16,21 @@
 
 namespace routemaster::detail {
 
-/// Entities with a `label`, which begins with the name of a queue and a colon, and an `until`.
-/// Ended ones are forgotten when they are met, and two of them whenever another is opened, so that
-/// they do not pile up.
+/// Entities with an `until`, and a `label` beginning with the name of a queue and a colon. An
+/// entity has ended at its `until`. Ended entities are removed by `find`, and two of them by each
+/// `open`, so they do not pile up.
 ///
 /// Not thread safe.
 template <class State>
 class EndingTable {
 public:
-    /// Beyond `size_max` the one that would end first is forgotten, counted in `forgotten` of its
-    /// queue. Both references must outlive it.
+    /// Beyond `size_max` entities, the entity with the earliest end is forgotten and counted in the
+    /// counter `forgotten` of its queue. Both references must outlive the table.
     EndingTable(ChangeLog& changes, CounterTable& counters, std::size_t size_max,
                 std::string_view forgotten)
         : changes_{changes}, counters_{counters}, size_max_{size_max}, forgotten_{forgotten} {}
 
-    /// The entity of a label, if it has not ended; else null.
+    /// The entity with this label; null if missing or ended.
     [[nodiscard]] const State* find(const std::string& label, TimePoint now) {
         auto* found = ends_.empty() ? nullptr : table_.find(label);
         if (found == nullptr || found->until > now) return found;
@@ -38,8 +38,8 @@ public:
         return nullptr;
     }
 
-    /// Opens the entity of a label, or gives it another end. The caller fills in what it has
-    /// besides, and notes the change.
+    /// Creates the entity with this label, or changes its end. The caller sets its further fields
+    /// and notes the change.
     State& open(const std::string& label, TimePoint until, TimePoint now) {
         for (int n = 0; n < 2 && !ends_.empty() && ends_.begin()->first <= now; ++n) {
             forget(first());
@@ -62,7 +62,7 @@ public:
 
     /// For a journal.
     [[nodiscard]] NamedTable<State>& table() noexcept { return table_; }
-    /// The table was restored.
+    /// Called after the table was restored.
     void settle_restored() {
         for (const auto& [label, state] : table_) ends_.emplace(state.until, label);
     }
@@ -80,7 +80,7 @@ private:
     std::size_t size_max_;
     std::string_view forgotten_;
     NamedTable<State> table_;
-    std::set<std::pair<TimePoint, std::string>> ends_;  ///< When each ends, and its label.
+    std::set<std::pair<TimePoint, std::string>> ends_;  ///< End and label of each.
 };
 
 }  // namespace routemaster::detail

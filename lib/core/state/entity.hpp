@@ -1,5 +1,5 @@
 /// @file
-/// Entities of the state machine, and the interface that is notified when one changes.
+/// Entities of the state machine, and the interface for notifications of their changes.
 
 #pragma once
 
@@ -13,20 +13,22 @@
 
 namespace routemaster::detail {
 
-/// Anything whose current state a journal can record. The fields belong to the journal.
+/// Anything whose current state a journal can record. The journal owns the fields.
 struct Entity {
-    /// The number of its full record, as docs/file-format.md lists them. Entities that have a name
-    /// have theirs in their `Record`.
+    /// The number of its full record, as docs/file-format.md lists them. Entities with a name have
+    /// their number in their `Record`.
     enum class Kind : std::uint8_t { batch = 7, job = 11, counter = 13, timer = 30 };
 
     explicit Entity(Kind what) noexcept : kind{what} {}
     Entity(const Entity&) = delete;
     Entity& operator=(const Entity&) = delete;
 
-    ListHook<Entity> age;        ///< Place among all entities, by the oldest row that is needed.
-    std::uint64_t row = 0;       ///< The oldest row needed to restore it; 0: in no journal.
-    std::uint64_t last_row = 0;  ///< The newest row that a reply about it waits for.
-    std::uint32_t bytes = 0;     ///< About how much of the journal it needs.
+    /// Place among all entities, by `row`.
+    ListHook<Entity> age;
+    std::uint64_t row = 0;  ///< The oldest row needed to restore it; 0: in no journal.
+    /// The newest row to be durable before a reply about the entity.
+    std::uint64_t last_row = 0;
+    std::uint32_t bytes = 0;  ///< Approximate size of its records in the journal.
     Kind kind;
     bool dirty = false;  ///< Its numbers changed in the open row and are not encoded yet.
 };
@@ -41,48 +43,49 @@ class ChangeLog {
 public:
     virtual ~ChangeLog() = default;
 
-    /// Of an entity that has a name.
+    /// For entities with a name.
     virtual void changed(Entity& entity) = 0;
     virtual void changed(JobState& job) = 0;
-    /// The number of attempts of a job changed, and nothing else of it.
+    /// Only the number of attempts of a job changed.
     virtual void attempted(JobState& job) = 0;
-    /// What a job waits for changed, and with that its time, or that it is BURIED; or its time
-    /// alone. Nothing else.
+    /// Only these changed: the jobs for which a job waits and possibly its due time, or its due
+    /// time alone, or the job became BURIED.
     virtual void waits(JobState& job) = 0;
-    /// The lease under which a job is PENDING, and whose fence it still has, ended.
+    /// The lease of a PENDING job ended. The job still has the fence of the lease.
     virtual void lease_ended(const JobState& job) = 0;
     /// A batch began, or changed in anything but its messages.
     virtual void changed(BatchState& batch) = 0;
     /// A batch became DEAD.
     virtual void died(BatchState& batch) = 0;
-    /// A DEAD batch is READY again, with another age and order, and no attempts.
+    /// A DEAD batch is READY again, with a new age and order and without attempts.
     virtual void redelivered(BatchState& batch) = 0;
-    /// A timer was posted, and perhaps replaced another of its id.
+    /// A timer was posted. A timer with its id may have been replaced.
     virtual void changed(StoredTimer& timer) = 0;
-    /// A timer has another state, time or number of retries.
+    /// State, time or number of retries of a timer changed.
     virtual void moved(StoredTimer& timer) = 0;
     /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
     /// A number of an entity grew. Called often: only the last value matters.
     virtual void counted(Entity& entity) = 0;
 
-    /// Of an entity that has a name.
+    /// For entities with a name.
     virtual void gone(Entity& entity) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
     virtual void gone(StoredTimer& timer) = 0;
-    /// Jobs of a group were removed without being done.
+    /// Jobs of a group were removed without success.
     virtual void skipped(OrderingGroup& group) = 0;
 
-    // A journal may evict payloads from memory. These throw `Failure` when it cannot read one.
+    // A journal may evict payloads from memory. The functions below throw `Failure` when the
+    // journal cannot read a payload.
 
-    /// Whether the evicted payload of a job consists of these bytes.
+    /// Whether the evicted payload of a job equals `bytes`.
     virtual bool same(const JobState& job, std::string_view bytes) = 0;
     /// The evicted payload of a job, without making it resident.
     virtual std::string read(const JobState& job) = 0;
     /// Makes the payload of a job resident.
     virtual void load(JobState& job) = 0;
-    /// The messages of a batch that were evicted, without making them resident.
+    /// The evicted messages of a batch, without making them resident.
     virtual MessageList read(const BatchState& batch) = 0;
 };
 

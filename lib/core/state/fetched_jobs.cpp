@@ -12,16 +12,16 @@
 namespace routemaster::detail {
 
 void JobTable::fetch_ahead(std::span<const Step> steps) const noexcept {
-    // One alone begins its own search as soon as it would be begun here.
+    // A single step starts its own search just as soon.
     if (steps.size() < 2) return;
-    // To hash more would take as long as to load what it finds.
+    // Hashing a longer job takes as long as loading its index entry.
     constexpr std::size_t hashed_max = 256;
     steps = steps.first(std::min(steps.size(), prefetched_max));
     std::array<const JobState*, prefetched_max> leased;
     std::size_t count = 0;
     const auto look = [&](const auto& step) {
         if constexpr (std::same_as<decltype(step), const PushJob&>) {
-            // Most steps of a submission name the queue that the last step named.
+            // Most steps of a submission name the queue of the step before.
             const auto* queue = found_last_;
             if (queue == nullptr || queue->name != step.queue) return;
             if (step.job.size() > hashed_max) return;

@@ -18,11 +18,11 @@
 namespace routemaster::detail {
 namespace {
 
-/// The timer that a step names.
+/// The timer named by a step.
 struct NamedTimer {
-    const std::string* space = nullptr;  ///< Null: it names none.
+    const std::string* space = nullptr;  ///< Null without a timer.
     const std::string* id = nullptr;
-    /// Where it is inserted, if it is not there.
+    /// The due time of a timer to insert.
     std::optional<TimePoint> due_at{};
 };
 
@@ -45,7 +45,7 @@ NamedTimer timer_of(const Step& step) {
         step);
 }
 
-/// A timer that is looked for.
+/// A timer to find.
 struct Sought {
     const TimerSpace* space;
     NamedTimer name;
@@ -58,7 +58,7 @@ struct Sought {
 
 void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
     steps = steps.first(std::min(steps.size(), prefetched_max));
-    // Most submissions name no timer, and should not pay for the array.
+    // Most submissions name no timer and should not pay for the array.
     const auto names_timer = [](const Step& step) { return timer_of(step).space != nullptr; };
     if (spaces_.empty() || std::none_of(steps.begin(), steps.end(), names_timer)) return;
     std::array<Sought, prefetched_max> all;
@@ -75,7 +75,7 @@ void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
         all[count] = {space, name, hash(*name.id)};
         space->by_id.fetch(all[count++].hash);
     }
-    // The check of a single step takes as long as its slot.
+    // A single step gains nothing: `guess` would wait for the index entry just fetched.
     if (count < 2) return;
     const auto sought = std::span{all}.first(count);
     for (auto& each : sought) {

@@ -72,7 +72,7 @@ void IdIndex::insert(JobState& job) {
         block.insert(job);
         return;
     }
-    // Most jobs come last: then the full block stays full.
+    // Most jobs come last. Then the full block stays full.
     if (jobs.back()->order < job.order) {
         blocks_.emplace_hint(behind, job.order, Block{{&job}})->second.expect(block_max);
         return;

@@ -14,10 +14,10 @@
 
 namespace routemaster::detail {
 
-/// Finds a job by its id, and those that follow. Jobs stand in sorted blocks, so that one takes
-/// little more than the eight bytes of a pointer; each operation takes logarithmic time.
+/// Finds jobs by id and visits jobs in the order of their ids. Jobs stand in sorted blocks: a job
+/// takes little more than the 8 bytes of a pointer, and each operation takes logarithmic time.
 ///
-/// Owns none of them. Not thread safe.
+/// Does not own jobs. Not thread safe.
 class IdIndex {
 public:
     [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
@@ -27,11 +27,11 @@ public:
     /// Removes a job that is in the index.
     void remove(const JobState& job);
 
-    /// The job of that id; null when there is none.
+    /// The job with this id, or null.
     [[nodiscard]] JobState* find(std::uint64_t id) const;
 
-    /// Calls `visit` with the jobs whose ids are greater than `id`, in their order, for as long as
-    /// it returns true.
+    /// Calls `visit` with the jobs whose ids are greater than `id`, in order, until `visit` returns
+    /// false.
     template <class Visit>
     void after(std::uint64_t id, Visit visit) const {
         if (id == UINT64_MAX) return;
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    /// Some jobs in their order. Those in front leave first, mostly, which moves no others.
+    /// Jobs in order. Removing the first job moves no jobs, and most removed jobs are the first.
     class Block {
     public:
         explicit Block(std::vector<JobState*> jobs) : jobs_{std::move(jobs)} {}
@@ -52,26 +52,26 @@ private:
             return std::span{jobs_}.subspan(gone_);
         }
         void append(std::span<JobState* const> jobs);
-        /// Makes space for that many.
+        /// Reserves memory for `jobs` jobs.
         void expect(std::size_t jobs) { jobs_.reserve(jobs); }
         void insert(JobState& job);
         void remove(const JobState& job);
-        /// Takes the second half out.
+        /// Removes and returns the second half.
         std::vector<JobState*> split();
 
     private:
-        /// Drops the places of those that have left in front.
+        /// Removes the unused entries in front.
         void close_up();
 
         std::vector<JobState*> jobs_;
-        std::size_t gone_ = 0;  ///< Places in front whose job has left.
+        std::size_t gone_ = 0;  ///< Unused entries in front.
     };
-    /// By an id that is not greater than any in the block, and greater than all before it.
+    /// By an id greater than all ids in earlier blocks and not greater than any id in the block.
     using Blocks = std::map<std::uint64_t, Block>;
 
     static constexpr std::size_t block_max = 256;
 
-    /// Where a job of that id would be: the first block when all begin behind it.
+    /// The block for this id: the first block if all blocks begin behind the id.
     [[nodiscard]] Blocks::const_iterator block_of(std::uint64_t id) const;
 
     Blocks blocks_;

@@ -1,5 +1,5 @@
 /// @file
-/// The idempotency keys of pushes, and what these replied.
+/// The idempotency keys of pushes, with the replies to these pushes.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster::detail {
 
-/// A push that is recognised when it is repeated, until an instant.
+/// A push with an idempotency key. Repetitions are recognised until `until`.
 struct NamedPush : Entity {
     static constexpr Record record{
         .whole = 36, .gone = 37, .fields = 5, .fields_min = 5, .format = 12};
@@ -41,29 +41,29 @@ struct NamedPush : Entity {
         reply.id = in.natural();
     }
 
-    std::string label;  ///< Queue, colon, key: the name of a queue has no colon.
+    std::string label;  ///< Queue, colon, key: queue names have no colon.
     TimePoint until{};
     std::uint64_t fingerprint = 0;
     Pushed reply{};
 };
 
-/// All of them.
+/// All idempotency keys.
 ///
 /// Not thread safe.
 class IdempotencyKeys {
 public:
-    /// Both must outlive it.
+    /// Both must outlive the table.
     IdempotencyKeys(ChangeLog& changes, CounterTable& counters)
         : changes_{changes},
           pushes_{changes, counters, idempotency_keys_max, "jobs.idempotency_keys_forgotten"} {}
 
-    /// The push into a queue that had the key, if that is kept; else null.
+    /// The push into a queue with this key; null if unknown or ended.
     [[nodiscard]] const NamedPush* find(const std::string& queue, const std::string& key,
                                         TimePoint now) {
         return pushes_.find(queue + ':' + key, now);
     }
 
-    /// Keeps the key of a push that was done, with its reply.
+    /// Stores the key of a push with its reply.
     void keep(const std::string& queue, const IdempotencyKey& key, const Pushed& reply,
               TimePoint now);
 
@@ -71,7 +71,7 @@ public:
 
     /// For a journal.
     [[nodiscard]] NamedTable<NamedPush>& table() noexcept { return pushes_.table(); }
-    /// The table was restored.
+    /// Called after the table was restored.
     void settle_restored() { pushes_.settle_restored(); }
 
 private:

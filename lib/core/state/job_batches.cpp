@@ -84,7 +84,7 @@ JobBatchPage JobBatchTable::list(const ListJobBatches& step) const {
     return page;
 }
 
-// --- Their jobs ---------------------------------------------------------------------------------
+// --- Jobs of batches ----------------------------------------------------------------------------
 
 Result<void> JobBatchTable::may_join(JobBatchId id) const {
     if (id == 0) return {};
@@ -92,7 +92,8 @@ Result<void> JobBatchTable::may_join(JobBatchId id) const {
     if (state == nullptr) {
         return Error{Errc::invalid, "batch: there is no batch " + std::to_string(id)};
     }
-    // What becomes of its last job in this step does not end it before the step does.
+    // A batch ends only at the end of the step, so jobs may join a batch whose last job ended in
+    // it.
     if (!state->batch.closed_at || state->numbers->progress.pending() > 0 ||
         touched_.contains(id)) {
         return {};

@@ -1,5 +1,5 @@
 /// @file
-/// The batches of jobs of the state machine.
+/// The batches of jobs in the state machine.
 
 #pragma once
 
@@ -24,7 +24,8 @@
 
 namespace routemaster::detail {
 
-/// How far a batch has come. It changes with each of its jobs, and what is below does not.
+/// The progress of a batch. A separate entity, as it changes with each job and `JobBatchState`
+/// rarely changes.
 struct JobBatchNumbers : Entity {
     static constexpr Record record{
         .whole = 42, .gone = 43, .fields = 7, .fields_min = 7, .format = 9};
@@ -95,19 +96,18 @@ struct JobBatchState : Entity {
     JobBatchNumbers* numbers = nullptr;
 };
 
-/// All batches. Which of them a job belongs to says the job; of a batch that is gone nothing is
-/// counted any more.
+/// All batches. Each job stores the id of its batch. Jobs whose batch is gone are not counted.
 ///
 /// Not thread safe.
 class JobBatchTable {
 public:
-    /// All must outlive it.
+    /// All must outlive the table.
     JobBatchTable(ChangeLog& changes, CounterTable& counters, SequenceState& last_id)
         : changes_{changes}, counters_{counters}, last_id_{last_id} {}
 
     /// As `CreateJobBatch`.
     Result<JobBatchCreated> create(const JobBatchSettings& settings, TimePoint now);
-    /// Null when there is none of that id.
+    /// Null when no batch has this id.
     [[nodiscard]] JobBatchState* find(JobBatchId id) const;
     void close(JobBatchState& state, TimePoint now);
     void remove(JobBatchState& state);
@@ -115,25 +115,25 @@ public:
     [[nodiscard]] static JobBatch shown(const JobBatchState& state);
     [[nodiscard]] JobBatchPage list(const ListJobBatches& step) const;
 
-    // --- Their jobs. Of the batch 0, which most belong to, nothing happens ----------------------
+    // --- Jobs of batches. The id 0 means no batch: the functions then do nothing ----------------
 
-    /// A number of what is over.
+    /// A counter of ended jobs.
     using Number = std::uint64_t JobBatchProgress::*;
 
-    /// Why a job may not join a batch, if so.
+    /// An error when jobs may not join the batch.
     [[nodiscard]] Result<void> may_join(JobBatchId id) const;
     void join(JobBatchId id) { count(id, &JobBatchProgress::total, 1); }
-    /// A job is over, or BURIED.
+    /// A job ended or became BURIED.
     void end(JobBatchId id, Number number) { count(id, number, 1); }
-    /// A job is BURIED no more.
+    /// A job is no longer BURIED.
     void exhume(JobBatchId id) { count(id, &JobBatchProgress::buried, -1); }
 
-    /// Pushes a callback, and returns the id of its job.
+    /// Pushes a callback job and returns its id.
     using Push = std::function<JobId(const PushJob&)>;
 
-    /// Ends the batches that the step so far has brought to their end.
+    /// Ends the batches that this step completed.
     void settle(TimePoint now, const Push& push);
-    /// Whether there may be such.
+    /// Whether `settle` has batches to examine.
     [[nodiscard]] bool has_touched() const noexcept { return !touched_.empty(); }
 
     // --- Restoring ------------------------------------------------------------------------------
@@ -141,14 +141,15 @@ public:
     /// For a journal.
     [[nodiscard]] NamedTable<JobBatchState>& table() noexcept { return table_; }
     [[nodiscard]] NamedTable<JobBatchNumbers>& numbers() noexcept { return numbers_; }
-    /// Both tables were restored.
+    /// To be called when both tables are restored.
     void settle_restored();
 
 private:
     void count(JobBatchId id, Number number, int change);
     void settle(JobBatchState& state, TimePoint now, const Push& push);
     void add(JobBatchState& state);
-    /// Forgets one of those that ended first, if it is one too many, or too old. Else false.
+    /// Forgets the batch that ended first if it is too old or there are too many. False when it may
+    /// stay.
     bool forget_first(TimePoint now);
     void forget_old(TimePoint now);
 
@@ -157,11 +158,11 @@ private:
     SequenceState& last_id_;
     NamedTable<JobBatchState> table_;
     NamedTable<JobBatchNumbers> numbers_;
-    std::map<JobBatchId, JobBatchState*> open_;        ///< That have not ended.
-    std::map<JobBatchId, JobBatchState*> ended_;       ///< The others.
-    std::set<std::pair<TimePoint, JobBatchId>> ends_;  ///< When each of those ended.
+    std::map<JobBatchId, JobBatchState*> open_;        ///< Have not ended.
+    std::map<JobBatchId, JobBatchState*> ended_;       ///< Have ended.
+    std::set<std::pair<TimePoint, JobBatchId>> ends_;  ///< When each ended.
     std::unordered_map<std::string, JobBatchId> names_;
-    std::set<JobBatchId> touched_;  ///< Of whose jobs something has become in this step.
+    std::set<JobBatchId> touched_;  ///< Batches that changed in this step.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Which job of a queue has which key.
+/// The keys of the jobs of a queue.
 
 #pragma once
 
@@ -12,33 +12,33 @@
 
 namespace routemaster::detail {
 
-/// Gives keys to jobs. The index is made of the jobs themselves, so no key outlives its job, unless
-/// that was done before the time of the key was over.
+/// Gives keys to jobs. The index consists of jobs, so a key ends with its job. When a job is done
+/// before the time of its key is over, the key remains in `kept()`.
 ///
 /// Not thread safe.
 class JobKeys {
 public:
-    /// Both must outlive it.
+    /// Both must outlive the object.
     JobKeys(ChangeLog& changes, CounterTable& counters) : kept_{changes, counters} {}
 
-    /// The job that excludes others of a key; null when none does.
+    /// The job with this key, if the key still excludes other jobs; else null.
     [[nodiscard]] static JobState* owner(const QueueState& queue, const std::string& key,
                                          TimePoint now);
 
-    /// Gives a job its key, which none excludes it from.
+    /// Gives a job its key. A former owner with an expired key loses the key.
     static void take(JobState& job);
 
-    /// Takes the key from a job that is to end, or that has begun, if it has one.
+    /// Takes the key from a job at its end or beginning. Does nothing without a key.
     static void release(JobState& job);
 
-    /// A job is done: its key excludes others until its time is over.
+    /// Notes the success of a job. Its key excludes further jobs until the time of the key is over.
     void done(const JobState& job, TimePoint now);
 
-    /// Gives a restored job its key, unless it had lost it. Of two, that which was pushed last has
-    /// it: no push is accepted while another job excludes it.
+    /// Gives a restored job its key, unless the job had lost the key. Of two jobs with a key, the
+    /// later push has the key: pushes are rejected while an earlier job excludes them.
     static void restore(JobState& job);
 
-    /// Keys of jobs that are done.
+    /// Keys of completed jobs.
     [[nodiscard]] KeptKeys& kept() noexcept { return kept_; }
 
 private:

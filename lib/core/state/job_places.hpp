@@ -1,5 +1,5 @@
 /// @file
-/// Where a job stands in its queue while nobody has leased it.
+/// The place of a job in its queue while the job is not leased.
 
 #pragma once
 
@@ -9,31 +9,32 @@
 
 namespace routemaster::detail {
 
-/// Puts jobs among the SCHEDULED and the READY ones, and takes them out.
+/// Puts jobs among the SCHEDULED or READY jobs of their queue, and takes them out. A *detached* job
+/// stands in the index of its queue only.
 ///
 /// Not thread safe.
 class JobPlaces {
 public:
-    /// `wake_ups` must outlive it.
+    /// `wake_ups` must outlive the object.
     explicit JobPlaces(WakeUps& wake_ups) : wake_ups_{wake_ups} {}
 
-    /// Makes a job that is nowhere SCHEDULED or READY. One that waits for others is SCHEDULED.
+    /// Makes a detached job SCHEDULED or READY. A job with `waiting` becomes SCHEDULED.
     void place(JobState& job, TimePoint now);
-    /// Undoes `place`.
+    /// Undoes `place`. Detaches BURIED jobs as well.
     static void displace(JobState& job);
 
-    /// Makes a job that is nowhere READY.
+    /// Makes a detached job READY.
     void make_ready(JobState& job);
 
-    /// Lets a READY job be acquired by those who may.
+    /// Puts a READY job into the list for its workers.
     void offer(JobState& job);
-    /// Undoes `offer`, also of one that was throttled since.
+    /// Undoes `offer`, even if the job has been throttled since.
     static void withdraw(JobState& job);
 
-    /// Takes the first SCHEDULED job that is due, which is then nowhere; null when none is.
+    /// Detaches and returns the first due SCHEDULED job; null without a due job.
     [[nodiscard]] static JobState* take_due(QueueState& queue, TimePoint now);
 
-    /// Jobs promoted by one step at most; the rest waits for the next.
+    /// The limit of jobs to promote per step. The next step continues.
     static constexpr int promoted_max = 1'000;
 
 private:

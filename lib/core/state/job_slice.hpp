@@ -1,5 +1,5 @@
 /// @file
-/// How much one step takes of many jobs.
+/// The limit of a step with many jobs.
 
 #pragma once
 
@@ -11,15 +11,16 @@
 
 namespace routemaster::detail {
 
-/// Jobs that one step changes, each of which may be written as a whole: some, and of them and
-/// their errors `job_slice_bytes_max`, but always one.
+/// A chunk: the jobs changed by one step. Each of them may be written as a whole. A chunk therefore
+/// has at most `jobs_max` jobs, with at most `job_slice_bytes_max` bytes of jobs and errors. A
+/// greater job is a chunk of its own.
 ///
 /// Not thread safe.
 class JobSlice {
 public:
     explicit JobSlice(std::uint64_t jobs_max) noexcept : jobs_max_{jobs_max} {}
 
-    /// Whether a further job belongs to them, which is counted then.
+    /// Adds a job to the chunk. False when the chunk is full.
     [[nodiscard]] bool take(const JobState& job) noexcept {
         const auto bytes = bytes_ + job.size_with_errors();
         if (jobs_ == jobs_max_ || (jobs_ > 0 && bytes > job_slice_bytes_max)) return false;
@@ -28,7 +29,7 @@ public:
         return true;
     }
 
-    /// How many they are.
+    /// Number of jobs in the chunk.
     [[nodiscard]] std::uint64_t jobs() const noexcept { return jobs_; }
 
 private:

@@ -7,7 +7,7 @@ namespace {
 
 const JobDetails no_details;
 
-/// Whether all is as by default but the group and its concurrency.
+/// Whether all options but group and concurrency have their defaults.
 bool is_plain(const JobOptions& options) {
     const auto& plain = no_details.options;
     return options.attempts_max == plain.attempts_max && options.priority == plain.priority &&

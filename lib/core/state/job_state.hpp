@@ -1,5 +1,5 @@
 /// @file
-/// A job of the state machine, and the groups that keep jobs in order.
+/// A job of the state machine, and the ordering groups of jobs.
 
 #pragma once
 
@@ -25,46 +25,49 @@ namespace routemaster::detail {
 struct JobState;
 struct QueueState;
 
-/// Jobs in order: only the first `limit()` of them may be acquired, and a nacked job keeps its
-/// place. With a limit of one they run strictly one after the other.
+/// Jobs in order. Only the first `limit()` jobs are eligible: they may be acquired. A nacked job
+/// keeps its position. With a limit of 1, the jobs run one after another.
 struct OrderingGroup;
 
-/// A worker, and its leased jobs.
+/// A worker and its leased jobs.
 struct Worker;
 
-/// A job, in any state. There may be many millions: beside its payload, each takes this, and its
-/// place in an index or two.
+/// A job in any state. A store may have many millions of jobs. A job takes this struct, its
+/// payload, and its entries in two or three indexes.
 struct JobState : Entity {
     enum class State : std::uint8_t { scheduled, ready, pending, buried };
 
-    /// Its payload is in that memory, and is freed before its end.
+    /// The payload lies in `memory` and must be freed before `memory` ends.
     JobState(SmallBlocks& memory, QueueState& in, std::string_view what, std::uint32_t hash,
              TimePoint at, std::uint64_t number)
         : Entity{Kind::job}, queue{in}, payload{memory, what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible : 1 = true;      ///< Stands among the first of its group, so it may be acquired.
-    bool in_order : 1 = false;     ///< It is a `GroupedJob`.
-    bool counted : 1 = false;      ///< While PENDING: this is an attempt, and attempts are counted.
-    bool maybe_begun : 1 = false;  ///< An attempt may have been cut off with the process before.
-    bool waiting : 1 = false;      ///< While SCHEDULED: for other jobs, so it has no place by time.
-    bool awaited : 1 = false;      ///< Another job waits for it, or did so once.
+    bool eligible : 1 = true;      ///< Among the first of its group: may be acquired.
+    bool in_order : 1 = false;     ///< The object is a `GroupedJob`.
+    bool counted : 1 = false;      ///< While PENDING: an attempt runs, and attempts are counted.
+    bool maybe_begun : 1 = false;  ///< Restored; an earlier process may have begun an attempt.
+    bool waiting : 1 = false;      ///< While SCHEDULED: waits for jobs, not for `run_at`.
+    bool awaited : 1 = false;      ///< Jobs wait for this job, or did once.
     bool throttled : 1 = false;    ///< While READY: its group has no token; see `QueueRates`.
     QueueState& queue;
-    Payload payload;  ///< Encoded: the identity, unless it has a key.
+    Payload payload;  ///< Encoded. Identifies a job without a key.
     TimePoint run_at;
-    std::uint64_t order;  ///< Grows with each push; kept for life. Where jobs have ids, its id.
-    /// Among those that are READY and eligible, by who may acquire them, unless it has a priority
-    /// or is throttled; or at its worker, or among the BURIED.
+    /// Number of the push, and id of a job with an id. Later pushes have greater numbers. Never
+    /// changes.
+    std::uint64_t order;
+    /// In a list of READY jobs for acquisitions, if the job is eligible, without a priority and not
+    /// throttled. In the list of its worker if PENDING. Among the BURIED if BURIED.
     ListHook<JobState> in_state;
-    std::unique_ptr<JobDetails> details;  ///< Null: defaults, and no attempt before this one.
-    Worker* worker = nullptr;             ///< Who leased it; null unless it is PENDING.
+    /// Null: all defaults, and no attempt before the current attempt.
+    std::unique_ptr<JobDetails> details;
+    Worker* worker = nullptr;  ///< The worker with its lease; null unless PENDING.
     union {
         std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
-        std::uint64_t place;      ///< Among those restored into the schedule.
+        std::uint64_t place;      ///< Its index in the restored schedule.
     };
 
-    /// The details, which begin with the defaults.
+    /// The details. Creates missing details with their defaults.
     JobDetails& detailed() {
         if (details == nullptr) {
             details = std::make_unique<JobDetails>();
@@ -72,28 +75,29 @@ struct JobState : Entity {
         }
         return *details;
     }
-    /// That were begun since it was pushed or kicked. The first one needs no details: most jobs
-    /// are done at once.
+    /// Attempts since the push or kick. A first attempt needs no details, as most jobs succeed at
+    /// once.
     [[nodiscard]] std::uint32_t attempts() const noexcept {
         return details != nullptr ? details->attempts : counted ? 1U : 0U;
     }
 
-    /// Whether it has a key, which it may have lost to another.
+    /// Whether the push had a key. Another job may have taken the key over since.
     [[nodiscard]] bool has_key() const noexcept {
         return details != nullptr && !details->options.key.text.empty();
     }
 
-    /// Of most it is 0.
+    /// 0 by default.
     [[nodiscard]] std::int32_t priority() const noexcept {
         return details != nullptr ? details->options.priority : 0;
     }
 
-    /// Of most it is 0.
+    /// 0: the job belongs to no batch.
     [[nodiscard]] JobBatchId batch() const noexcept {
         return details != nullptr ? details->options.batch : 0;
     }
 
-    /// Bytes of the job and of the errors that it keeps: most of what is written, and told, of it.
+    /// Bytes of the payload and of the stored errors: most of the size of a journal record or a
+    /// reply.
     [[nodiscard]] std::size_t size_with_errors() const noexcept {
         auto size = payload.size();
         if (details == nullptr) return size;
@@ -111,20 +115,21 @@ struct JobState : Entity {
         return details != nullptr && details->needs_isolation();
     }
 
-    /// The group that it stands in; null for most.
+    /// Its ordering group; null for most jobs.
     [[nodiscard]] OrderingGroup* group() const noexcept;
-    /// How many of its group may be under way at once, as its push said; 1 without a group.
+    /// By its push, the number of jobs of its group to run at once; 1 without a group.
     [[nodiscard]] std::uint32_t concurrency() const noexcept;
-    /// As its push said.
+    /// The options of its push.
     [[nodiscard]] JobOptions options() const;
-    /// Keeps what a push says. Its group stays the one that it was made in.
+    /// Stores the options of a push. The job stays in its group.
     void take_options(const JobOptions& options);
-    /// Its details were restored: frees them if they say nothing.
+    /// Frees restored details if they equal the defaults.
     void settle_details() noexcept;
 };
 static_assert(sizeof(JobState) <= 120, "at most some 152 bytes with its places in the indexes");
 
-/// A job that keeps an order with others, as deliveries do. The many others need no room for it.
+/// A job in an ordering group, for example a delivery. A separate type saves space in all jobs
+/// without a group.
 struct GroupedJob : JobState {
     GroupedJob(OrderingGroup& among, SmallBlocks& memory, QueueState& in, std::string_view what,
                std::uint32_t hash, TimePoint at, std::uint64_t number)
@@ -132,26 +137,28 @@ struct GroupedJob : JobState {
         in_order = true;
     }
 
-    /// Positions of jobs with ids are microseconds since the epoch.
+    /// The position of a job with an id is in microseconds since the epoch.
     static constexpr std::uint64_t positions_per_millisecond = 1'000;
-    /// The last instant of a position: up to there Redis keeps them exactly.
+    /// The last instant, in milliseconds, of a position: Redis stores greater numbers inexactly.
     static constexpr std::int64_t position_time_max = 9'007'199'254'740;
 
-    /// Of one with an id that is in its group: when it fell due first, as its position says.
+    /// For a job with an id in its group: when the job first fell due, as its position says.
     [[nodiscard]] TimePoint joined_at() const noexcept {
         return from_milliseconds(static_cast<std::int64_t>(position / positions_per_millisecond));
     }
 
-    /// Of one with an id: the first position of what falls due when it does.
+    /// For a job with an id: the first position of the millisecond `run_at`.
     [[nodiscard]] std::uint64_t due_position() const noexcept {
         const auto due = std::clamp<std::int64_t>(to_milliseconds(run_at), 0, position_time_max);
         return static_cast<std::uint64_t>(due) * positions_per_millisecond;
     }
 
     OrderingGroup& group;
-    /// Grows along the group. 0: it is not in the group, as it never was READY or is BURIED.
+    /// Grows along the group. 0: the job is not in the group, as the job was never READY or is
+    /// BURIED.
     std::uint64_t position : 54 = 0;
-    std::uint64_t concurrency : 10 = 1;  ///< Of one with an id: what it asks for its group.
+    std::uint64_t concurrency : 10 = 1;  ///< For a job with an id: the group's concurrency by its
+                                         ///< push.
     ListHook<GroupedJob> in_group;
 
     void set_position(std::uint64_t where) noexcept {
@@ -171,11 +178,11 @@ inline std::uint32_t JobState::concurrency() const noexcept {
     return in_order ? static_cast<const GroupedJob&>(*this).concurrency : 1;
 }
 
-/// Jobs that are READY and eligible.
+/// READY and eligible jobs.
 using ReadyJobs = IntrusiveList<JobState, &JobState::in_state>;
 
-/// A callback in a process, and what is READY for whoever can call it. It lives as long as the
-/// deliveries of any group go there.
+/// A callback in a process, and the READY deliveries for its workers. Lives while a group directs
+/// its deliveries to the callback.
 struct CallbackState {
     std::string name;
     ReadyJobs ready;
@@ -184,23 +191,28 @@ struct CallbackState {
 
 struct OrderingGroup {
     std::string name;
-    /// How many of its first jobs may be acquired before any is done.
+    /// First value of `window`.
     static constexpr std::uint32_t start = 16;
 
-    std::uint32_t concurrency = 1;  ///< As its subscriber asked; of jobs, as the last of them did.
-    /// The window that has worked so far and that workers have capacity for. Not stored on disk.
-    /// Groups of jobs have none: it is wider than any.
+    /// As its subscriber asks. In a group of jobs with ids: as its last job asks.
+    std::uint32_t concurrency = 1;
+    /// How many jobs may run at once: grows with successes, shrinks with failures and is bounded by
+    /// the capacity of the workers. Not stored on disk. Groups of jobs with ids have a window above
+    /// any concurrency.
     std::uint32_t window = start;
     std::size_t eligible = 0;
     GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.
-    /// The row of the journal in which jobs were last skipped; 0: none. Until it is on disk they
-    /// may come back, and must then come before what stands behind them.
+    /// The journal row of the last skip of jobs; 0: no skip. If the process dies before this row is
+    /// on disk, the skipped jobs are restored and must precede the jobs behind them.
     std::uint64_t skipped_row = 0;
     IntrusiveList<GroupedJob, &GroupedJob::in_group> jobs;
-    std::size_t members = 0;  ///< Jobs with an id that name it, in it or not. It ends with them.
-    /// Where its jobs are READY; null: among those of their queue, for all who can reach a URL.
+    /// Number of jobs with ids and with this group, in the list or not. A group without members
+    /// ends.
+    std::size_t members = 0;
+    /// The list of its eligible READY jobs; null: the common list of their queue, for all workers
+    /// with access to URLs.
     ReadyJobs* ready = nullptr;
-    CallbackState* callback = nullptr;  ///< Of which `ready` is a part, if of any.
+    CallbackState* callback = nullptr;  ///< The owner of `ready`, if it is a callback.
 
     /// How many of its first jobs may be acquired.
     [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(concurrency, window); }
@@ -211,16 +223,16 @@ struct Worker {
 
     Uid uid;
     TimePoint seen{};
-    /// The last sign of life, if that was only assumed, as nobody had looked for dead workers for
-    /// long; else `never`.
+    /// Equals `seen` if the last sign of life was only assumed, after a long time without a search
+    /// for dead workers; else `never`.
     TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
-    std::size_t cancelled = 0;                          ///< Of them.
-    LeaseTimes times{};                                 ///< Since when it has them.
-    std::shared_ptr<const WorkerProfile> profile{};     ///< Null until the worker sent one.
-    TimePoint profiled_at{};                            ///< When the worker sent its last one,
-    std::uint32_t busy = 0;                             ///< with how much of its capacity taken,
-    TimePoint busy_since = never;                       ///< and since when by its oldest job.
+    std::size_t cancelled = 0;                          ///< How many of `jobs` are cancelled.
+    LeaseTimes times{};                                 ///< When its leases were granted.
+    std::shared_ptr<const WorkerProfile> profile{};     ///< Null before the first profile.
+    TimePoint profiled_at{};                            ///< When the worker last sent a profile.
+    std::uint32_t busy = 0;                             ///< Its running jobs then.
+    TimePoint busy_since = never;                       ///< When the oldest of these jobs began.
 };
 
 }  // namespace routemaster::detail

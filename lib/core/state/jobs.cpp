@@ -225,7 +225,7 @@ std::size_t JobTable::bury(JobState& job, TimePoint now) {
     batches_.end(job.batch(), &JobBatchProgress::buried);
     note(queue, &QueueCounts::buried, now);
     changes_.changed(job);
-    // One makes room for this one, the other for one that was BURIED when another job went.
+    // The first drop makes room for this job, the second for a dependent buried by the first drop.
     std::size_t others = 0;
     for (int n = 0; n < 2 && queue.buried.size() > buried_max; ++n) {
         counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
@@ -302,11 +302,12 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
 
 // --- Leases -------------------------------------------------------------------------------------
 
-/// The first attempt of all is recorded only if a crash must not hide it, as a record costs a
-/// commit: where there is but one, or a time by which it must begin, or where it frees a key.
+/// Counts an attempt. A record of an attempt costs a commit, so the first attempt is recorded only
+/// if a crash must not hide it: the job has only one attempt, expires, frees its key at its
+/// beginning, or may have begun before a restart.
 void JobTable::begin_attempt(JobState& job) {
     bool recorded = job.maybe_begun;
-    // What is recorded is in the details, which a full record has, too.
+    // Both kinds of record, of the attempt and of the whole job, contain `details`.
     if (recorded || job.details != nullptr) {
         auto& details = job.detailed();
         ++details.attempts;
@@ -322,7 +323,7 @@ void JobTable::begin_attempt(JobState& job) {
     if (job.order > reserved_begun_.last) reserve_begun(job.order);
 }
 
-/// Many ids at once, as each record of this number is one that an acquisition waits for.
+/// Reserves many ids at once: an acquisition waits until the record is on disk.
 void JobTable::reserve_begun(JobId id) {
     constexpr JobId at_once = 1U << 16U;
     reserved_begun_.last = id + at_once;
@@ -437,12 +438,12 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     if (leases_.fence() > newest) LeaseTable::note_time(holder, newest + 1, now);
     reserve_fences();
     const bool opened = rates != nullptr && rates->opens_at() <= now;
-    // Another worker may have room for what this one has none for.
+    // The queue has a token, and this worker no room; another worker may have room.
     if (opened && rates->tokens(now) > 0) wake_ups_.wake(queue);
     const bool more = opened || std::any_of(sources.begin(), sources.end(), has_jobs) ||
                       (rates != nullptr && rates->going_back());
     if (more) {
-        // Who is told of a token comes by itself.
+        // The worker polls again when the queue has a token; nothing needs to wake the worker.
         acquired.next_due = rates == nullptr ? now : rates->next(now);
         return acquired;
     }
@@ -457,7 +458,7 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     return acquired;
 }
 
-/// Leases are in no journal, so what it has is a number that fences do not exceed.
+/// The journal contains no leases, but an upper bound of all assigned fences.
 void JobTable::reserve_fences() {
     if (leases_.fence() <= reserved_fences_.last) return;
     constexpr std::uint64_t at_once = 1U << 20U;
@@ -511,7 +512,7 @@ void JobTable::settle_restored() {
             JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);
-            // One with an id that never was READY joins when it is due.
+            // A job with an id joins its group when the job is due for the first time.
             const bool joined = job->in_order && (!queue.has_ids || grouped(*job).position != 0);
             if (joined) ordered.push_back(&grouped(*job));
         }
@@ -567,7 +568,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
         details.cut_off = false;
         job->counted = true;
     }
-    // When it was granted first is not known any more.
+    // The time of the original grant is lost.
     if (holder.times.empty()) LeaseTable::note_time(holder, 0, seen);
     leases_.grant(*job, holder, lease.fence);
 }

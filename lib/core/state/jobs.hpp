@@ -1,5 +1,5 @@
 /// @file
-/// The job queues of the state machine: unique jobs, and what becomes of them.
+/// The job queues of the state machine.
 
 #pragma once
 
@@ -49,36 +49,39 @@ namespace routemaster::detail {
 
 class JobSlice;
 
-/// Why a job goes that was not done.
+/// Why a job left its queue without success.
 enum class JobFate : std::uint8_t { deleted, cancelled, expired, forgotten };
 
-/// What became of a job, for the errors of those that wait for it: "was deleted".
+/// The text for the errors of its dependents, for example "was deleted".
 [[nodiscard]] std::string_view text_of(JobFate fate) noexcept;
 
 /// All queues and their jobs.
 ///
+/// A *detached* job stands in the index of its queue, but in no schedule or list and under no
+/// lease. A *dependent* is a job waiting for another job.
+///
 /// Not thread safe.
 class JobTable {
 public:
-    /// Both must outlive it.
+    /// Both must outlive the table.
     JobTable(ChangeLog& changes, CounterTable& counters);
     JobTable(const JobTable&) = delete;
     JobTable& operator=(const JobTable&) = delete;
     ~JobTable();
 
-    /// When what follows happens.
+    /// Sets the time of the following calls.
     void set_now(TimePoint now) noexcept { groups_.set_now(now); }
 
     /// The next number in the order of pushes, for a job without an id.
     std::uint64_t next_order() noexcept { return ++order_; }
-    /// The next id, which is a number in the order of pushes as well.
+    /// The next job id, also a number in the order of pushes.
     std::uint64_t next_id();
 
-    /// The queue of that name, which begins here when it has no jobs yet. What is done to it next
-    /// gives it one: a queue without jobs is forgotten.
+    /// The queue of this name. Creates a missing queue: the caller must then push a job, as queues
+    /// without jobs are forgotten.
     QueueState& queue(const std::string& name);
 
-    /// The queue of that name; null when it has no jobs.
+    /// The queue of this name; null without jobs.
     [[nodiscard]] QueueState* find_queue(const std::string& name) {
         if (found_last_ != nullptr && found_last_->name == name) return found_last_;
         const auto found = queues_.find(name);
@@ -86,56 +89,57 @@ public:
         return found_last_ = &found->second;
     }
 
-    /// The queue of delivery jobs, which is always there.
+    /// The queue of delivery jobs, which always exists.
     [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
 
-    /// Queues that take memory: those that have jobs, are paused or have rate limits, that of
-    /// deliveries, and at most one more.
+    /// Number of queues in memory: queues with jobs, a pause or rate limits, the delivery queue,
+    /// and at most one queue that has become empty.
     [[nodiscard]] std::size_t queues() const noexcept { return queues_.size(); }
-    /// Queues that have jobs, are paused or have rate limits, without the delivery queue.
+    /// Number of queues with jobs, a pause or rate limits, without the delivery queue.
     [[nodiscard]] std::size_t lasting_queues() const noexcept {
         const bool over = emptied_ != nullptr && emptied_->jobs.empty() && !emptied_->kept();
         return queues_.size() - (over ? 2 : 1);
     }
 
-    /// The job of these bytes that has no key; null when there is none.
+    /// The job without a key and with this payload; null without a match.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
         return find(queue, job, payload_hash(job));
     }
-    /// `hash` is that of the job: who finds none and pushes it needs it again.
+    /// `hash` is the hash of `job`. A caller who pushes the job afterwards computes the hash only
+    /// once.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job,
                                  std::uint32_t hash) const;
 
-    /// The job that was pushed with this number, whose hash is `hash`.
+    /// The job with this number and payload hash.
     [[nodiscard]] static JobState* find(const QueueState& queue, std::uint32_t hash,
                                         std::uint64_t order) {
         return queue.jobs.find(hash, [order](const JobState& any) { return any.order == order; });
     }
 
-    /// The job that a lease gives the right to; null when the lease is lost.
+    /// The job under this lease; null when the lease is lost.
     [[nodiscard]] JobState* leased(const Lease& lease) const {
         auto* job = leases_.find(lease);
         if (job != nullptr) fetch(*job);
         return job;
     }
 
-    /// Starts to load what the end of a job looks at, beside itself, into the cache.
+    /// Starts to load into the cache the data needed to end a job, beside the job itself.
     static void fetch(const JobState& job) noexcept {
         job.queue.jobs.fetch(job.payload.hash());
         prefetch(job.group());
     }
-    /// Starts to load what the push of a job with that hash looks at.
+    /// Starts to load into the cache the data needed to push a job with this hash.
     static void fetch(const QueueState& queue, std::uint32_t hash,
                       const std::string& group) noexcept {
         queue.jobs.fetch(hash);
         if (!group.empty()) queue.groups.fetch(group);
     }
 
-    /// The first `prefetched_max` of these steps are about to be performed: starts to load the
-    /// places of their jobs in the index into the cache, all at once. Changes nothing.
+    /// Call this before the steps are performed. Starts to load the index entries of the jobs of
+    /// the first `prefetched_max` steps into the cache. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    /// Adds a job that is known not to exist yet.
+    /// Adds a job. The caller has found no equal job.
     JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,
                    OrderingGroup* group, TimePoint now) {
         return push(queue, job, payload_hash(job), run_at, order, group, now);
@@ -143,101 +147,103 @@ public:
     JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group, TimePoint now);
 
-    /// The same with options, in a queue whose jobs have ids. It `may_push`.
+    /// Adds a job with options to a queue whose jobs have ids. The caller has checked `may_push`.
     JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
 
-    /// Why a push may not wait for the jobs that it names, or not join its batch, if so.
+    /// An error when a push may not wait for its jobs or not join its batch.
     [[nodiscard]] Result<void> may_push(const PushJob& step) const;
 
-    /// Is called with each entity that a reply tells anything of.
+    /// Called with each entity described in a reply.
     using Reveal = std::function<void(const Entity&)>;
 
-    /// Adds a job with a key, unless another excludes it; then the other may be replaced.
+    /// Adds a job with a key. When another job has the key, the push is a duplicate or replaces the
+    /// other job, as `step.on_duplicate` says.
     Result<Pushed> push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
-    /// The same whatever has its key, which it takes.
+    /// Adds a job with a key and takes the key from its present owner.
     Pushed add_with_key(const PushJob& step, TimePoint now);
 
-    /// Moves a job that is not PENDING to another instant.
+    /// Moves a job to another instant. The job must not be PENDING.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
 
-    /// Ends a job that none waits for, whatever its state.
+    /// Ends a job in any state. The job must have no dependents.
     void remove(JobState& job);
-    /// The same of one that was done: those that wait for it wait for it no more.
+    /// Ends a job after its success and releases its dependents.
     void complete(JobState& job, TimePoint now);
-    /// The same of one that was not done. What waits for it is BURIED, with an error that says what
-    /// became of it; returns how many those are, at most `job_dependents_max`.
+    /// Ends a job without success. Its dependents become BURIED with an error naming `fate`.
+    /// Returns their number, at most `job_dependents_max`.
     std::size_t drop(JobState& job, JobFate fate, TimePoint now);
 
-    /// Ends the lease of a job, whose attempt counts. It is to run again at `run_at`; true when it
-    /// is BURIED now instead, as that was its last attempt.
+    /// Ends a lease and counts the attempt. The job runs again at `run_at`. Returns true when this
+    /// was the last attempt and the job is BURIED instead.
     bool release(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends the lease of a job, which is to run again at `run_at`; the attempt does not count.
+    /// Ends a lease without counting the attempt. The job runs again at `run_at`.
     void release_uncounted(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends an attempt that failed; true when the job is BURIED now.
+    /// Ends an attempt after a failure. Returns true when the job is now BURIED.
     bool fail(JobState& job, const FailJob& step, TimePoint now);
 
-    /// Ends a job, or lets its worker know that it is to stop.
+    /// Ends a job, or marks a PENDING job as cancelled to make its worker stop.
     Cancellation cancel(JobState& job, TimePoint now);
 
-    /// Lets nobody acquire anything from a queue.
+    /// Stops acquisitions from a queue.
     void pause(const std::string& name);
     /// Undoes `pause`.
     void resume(const std::string& name);
 
-    /// Gives a queue other rate limits, or takes those that it has.
+    /// Sets or removes the rate limits of a queue.
     void limit(const std::string& name, const RateLimits& limits);
 
-    /// Makes BURIED jobs READY, and returns how many.
+    /// Makes BURIED jobs READY and returns their number. A step with an id can also make a
+    /// SCHEDULED job READY.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
 
-    /// The ordering group that a push asks for, in a queue whose jobs have ids; null for none.
+    /// The ordering group named by a push, in a queue whose jobs have ids; null without a name.
     [[nodiscard]] static OrderingGroup* group_of(QueueState& queue, const std::string& name);
 
-    /// Throws `Failure` when a job cannot be read.
+    /// Throws `Failure` when the job cannot be read.
     [[nodiscard]] JobStatus status(const JobState& job, TimePoint now) const;
-    /// The same.
+    /// Throws `Failure` when the job cannot be read.
     [[nodiscard]] JobExplanation explain(const JobState& job, TimePoint now) const;
-    /// The same.
+    /// Throws `Failure` when a job cannot be read.
     [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
 
-    /// Throws `Failure` when there is a job, and it cannot be read: nothing was acquired then.
+    /// Throws `Failure` when the first job cannot be read; nothing was acquired then.
     Acquired acquire(
         QueueState& queue, const AcquireJobs& step, TimePoint now,
         const std::function<void(const JobState&)>& reveal = [](const JobState&) {});
 
-    /// Returns the fences of the worker's jobs that were cancelled.
+    /// Returns the fences of the worker's cancelled jobs.
     std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
-    /// Keeps what a worker says about itself.
+    /// Stores the profile of a worker.
     void note_profile(const Heartbeat& heartbeat, TimePoint now);
 
-    /// Releases the jobs of a worker, oldest first, and forgets it once those were all.
+    /// Releases jobs of a worker, oldest first. Forgets the worker after its last job.
     ReleasedJobs retire(const Uid& uid, TimePoint now);
 
-    /// Releases the jobs of all workers that were silent for so long, and forgets them. As
-    /// `ScrubWorkers` says, after a long time without it they are spared at first.
+    /// Releases the jobs of all workers silent for `silence` or longer, and forgets these workers.
+    /// After a long time without scrubs, silent workers get one grace period (`ScrubWorkers`).
     ReleasedJobs scrub(Duration silence, TimePoint now);
 
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
 
-    /// The queues that have jobs, are paused or have rate limits, by name.
+    /// The queues with jobs, a pause or rate limits, by name.
     [[nodiscard]] std::vector<ListedQueue> list_queues(const Page& page, TimePoint now) const;
 
-    /// The live workers of a queue, and how many have a handler of that name.
+    /// The live workers of a queue, and how many of them have a handler of this name.
     [[nodiscard]] QueueWorkers workers_of(std::string_view queue, std::string_view handler,
                                           TimePoint now) const;
-    /// Who was heard of, and what they have leased.
+    /// All known workers and their leases.
     [[nodiscard]] std::vector<ListedWorker> list_workers(const Page& page) const;
 
-    /// What became of jobs over time.
+    /// Counts of jobs over time.
     [[nodiscard]] const ThroughputTable& throughput() const noexcept { return throughput_; }
 
     // --- Batches of jobs ------------------------------------------------------------------------
 
     [[nodiscard]] JobBatchTable& batches() noexcept { return batches_; }
-    /// At the end of each step: ends the batches that it has brought to their end.
+    /// Ends the batches completed by this step. Called at the end of each step.
     void settle_batches(TimePoint now);
 
-    // --- Who may acquire what: see `Destinations` and `OrderingGroups` --------------------------
+    // --- Which jobs a worker may acquire: see `Destinations` and `OrderingGroups` ---------------
 
     void direct(OrderingGroup& group, std::string_view callback) {
         destinations_.direct(group, callback);
@@ -251,28 +257,28 @@ public:
         groups_.adapt(group, success, most);
     }
 
-    /// Names of the queues whose watchers are to be woken, each once.
+    /// Names of queues with watchers to wake, each once.
     [[nodiscard]] std::vector<std::string> take_woken();
-    /// Has `recurring_watch` among them.
+    /// Adds `recurring_watch` to these names.
     void wake_schedulers() { wake_ups_.wake_schedulers(); }
-    /// For watches that are no queues.
+    /// For watches on anything but queues.
     [[nodiscard]] WakeUps& wake_ups() noexcept { return wake_ups_; }
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// The last id that was given.
+    /// The last ids by kind.
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
-    /// Keys of jobs that are done.
+    /// Keys of completed jobs.
     [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
     /// Keys of pushes.
     [[nodiscard]] IdempotencyKeys& idempotency_keys() noexcept { return idempotency_keys_; }
-    /// Queues that are paused.
+    /// Paused queues.
     [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
-    /// Queues that have rate limits.
+    /// Queues with rate limits.
     [[nodiscard]] NamedTable<LimitedQueueState>& limited() noexcept { return limited_; }
 
-    /// Puts a job into the index alone; `settle_restored` finds its place. Until then it stands in
-    /// `ready`, in the order of the journal, which is about the order of all places.
+    /// Adds a restored job to the index and to `ready`, in the order of the journal.
+    /// `settle_restored` finds its final place.
     JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
                       std::uint64_t order, OrderingGroup* group) {
         return restore(queue, job, payload_hash(job), run_at, order, group);
@@ -280,148 +286,152 @@ public:
     JobState& restore(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                       std::uint64_t order, OrderingGroup* group);
 
-    /// Takes a job out that has only been restored.
+    /// Removes a restored job before `settle_restored`.
     void unrestore(JobState& job);
 
-    /// Gives every restored job its place, in the order of pushes, as SCHEDULED: what is due is
-    /// promoted by the next acquisition, in the order it fell due.
+    /// Makes every restored job SCHEDULED, BURIED or waiting, in the order of pushes. The next
+    /// acquisition promotes due jobs in the order of their due times.
     void settle_restored();
 
-    /// Calls `visit` with each job, queue by queue, in the order they were pushed.
+    /// Calls `visit` with each job, queue by queue, in the order of pushes.
     void each(const std::function<void(JobState&)>& visit);
 
     /// All leases, for `reinstate`.
     [[nodiscard]] std::vector<Lease> leases() const { return leases_.all(); }
-    /// The lease of a job that is PENDING.
+    /// The lease of a PENDING job.
     [[nodiscard]] static Lease lease_of(const JobState& job) { return LeaseTable::lease_of(job); }
-    /// Fences up to some number, which may be assigned once that is on disk.
+    /// The upper bound of fences to assign; usable once on disk.
     [[nodiscard]] const SequenceState& reserved_fences() const noexcept { return reserved_fences_; }
-    /// Jobs up to some id, which may be begun once that is on disk.
+    /// The upper bound of ids of jobs to begin; usable once on disk.
     [[nodiscard]] const SequenceState& reserved_begun() const noexcept { return reserved_begun_; }
-    /// The last fence that was assigned.
+    /// The last assigned fence.
     [[nodiscard]] std::uint64_t fence() const noexcept { return leases_.fence(); }
-    /// Assigns only fences after `fence` from now on.
+    /// Assigns only fences greater than `fence` from now on.
     void skip_fences(std::uint64_t fence) noexcept { leases_.skip_fences(fence); }
 
-    /// Makes a restored job PENDING again under a lease that it had before. Nothing happens when
-    /// the job is gone. Throws `Failure` when its payload cannot be read.
+    /// Makes a restored job PENDING again under its former lease. Does nothing when the job is
+    /// gone. Throws `Failure` when its payload cannot be read.
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
-    /// Makes a job that is nowhere SCHEDULED or READY.
+    /// Makes a detached job SCHEDULED or READY.
     void place(JobState& job, TimePoint now);
-    /// Makes deliveries READY that wait for longer than any may: a clock that ran ahead put them
+    /// Makes deliveries READY whose wait exceeds the longest allowed delay: a fast clock put them
     /// off.
     void hasten(QueueState& queue, TimePoint now);
-    /// Makes READY what is due, at most `JobPlaces::promoted_max` jobs.
+    /// Makes due jobs READY, at most `JobPlaces::promoted_max`.
     void promote(QueueState& queue, TimePoint now);
-    /// An acquisition from a queue with rate limits begins. Makes READY again what was throttled
-    /// by other limits, at most `promoted_max` jobs.
+    /// Begins an acquisition from a queue with rate limits. Makes jobs throttled by former limits
+    /// READY again, at most `promoted_max`.
     void begin_limited(QueueState& queue, TimePoint now);
-    /// Says which jobs of its group keep one waiting.
+    /// Lists the earlier jobs of its group for which a job waits.
     static void name_those_before(const JobState& job, JobExplanation& all);
-    /// Puts a job that is due into its ordering group. False when it has none, or is in it.
+    /// Puts a due job into its ordering group. False for a job without a group or already in the
+    /// group.
     bool enter_group(JobState& job);
-    /// Takes a job that is nowhere, and was not done, out of its ordering group, if it has one.
+    /// Takes a detached, unsuccessful job out of its ordering group, if any.
     void skip(JobState& job);
 
-    /// Gives a job that waits what another push brings.
+    /// Replaces the content of a waiting job with the content of another push.
     void replace(JobState& job, const PushJob& step, TimePoint now);
-    /// A job that is nowhere, in another ordering group, without its key; the old one is gone.
+    /// Replaces a detached job by a job in the ordering group of `step`, without its key. Ends the
+    /// old job.
     JobState& regroup(JobState& job, const PushJob& step);
-    /// Ends a job, whatever its state, that is no more in the way of others.
+    /// Ends a job in any state without a record of a skip in its group.
     void take_away(JobState& job);
     /// Counts an attempt.
     void begin_attempt(JobState& job);
-    /// Whether the attempt under way is the last, and counts.
+    /// Whether the current attempt counts and is the last.
     [[nodiscard]] static bool is_last_attempt(JobState& job);
-    /// Ends a lease, whose attempt counts and whose errors are as they are to be. The job runs
-    /// again at `run_at`; true when it is BURIED now instead.
+    /// Ends a lease and counts the attempt; the errors are set. The job runs again at `run_at`, or
+    /// is BURIED, and the function returns true.
     bool end_attempt(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends the lease of a job, whose attempts are as they are to be.
+    /// Ends the lease of a job. The number of its attempts is set.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
-    /// Who was silent for as long as nobody looked counts as heard of now, but not twice.
+    /// After a gap without scrubs, silent workers get one grace period.
     void spare_silent(Duration silence, TimePoint now);
-    /// Fences were assigned, perhaps beyond those that were reserved.
+    /// Raises the reservation after fences beyond the old bound were assigned.
     void reserve_fences();
-    /// A job was begun beyond those that were reserved.
+    /// Raises the reservation when a job beyond the old bound begins.
     void reserve_begun(JobId id);
     /// Whether a READY job must end instead of being acquired.
     [[nodiscard]] static bool is_unfit(const JobState& job, TimePoint now) noexcept;
-    /// Ends such a job. Returns 1 and how many others are BURIED for that.
+    /// Ends an unfit job (`is_unfit`). Returns the number of jobs ended or BURIED.
     std::size_t end_unfit(JobState& job, TimePoint now);
     /// Whether no attempts are left.
     [[nodiscard]] static bool is_used_up(const JobState& job) noexcept {
         return job.details != nullptr && !job.details->has_attempts_left();
     }
-    /// The job of that id, if it is due, and its attempts are used up, or its last one was cut off
-    /// and is not among its errors; else null.
+    /// The job with this id if the job is due and either its attempts are used up, or its last
+    /// attempt was cut off without a record of the error; else null.
     JobState* due_and_cut_off(const std::string& name, JobId id, TimePoint now);
-    /// Notes the deaths of restored jobs that are due, and whose last attempt ended with its
-    /// process, and ends those that have no attempts left: a slice.
+    /// Handles due restored jobs whose last attempt died with its process: stores the error, and
+    /// buries jobs without further attempts. Handles one chunk per call.
     void settle_cut_off(TimePoint now);
-    /// Keeps the error of an attempt that ended with its process. True when the job waits now.
+    /// Stores the error of an attempt after the death of its process. True when the job must wait
+    /// now.
     bool note_death(JobState& job, TimePoint now);
-    /// When a job runs again whose last attempt ended with its worker: at once, but from
-    /// `isolated_deaths` such ends on after a wait, which doubles each time.
+    /// When a job runs again after its attempt died with its worker: at once, but after
+    /// `isolated_deaths` deaths with a delay. Each further death doubles the delay.
     [[nodiscard]] static TimePoint due_after_death(const JobState& job, TimePoint now) noexcept;
-    /// Whether nobody may have a job now, as it perhaps ends its workers, and so does another that
-    /// somebody has and that would die with it: all workers of the store share its process.
+    /// Whether a job suspected of crashing its workers must wait, because another suspect is leased
+    /// and would die, too. All workers of the store count, as they may share a process.
     [[nodiscard]] bool is_kept_apart(const JobState& job) const noexcept;
-    /// Has such a READY job offered again within a second.
+    /// Delays a READY job for which `is_kept_apart` is true, by at most a second.
     void put_off(JobState& job, TimePoint now);
-    /// Ends a job that was cancelled, whatever its state.
+    /// Ends a cancelled job in any state.
     void drop_cancelled(JobState& job, TimePoint now);
-    /// Makes a job that is nowhere BURIED. Returns how many others are so, too, for want of space
-    /// among the BURIED.
+    /// Makes a detached job BURIED. Drops the oldest BURIED jobs if there are too many. Returns how
+    /// many dependents of dropped jobs became BURIED in turn.
     std::size_t bury(JobState& job, TimePoint now);
 
-    /// How many live workers serve each queue, and, without a name, how many have no profile.
+    /// The number of live workers by queue; under the empty name, workers without a profile.
     [[nodiscard]] std::map<std::string, std::uint64_t, std::less<>> workers_by_queue(
         TimePoint now) const;
 
-    /// Why a push may not wait for the jobs that it names, if so.
+    /// An error when a push may not wait for its jobs.
     [[nodiscard]] Result<void> may_wait(const PushJob& step) const;
-    /// Counts what happens to a job of a queue, if its jobs have ids.
+    /// Counts an event of a job for the throughput, if the jobs of the queue have ids.
     void note(const QueueState& queue, Throughput::Number number, TimePoint now) {
         if (queue.has_ids) throughput_.count(queue.name, number, now);
     }
-    /// A job that is about to go was not done.
+    /// Counts the end of an unsuccessful job in its batch.
     void leave_batch(const JobState& job, JobFate fate);
 
-    /// Those of some jobs that are there, each once.
+    /// The existing jobs among `jobs`, each once.
     [[nodiscard]] static std::vector<JobId> present(const QueueState& queue,
                                                     std::vector<JobId> jobs);
-    /// Makes a job that is nowhere wait for those of others that are there.
+    /// Makes a detached job wait for the existing jobs among `others`.
     static void wait_for(JobState& job, const std::vector<JobId>& others);
-    /// The reverse, when it is nowhere again.
+    /// Undoes `wait_for` for a job that is detached again.
     static void stop_waiting(JobState& job);
-    /// What waits for a job that was done waits for it no more.
+    /// Ends the wait of all dependents of a successful job.
     void release_dependents(QueueState& queue, JobId done, TimePoint now);
-    /// What waits for a job that is gone is BURIED; returns how many those are.
+    /// Makes the dependents of a removed job BURIED and returns their number.
     std::size_t bury_dependents(QueueState& queue, JobId gone, JobFate fate, TimePoint now);
 
-    /// Ends the leases of a worker, the oldest first, of as many jobs as belong to the slice.
+    /// Ends the leases of a worker, oldest first, as far as the chunk allows.
     static void release_all(Worker& worker, JobSlice& slice,
                             const std::function<void(JobState&)>& release);
 
-    /// A job that stands in the index and nowhere else.
+    /// Makes a detached job.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group);
     /// Undoes `make`.
     void end(JobState& job);
     void destroy(JobState& job) noexcept;
 
-    /// Forgets the queue that ran out of jobs before this one did, if it has none still and is not
-    /// kept without. The last one stays: where jobs come and go one by one, its memory need not.
+    /// Forgets the previous empty queue, unless that queue has jobs again or is kept. The last
+    /// empty queue stays in memory: with one job at a time, a queue would otherwise be created for
+    /// each job.
     void forget_before(QueueState& queue);
 
-    /// The table of those that are paused was restored.
+    /// To be called when the table of paused queues is restored.
     void settle_paused();
-    /// The same of those that have rate limits.
+    /// To be called when the table of queues with rate limits is restored.
     void settle_limited();
 
-    /// The last id that a batch was given.
+    /// The last id of a batch.
     SequenceState& last_batch();
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
@@ -429,16 +439,16 @@ private:
     static constexpr Duration death_wait_first{1'000};
     static constexpr Duration death_wait_max{60'000};
 
-    /// Of a store that keeps nothing, or was written before there was a number.
+    /// For a store without a journal, or with a journal older than `reserved_begun_`.
     static constexpr JobId all_begun = std::numeric_limits<JobId>::max();
 
     ChangeLog& changes_;
     CounterTable& counters_;
     SmallBlocks payloads_;
     std::map<std::string, QueueState, std::less<>> queues_;
-    QueueState* found_last_ = nullptr;  ///< Steps in a row mostly name the same.
+    QueueState* found_last_ = nullptr;  ///< Consecutive steps mostly name the same queue.
     QueueState& deliveries_ = queue(delivery_queue);
-    QueueState* emptied_ = nullptr;  ///< The last that ran out of jobs, which it may have again.
+    QueueState* emptied_ = nullptr;  ///< The last queue to become empty.
     WakeUps wake_ups_;
     JobPlaces places_{wake_ups_};
     OrderingGroups groups_{places_};
@@ -452,18 +462,18 @@ private:
     NamedTable<LimitedQueueState> limited_;
     SequenceState& last_id_;
     SequenceState& reserved_fences_;
-    /// No process began a job with an id beyond it.
+    /// No process began a job with a greater id.
     SequenceState& reserved_begun_;
     ThroughputTable throughput_;
     JobBatchTable batches_{changes_, counters_, last_batch()};
     Slab<JobState> states_;
     Slab<GroupedJob> grouped_;
     std::uint64_t order_ = 0;
-    std::optional<TimePoint> scrubbed_at_;  ///< When somebody last looked for dead workers.
-    /// Jobs that were restored when their last attempt had been cut off, or their attempts were
-    /// used up, by queue and id, until the next looks for dead workers.
+    std::optional<TimePoint> scrubbed_at_;  ///< When dead workers were last searched for.
+    /// Restored jobs, by queue and id, with a cut-off last attempt or without attempts left. The
+    /// next scrubs empty the list.
     std::vector<std::pair<std::string, JobId>> cut_off_;
-    /// Jobs that were BURIED for that since somebody last looked.
+    /// Jobs buried after the death of a worker, since the last scrub.
     std::vector<BuriedJob> died_last_;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// Keys that exclude other jobs though the job that had them is done.
+/// Keys of completed jobs that still exclude jobs.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::detail {
 
-/// A key of a queue, until an instant.
+/// A key in a queue, with its end.
 struct KeptKeyState : Entity {
     static constexpr Record record{
         .whole = 20, .gone = 21, .fields = 2, .fields_min = 2, .format = 5};
@@ -33,20 +33,20 @@ struct KeptKeyState : Entity {
         until = from_milliseconds(in.integer());
     }
 
-    std::string label;  ///< Queue, colon, key: the name of a queue has no colon.
+    std::string label;  ///< Queue, colon, key: queue names have no colon.
     TimePoint until{};
 };
 
-/// All of them.
+/// All kept keys.
 ///
 /// Not thread safe.
 class KeptKeys {
 public:
-    /// Both must outlive it.
+    /// Both must outlive the table.
     KeptKeys(ChangeLog& changes, CounterTable& counters)
         : changes_{changes}, keys_{changes, counters, kept_keys_max, "jobs.keys_forgotten"} {}
 
-    /// The key of a queue, if it excludes others; else null.
+    /// The key, if it still excludes jobs of the queue; else null.
     [[nodiscard]] const KeptKeyState* find(const std::string& queue, const std::string& key,
                                            TimePoint now);
 
@@ -57,7 +57,7 @@ public:
 
     /// For a journal.
     [[nodiscard]] NamedTable<KeptKeyState>& table() noexcept { return keys_.table(); }
-    /// The table was restored.
+    /// Called after the table was restored.
     void settle_restored() { keys_.settle_restored(); }
 
 private:

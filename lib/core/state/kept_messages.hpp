@@ -12,14 +12,14 @@
 
 namespace routemaster::detail {
 
-/// Messages whose number and size are known even while their bytes are only in a journal.
+/// Messages of known number and size, even while their bytes are only in a journal.
 ///
 /// Thread safety: a value.
 class KeptMessages {
 public:
     /// Whether the messages are in memory.
     [[nodiscard]] bool resident() const noexcept { return !away_; }
-    /// They must be resident.
+    /// Must be resident.
     [[nodiscard]] const MessageList& list() const noexcept {
         ROUTEMASTER_ASSERT(resident());
         return list_;
@@ -30,13 +30,13 @@ public:
         return away_ ? bytes_ : list_.payload_bytes();
     }
 
-    /// Appends a message to the others, which must be resident.
+    /// Appends a message. The list must be resident.
     void append(std::string_view message) {
         ROUTEMASTER_ASSERT(resident());
         list_.append(message);
     }
 
-    /// Frees them. They must be resident, and readable from a journal.
+    /// Frees the messages. They must be resident, and readable from a journal.
     void evict() {
         ROUTEMASTER_ASSERT(resident());
         size_ = list_.size();

@@ -56,7 +56,7 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
         leave_batch(job, JobFate::cancelled);
         batches_.join(step.options.batch);
     }
-    // What a journal knows of the bytes ends here.
+    // The payload bytes known to a journal are no longer valid.
     changes_.gone(job);
     if (moves) {
         JobPlaces::displace(job);

@@ -1,5 +1,5 @@
 /// @file
-/// Since when a worker has had its leases.
+/// When the leases of a worker were granted.
 
 #pragma once
 
@@ -12,20 +12,21 @@
 
 namespace routemaster::detail {
 
-/// Knows since when leases last without room in each of them: as fences grow, it is enough to know
-/// the first one of each acquisition.
+/// The times of leases, without memory per lease: fences grow, so the first fence of each
+/// acquisition is enough.
 ///
 /// Thread safety: none.
 class LeaseTimes {
 public:
-    /// From this fence on, leases were granted then. No fence is less than one before.
+    /// Notes that leases from this fence on were granted at `at`. Fences of successive calls must
+    /// not decrease.
     void note(std::uint64_t fence, TimePoint at) {
         if (!starts_.empty() && starts_.back().at == at) return;
         starts_.push_back({fence, at});
     }
 
-    /// When the lease of a fence was granted. Of one from before all that was noted: as of the
-    /// first.
+    /// When the lease with this fence was granted. Leases before all notes get the time of the
+    /// first note.
     [[nodiscard]] TimePoint of(std::uint64_t fence) const {
         const auto next = std::upper_bound(
             starts_.begin(), starts_.end(), fence,
@@ -33,12 +34,13 @@ public:
         return next == starts_.begin() ? starts_.front().at : std::prev(next)->at;
     }
 
-    /// Whether there is much more than so many leases need: then it is time to `keep`.
+    /// Whether there are many more entries than `leases` leases need. If true, call `keep`.
     [[nodiscard]] bool crowded(std::size_t leases) const noexcept {
         return starts_.size() > 2 * leases + 64;
     }
 
-    /// Keeps what some leases need. `each` calls what it is passed with their fences, in order.
+    /// Keeps the entries needed by some leases. `each` must call its argument with the fences of
+    /// these leases, in order.
     template <class Each>
     void keep(Each each) {
         std::vector<Start> needed;

@@ -9,7 +9,7 @@ JobState* LeaseTable::find(const Lease& lease) const {
     auto* job = leased_.find(mark(lease.fence),
                              [&](const JobState& any) { return any.fence == lease.fence; });
     if (job == nullptr || job->worker->uid != lease.worker) return nullptr;
-    // Jobs that are not unique may be equal but for their ids.
+    // Jobs with ids may have equal payloads.
     if (lease.id != 0 && lease.id != job->order) return nullptr;
     return job->payload.text() == lease.job && job->queue.name == lease.queue ? job : nullptr;
 }
@@ -19,7 +19,7 @@ void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
     job.worker = &holder;
     job.fence = fence;
     ++job.queue.pending;
-    // Only leases that are reinstated come behind newer ones.
+    // A reinstated lease may be older than the last one.
     auto* before = holder.jobs.back();
     while (before != nullptr && before->fence > fence) before = holder.jobs.previous(*before);
     holder.jobs.insert_after(before, job);

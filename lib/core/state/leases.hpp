@@ -1,5 +1,5 @@
 /// @file
-/// Leases, and the workers that have them.
+/// Leases and their workers.
 
 #pragma once
 
@@ -34,68 +34,68 @@ struct WorkerOrder {
 
 using Workers = std::map<Uid, Worker, WorkerOrder>;
 
-/// All leases, by their fences and by their workers.
+/// All leases, by fence and by worker. A *detached* job stands in the index of its queue only.
 ///
 /// Not thread safe.
 class LeaseTable {
 public:
-    /// `changes` must outlive it.
+    /// `changes` must outlive the table.
     explicit LeaseTable(ChangeLog& changes) : changes_{changes} {}
 
-    /// The worker of that id, which begins here when it is not known.
+    /// The worker of this id. Creates an unknown worker.
     Worker& worker(const Uid& uid) { return workers_.try_emplace(uid, uid).first->second; }
-    /// All workers. Whoever erases one has released its jobs.
+    /// All workers. Release the jobs of a worker before you erase it.
     [[nodiscard]] Workers& workers() noexcept { return workers_; }
     [[nodiscard]] const Workers& workers() const noexcept { return workers_; }
 
-    /// The job that a lease gives the right to; null when the lease is lost.
+    /// The job under this lease; null when the lease is lost.
     [[nodiscard]] JobState* find(const Lease& lease) const;
-    /// The job that is probably leased under a fence, to be loaded; null when there is none.
+    /// A job probably leased under this fence, to prefetch; null without a candidate.
     [[nodiscard]] const JobState* guess(std::uint64_t fence) const noexcept {
         return leased_.guess(mark(fence));
     }
 
-    /// Makes a job that is nowhere PENDING, under the next fence.
+    /// Makes a detached job PENDING under the next fence.
     void grant(JobState& job, Worker& holder) { grant(job, holder, ++fence_); }
-    /// The same under a fence that was assigned before.
+    /// Makes a detached job PENDING under a fence assigned before.
     void grant(JobState& job, Worker& holder, std::uint64_t fence);
-    /// Notes that these leases of a worker were granted now: those from a fence on.
+    /// Records `now` as the time of the worker's leases from `fence` on.
     static void note_time(Worker& holder, std::uint64_t fence, TimePoint now);
-    /// Ends the lease of a job, which is then nowhere.
+    /// Ends the lease of a job. The job is then detached.
     void end(JobState& job);
 
-    /// The first job of a worker under a fence greater than `known`. Of all that it has, what it
-    /// acquired last is what it does not know.
+    /// The worker's first job with a fence greater than `known`, or null. Searches from the newest
+    /// lease, as unknown leases are the newest.
     [[nodiscard]] static JobState* first_beyond(const Worker& worker, std::uint64_t known);
 
-    /// The fences under which a worker has jobs that were cancelled.
+    /// The fences of the worker's cancelled jobs.
     [[nodiscard]] static std::vector<std::uint64_t> cancelled(const Worker& worker);
 
-    /// The lease of a job that is PENDING.
+    /// The lease of a PENDING job.
     [[nodiscard]] static Lease lease_of(const JobState& job);
-    /// The same, into one that was just made: it may be in its place already.
+    /// Writes the lease of a PENDING job into `lease`, which must be new. Saves a move.
     static void describe(const JobState& job, Lease& lease);
 
-    /// Leased jobs that needed isolation when they were leased.
+    /// Number of leased jobs that needed isolation at their lease.
     [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
 
     /// All leases.
     [[nodiscard]] std::vector<Lease> all() const;
 
-    /// The last fence that was assigned.
+    /// The last assigned fence.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
-    /// Assigns only fences after `fence` from now on.
+    /// Assigns only fences greater than `fence` from now on.
     void skip_fences(std::uint64_t fence) noexcept { fence_ = std::max(fence_, fence); }
 
 private:
-    /// Fences are numbered one after the other, and the lower half tells many apart.
+    /// A hash of a fence. Fences are consecutive, so their lower halves differ.
     static std::uint32_t mark(std::uint64_t fence) noexcept {
         return static_cast<std::uint32_t>(fence);
     }
 
     ChangeLog& changes_;
     Workers workers_;
-    HashIndex<JobState> leased_;  ///< PENDING jobs, by their fences.
+    HashIndex<JobState> leased_;  ///< PENDING jobs by fence.
     std::uint64_t fence_ = 0;
     std::size_t isolated_ = 0;
 };

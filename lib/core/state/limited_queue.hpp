@@ -1,5 +1,5 @@
 /// @file
-/// The rate limits of a queue, as a journal keeps them.
+/// The rate limits of a queue in a journal.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace routemaster::detail {
 
-/// A queue with rate limits. It is there only while the queue has some. How full its buckets are is
-/// not kept: whoever opens the file again finds them empty.
+/// A queue with rate limits. Exists only while the queue has limits. The tokens are not stored:
+/// after a restart all buckets are empty.
 struct LimitedQueueState : Entity {
     static constexpr Record record{
         .whole = 34, .gone = 35, .fields = 7, .fields_min = 7, .format = 9};
@@ -37,7 +37,7 @@ struct LimitedQueueState : Entity {
             const auto jobs = static_cast<std::uint32_t>(in.natural());
             const Duration per{static_cast<std::int64_t>(in.natural())};
             const auto burst = static_cast<std::uint32_t>(in.natural());
-            // It may have been read before, with another.
+            // The entity may have been read before, with another limit.
             one->reset();
             if (jobs > 0) *one = RateLimit{.jobs = jobs, .per = per, .burst = burst};
         }

@@ -21,7 +21,7 @@ void JobTable::limit(const std::string& name, const RateLimits& limits) {
     queue.rates->change(limits);
     if (queue.rates->over()) queue.rates.reset();
     if (queue.jobs.empty()) return forget_before(queue);
-    // Who was told of a token comes sooner, if there is one now.
+    // Workers may wait for a token of the former limits. Wakes them, as there may be a token now.
     queue.hungry = true;
     wake_ups_.wake(queue);
 }

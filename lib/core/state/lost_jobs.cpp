@@ -10,13 +10,13 @@
 
 namespace routemaster::detail {
 
-// --- Workers that died --------------------------------------------------------------------------
+// --- Dead workers ------------------------------------------------------------------------------
 
 void JobTable::spare_silent(Duration silence, TimePoint now) {
     const auto before = std::exchange(scrubbed_at_, now);
     const bool long_ago = before && now > *before && now - *before >= silence / 2;
     for (auto& [uid, worker] : leases_.workers()) {
-        // When the clock was set back, the silence of the dead counts from now.
+        // When the clock was set back, the silence of dead workers counts from now.
         worker.seen = std::min(worker.seen, now);
         if (worker.assumed_seen != worker.seen) worker.assumed_seen = never;
         if (!long_ago || worker.assumed_seen != never) continue;
@@ -50,7 +50,7 @@ ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
             .buried = std::exchange(died_last_, {})};
 }
 
-// --- Processes that died with the file that they had --------------------------------------------
+// --- Dead processes with a file ---------------------------------------------------------------
 
 JobState* JobTable::due_and_cut_off(const std::string& name, JobId id, TimePoint now) {
     const auto* queue = find_queue(name);
@@ -78,7 +78,7 @@ void JobTable::settle_cut_off(TimePoint now) {
             if (!job->payload.resident()) changes_.load(*job);
             note_death(*job, now);
         } catch (const Failure&) {
-            // It cannot be read. Whoever acquires from its queue is told.
+            // The job cannot be read. An acquisition from its queue reports the error.
         }
     }
 }
@@ -96,7 +96,7 @@ bool JobTable::note_death(JobState& job, TimePoint now) {
     return run_at > now;
 }
 
-// --- Jobs that perhaps ended their workers ------------------------------------------------------
+// --- Suspected jobs ----------------------------------------------------------------------------
 
 TimePoint JobTable::due_after_death(const JobState& job, TimePoint now) noexcept {
     const auto deaths = job.details == nullptr ? 0 : job.details->deaths();
@@ -109,8 +109,8 @@ bool JobTable::is_kept_apart(const JobState& job) const noexcept {
     return leases_.isolated() > 0 && job.needs_isolation();
 }
 
-/// Not all at the same instant, so that the next begins soon after the one that is under way ends;
-/// but in steps, so that they wake nobody each millisecond.
+/// Delays a job by 10 to 1000 ms. Suspects get different delays, so some suspect begins soon after
+/// the current suspect ends. Delays are multiples of 10 ms to keep wake-ups rare.
 void JobTable::put_off(JobState& job, TimePoint now) {
     constexpr std::int64_t step = 10;
     constexpr std::uint64_t steps = 100;

@@ -28,7 +28,7 @@ Outcome Machine::perform(Step& step, TimePoint now) {
             try {
                 return perform_in(DomainOf<std::remove_reference_t<decltype(any)>>{}, step);
             } catch (const Failure& failure) {
-                // An evicted payload cannot be read. Steps read before they change.
+                // An evicted payload cannot be read. Steps read before they change anything.
                 return failure.error();
             }
         },

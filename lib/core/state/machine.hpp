@@ -1,6 +1,6 @@
 /// @file
-/// The state machine: what each step does. Single writer, no clock, no randomness, no I/O. It is
-/// the readable specification of the steps, and what other stores are compared with.
+/// The state machine: the effects of each step. Single writer, no clock, no randomness, no I/O.
+/// This is the readable specification of the steps, and the reference for tests of all stores.
 
 #pragma once
 
@@ -31,29 +31,29 @@ namespace routemaster::detail {
 
 class EqualJobs;
 
-/// The whole state of a bus, and the steps upon it. Not thread safe: its store serialises.
+/// The whole state of a bus, and the steps upon it. Not thread safe: its store serialises calls.
 class Machine {
 public:
-    /// Everything that was ever changed, as a value of `depends_on_row`.
+    /// All changes so far, as a value of `depends_on_row`.
     static constexpr std::uint64_t everything = UINT64_MAX;
 
-    /// `changes` must outlive it.
+    /// `changes` must outlive the machine.
     explicit Machine(ChangeLog& changes, NameLimits limits = {});
 
     Outcome perform(Step& step, TimePoint now);
 
-    /// Steps that `fetch_ahead` looks at.
+    /// How many steps `fetch_ahead` examines.
     static constexpr std::size_t ahead_max = prefetched_max;
-    /// The first of these steps are about to be performed. Of a large state, most of what a step
-    /// looks at is in no cache, and to load it takes longer than the step: this starts to load what
-    /// all of them look at, at once. Changes nothing.
+    /// Called before these steps are performed. In a large state, most data of a step is in no
+    /// cache, and loading takes longer than the step. Starts to load the data of the first
+    /// `ahead_max` steps at once. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    /// The newest journal row that the last outcome depends on, apart from the row of what the step
-    /// changed. It must be durable before the outcome is reported.
+    /// The newest journal row with a part of the last outcome, apart from the row of the step's own
+    /// changes. The row must be durable before the outcome is reported.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
-    /// Whether anybody waits for the last outcome to be on disk. If not, it may be written together
-    /// with what comes next.
+    /// Whether a caller waits for the last outcome to be on disk. If not, its record may be written
+    /// together with later records.
     [[nodiscard]] bool hurried() const noexcept { return hurried_; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
@@ -62,7 +62,7 @@ public:
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     [[nodiscard]] RecurringTable& recurring() noexcept { return recurring_; }
     [[nodiscard]] TimerTable& timers() noexcept { return timers_; }
-    /// The tables of all entities that have a name.
+    /// The tables of all entities with a name.
     [[nodiscard]] auto named_tables() noexcept {
         return std::tuple_cat(
             registry_.tables(),
@@ -71,24 +71,24 @@ public:
                      jobs_.batches().numbers()));
     }
 
-    /// Connects everything that was restored part by part.
+    /// Connects all restored parts.
     void settle_restored();
-    /// Notes that the batches come from a journal.
+    /// Marks all batches as restored from a journal.
     void mark_restored();
 
 private:
     static Error invalid(const char* text) { return {Errc::invalid, text}; }
 
-    /// What a step of each kind does. The specialisations stand in steps/, by domain; a step
-    /// without one does not compile.
+    /// The effects of a step. The specialisations are in steps/, by domain. A step without a
+    /// specialisation does not compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
-    /// Applies a step that is one of `S`. For steps/ alone, where `apply` is known for them.
+    /// Applies a step of a type in the list. For steps/ only, where the specialisations are known.
     template <class S, class... Rest>
     Outcome apply_one_of(StepList<S, Rest...>, Step& step);
 
-    // What to do with a step of each domain; each is in steps/.
+    // Perform a step of one domain; defined in steps/.
     Outcome perform_in(TopicSteps, Step& step);
     Outcome perform_in(SubscriberSteps, Step& step);
     Outcome perform_in(TokenSteps, Step& step);
@@ -112,13 +112,13 @@ private:
     // --- Topics and events ----------------------------------------------------------------------
 
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
-    /// Whom a topic belongs to; null: to nobody, or there is none.
+    /// The publisher who owns a topic; null for a topic without an owner, or no topic.
     [[nodiscard]] static const std::string* owner_of(const TopicState* topic);
-    /// Why an event may not be published in a topic of that owner, if so. Its publisher is about to
-    /// own so many `further` topics.
+    /// An error when an event may not be published in a topic with this owner. Before the event,
+    /// its publisher takes ownership of `further` topics.
     [[nodiscard]] Result<void> may_publish(const PublishEvent& step, const std::string* owner,
                                            std::uint32_t further = 0);
-    /// Publishes an event that may be published. `topic`: null if there is none.
+    /// Publishes an event after `may_publish`. `topic`: null if missing.
     void publish(const PublishEvent& step, TopicState* topic);
     void fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step);
     void seal_full(BatchState& batch);
@@ -126,24 +126,24 @@ private:
 
     // --- Jobs -----------------------------------------------------------------------------------
 
-    /// Pushes a job, whatever its idempotency key is.
+    /// Pushes a job and ignores its idempotency key.
     Result<Pushed> push(const PushJob& step);
     Result<Pushed> push_with_key(const PushJob& step);
-    /// Pushes a job without a key into a queue that has none like it.
+    /// Pushes a job without a key into a queue without an equal job.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
-    /// Why a step may not begin a queue, if there is none of that name and they are too many.
+    /// An error when the queue is new and there are too many queues.
     [[nodiscard]] Result<void> may_open_queue(const std::string& name);
     [[nodiscard]] Error too_many_queues() const;
-    /// The same of a namespace of timers.
+    /// An error when the namespace of timers is new and there are too many namespaces.
     [[nodiscard]] Result<void> may_open_timers(const std::string& space) const;
     [[nodiscard]] Error too_many_timer_namespaces() const;
-    /// Why the first of some pushes may not join its batch, or begin its queue, if so.
+    /// An error when some push may not join its batch or create its queue.
     [[nodiscard]] Result<void> may_push_all(const std::vector<PushJob>& pushes);
-    /// Why the first of some timers may not begin its namespace, if so.
+    /// An error when some timer may not create its namespace.
     [[nodiscard]] Result<void> may_post_all(const std::vector<PostTimer>& timers) const;
-    /// Why the first of some events may not be published, one after the other, if so.
+    /// An error when some of these events may not be published in this order.
     [[nodiscard]] Result<void> may_publish_all(const std::vector<PublishEvent>& publications);
-    /// What follows from something: see steps/completion.cpp.
+    /// Follow-ups of a completed job or timer: see steps/completion.cpp.
     std::vector<Pushed> push_all(const std::vector<PushJob>& pushes, EqualJobs& equal);
     void publish_all(const std::vector<PublishEvent>& publications);
     std::vector<TimerPosted> post_all(const std::vector<PostTimer>& timers);
@@ -152,32 +152,35 @@ private:
 
     void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics);
 
-    /// Its batches end one after the other, whatever it had asked for.
+    /// Removes a subscriber. Its batches are then ended one at a time, whatever its concurrency
+    /// was.
     void remove(SubscriberState& subscriber);
 
     // --- Deliveries -----------------------------------------------------------------------------
 
-    /// The batch that ends with a job; null for other jobs, a copy in another queue among them.
+    /// The batch delivered by a job. Null for all jobs but delivery jobs, and for a copy of a
+    /// delivery job in another queue.
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const;
 
     [[nodiscard]] static bool awaits_seal(const Subscription& wants);
     DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages);
     void count_begun(BatchState& batch, const Subscription& wants);
 
-    /// How long the subscriber is still to be spared.
+    /// How long a delivery must wait to spare an unhealthy subscriber.
     [[nodiscard]] Duration throttle(const SubscriberState& subscriber,
                                     const BeginDelivery& step) const;
 
-    /// Whether others of its group have all the deliveries that the group may have.
+    /// Narrows the group to the capacity of the workers. True when earlier deliveries of the group
+    /// use up this capacity, and the job is no longer eligible.
     bool at_limit(JobState& job, const BeginDelivery& step);
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
 
-    /// Whether the failure of an attempt is the last of its batch.
+    /// Whether the batch is DEAD after this failure.
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
                             const SettleDelivery& step) const;
 
-    /// Records a failure even when there is no health left to lose: the time of the attempt counts.
+    /// Records a failure even at the lowest health: the time of the attempt counts.
     void change_health(SubscriberState& subscriber, const SettleDelivery& step);
 
     void count_attempt(const BatchState& batch, const SettleDelivery& step);
@@ -189,17 +192,17 @@ private:
 
     // --- Queued batches -------------------------------------------------------------------------
 
-    /// The queued batch of that subscriber and id; null when there is none.
+    /// The queued batch of this subscriber with this id, or null.
     [[nodiscard]] BatchState* queued(const std::string& token, const Uid& uid) const;
     [[nodiscard]] QueuedBatch queued_status(const BatchState& batch) const;
 
     // --- DEAD batches ---------------------------------------------------------------------------
 
-    /// The DEAD batch of that subscriber and id; null when there is none.
+    /// The DEAD batch of this subscriber with this id, or null.
     [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const;
 
-    /// Calls `act`, which may end it, with the DEAD batch that is named, or with all of the
-    /// subscriber, in the order they died, at most `dead_moved_max`.
+    /// Calls `act` with the DEAD batch named by `uid`, or with all DEAD batches of the subscriber,
+    /// in the order of their deaths, at most `dead_moved_max`. `act` may end the batch.
     template <class Act>
     void each_dead(const std::string& token, const std::optional<Uid>& uid, Act act);
 
@@ -228,7 +231,7 @@ private:
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step);
 
-/// References to the tables of all kinds of entities that have a name.
+/// References to the tables of all entities with a name.
 using NamedTables = decltype(std::declval<Machine&>().named_tables());
 
 }  // namespace routemaster::detail

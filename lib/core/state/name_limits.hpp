@@ -1,5 +1,5 @@
 /// @file
-/// How many things with names of their own a state may have.
+/// Limits to the number of named objects in a state.
 
 #pragma once
 
@@ -7,9 +7,10 @@
 
 namespace routemaster::detail {
 
-/// Names that cost memory though little or nothing is in them. What a journal restores may be more.
+/// Limits to names, as names take memory even without content. A restored state may exceed the
+/// limits.
 struct NameLimits {
-    std::uint32_t queues_max = 100'000;            ///< Of jobs, paused, or with rate limits.
+    std::uint32_t queues_max = 100'000;            ///< With jobs, a pause or rate limits.
     std::uint32_t timer_namespaces_max = 100'000;  ///< With timers or listeners.
 };
 

@@ -1,16 +1,16 @@
 /// @file
-/// Entities that have a name: a table of them, and how they stand in a journal.
+/// Entities with a name: their table, and their form in a journal.
 ///
 ///     struct TokenState : Entity {
 ///         static constexpr Record record{.whole = 5, .gone = 6, .fields = 2, .fields_min = 2,
 ///                                        .format = 1};
 ///         TokenState() noexcept : Entity{record.kind()} {}
 ///         const std::string& name() const;  // The first field.
-///         template <class Out> void write(Out& out) const;  // The others, in their order.
-///         template <class In> void read(In& in);            // The same.
+///         template <class Out> void write(Out& out) const;  // The further fields, in order.
+///         template <class In> void read(In& in);            // All fields, in order.
 ///     };
 ///
-/// Journals know no more of them than that, so another kind of entity needs no change there.
+/// Journals depend on nothing else, so a new kind of entity needs no change of the journals.
 
 #pragma once
 
@@ -24,36 +24,36 @@
 
 namespace routemaster::detail {
 
-/// How a journal records a kind of entity: the numbers of the changes, as docs/file-format.md
-/// lists them. `whole` has all fields, `gone` the name alone.
+/// How a journal records a kind of entity: the numbers of its changes, as docs/file-format.md lists
+/// them. `whole` has all fields, `gone` only the name.
 struct Record {
     std::uint8_t whole;
     std::uint8_t gone;
-    std::uint8_t fields;      ///< That are written, the name among them.
-    std::uint8_t fields_min;  ///< That older formats wrote.
-    int format;               ///< The first format of the file that has all of this.
+    std::uint8_t fields;      ///< Number of written fields, with the name.
+    std::uint8_t fields_min;  ///< Number of fields in older formats.
+    int format;               ///< The first file format with all these fields.
 
     [[nodiscard]] constexpr Entity::Kind kind() const noexcept { return Entity::Kind{whole}; }
 };
 
-/// All entities of one kind, by their name. Their addresses are stable.
+/// All entities of a kind, by name. Their addresses are stable.
 template <class State>
 class NamedTable {
 public:
-    /// Null when there is none.
+    /// Null if there is no entity with this name.
     [[nodiscard]] State* find(const std::string& name) {
         const auto found = states_.find(name);
         return found == states_.end() ? nullptr : &found->second;
     }
 
-    /// The entity of that name, which begins with its defaults. The caller fills it in, the name
-    /// first, and notes the changes.
+    /// The entity with this name. A new entity has defaults. The caller sets its fields, the name
+    /// first, and notes the change.
     State& open(const std::string& name) { return states_[name]; }
 
-    /// Forgets an entity. The caller has noted the changes.
+    /// Removes an entity. The caller has noted the change.
     void erase(const State& state) { states_.erase(std::string{state.name()}); }
 
-    /// What `make` makes of each on a page.
+    /// The results of `make` for each entity on a page.
     template <class Listed, class Make>
     [[nodiscard]] std::vector<Listed> list(const Page& page, Make make) const {
         std::vector<Listed> all;

@@ -1,5 +1,5 @@
 /// @file
-/// The ordering groups of a queue, by their names.
+/// The ordering groups of a queue by name.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// Owns the ordering groups that jobs with ids name. Many last no longer than one job.
+/// Owns the ordering groups of jobs with ids. Many groups last no longer than one job.
 ///
 /// Not thread safe.
 class NamedGroups {
@@ -25,7 +25,7 @@ public:
         by_name_.each([this](OrderingGroup& group) { groups_.destroy(group); });
     }
 
-    /// The group of that name, which begins without jobs if there is none yet.
+    /// The group with this name. A new group has no jobs.
     [[nodiscard]] OrderingGroup& open(const std::string& name) {
         const auto hash = payload_hash(name);
         const auto has_name = [&name](const OrderingGroup& any) { return any.name == name; };
@@ -42,16 +42,16 @@ public:
         return group;
     }
 
-    /// Starts to load the place of a name in the index into the cache.
+    /// Starts to load the index entry of a name into the cache.
     void fetch(const std::string& name) const noexcept { by_name_.fetch(payload_hash(name)); }
 
-    /// Ends a group that no job names any more.
+    /// Ends a group without members.
     void close(OrderingGroup& group) {
         by_name_.remove(payload_hash(group.name), group);
         groups_.destroy(group);
     }
 
-    /// Calls `visit` with each group, in no order. It must not open or close any.
+    /// Calls `visit` with each group, in no order. `visit` must not open or close groups.
     template <class Visit>
     void each(Visit visit) const {
         by_name_.each(visit);

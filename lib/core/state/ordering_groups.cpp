@@ -56,7 +56,7 @@ void OrderingGroups::hold_back(GroupedJob& job) {
     JobPlaces::withdraw(job);
     ++job.queue.blocked;
     if (!job.queue.has_ids) return;
-    // All that Redis knows of its time: it has fallen due before if it was put off.
+    // Redis knows only this time of a waiting job. It differs from `run_at` if the job was put off.
     job.run_at = job.joined_at();
 }
 
@@ -68,8 +68,8 @@ void OrderingGroups::fit(OrderingGroup& group) {
         job.eligible = true;
         if (job.state == JobState::State::ready) {
             --job.queue.blocked;
-            // Its turn begins now: ranked by when it fell due, those of a long group would come
-            // before all others.
+            // The job is due from now on. Ranked by its first due time, the jobs of a long group
+            // would precede all other jobs.
             if (job.queue.has_ids) job.run_at = std::max(job.run_at, now_);
             places_.make_ready(job);
         }

@@ -11,44 +11,46 @@
 
 namespace routemaster::detail {
 
-/// Keeps all but the first jobs of each group from being acquired.
+/// Makes only the first jobs of each group eligible: they may be acquired. A *detached* job stands
+/// in the index of its queue, but in no list of the queue and under no lease.
 ///
 /// Not thread safe.
 class OrderingGroups {
 public:
-    /// `places` must outlive it.
+    /// `places` must outlive the object.
     explicit OrderingGroups(JobPlaces& places) : places_{places} {}
 
-    /// When what follows happens.
+    /// Sets the time of the following calls.
     void set_now(TimePoint now) noexcept { now_ = now; }
 
-    /// Puts a job that is nowhere at the end of its group.
+    /// Appends a detached job to its group.
     static void join(GroupedJob& job);
-    /// The same of one with an id, which is due. The group gets the concurrency that it asks for.
+    /// Appends a detached job with an id to its group when the job is due. The group takes its
+    /// concurrency.
     void enter(GroupedJob& job);
-    /// Takes a job that is nowhere out of its group, if it is in it. A group of jobs with ids gets
-    /// the concurrency that the last of them asks for.
+    /// Takes a detached job out of its group. Does nothing for a job outside. A group of jobs with
+    /// ids takes the concurrency of its last job.
     void leave(GroupedJob& job);
 
-    /// Lets jobs at the first blocked of a group in while there is capacity, and keeps the last
-    /// ones out again while a group that became narrower has too many. What is PENDING is let be.
+    /// Makes blocked jobs eligible while the limit allows. If the limit is exceeded, makes the last
+    /// eligible jobs blocked again. PENDING jobs stay PENDING.
     void fit(OrderingGroup& group);
 
-    /// Lets a group have another number of jobs under way. Those that are stay under way.
+    /// Sets how many jobs of a group may run at once. PENDING jobs stay PENDING.
     void set_concurrency(OrderingGroup& group, std::uint32_t concurrency);
 
-    /// Keeps all but the first `most` jobs of a group from being acquired.
+    /// Makes only the first `most` jobs of a group eligible.
     void narrow(OrderingGroup& group, std::uint32_t most);
 
-    /// Lets a group have one job more after a success, and two less after a failure, but no more
-    /// than `most`. What it may begin with it regains after failures, too: or one job that is
-    /// never done would keep the others waiting.
+    /// Changes the window of a group: 1 job more after a success, 2 fewer after a failure, at most
+    /// `most`. Failures do not push the window below its first value. A window narrowed below this
+    /// value grows even after failures: otherwise a job without success would stop the group.
     void adapt(OrderingGroup& group, bool success, std::uint32_t most);
 
 private:
-    /// Puts a job behind the others of its group.
+    /// Appends a job to its group.
     static void append(GroupedJob& job);
-    /// A READY job that may not be acquired any more goes back to those that wait.
+    /// Makes a READY job blocked.
     static void hold_back(GroupedJob& job);
 
     JobPlaces& places_;

@@ -1,5 +1,5 @@
 /// @file
-/// That a queue is paused, as a journal keeps it.
+/// A paused queue in a journal.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::detail {
 
-/// A queue from which nothing is acquired. It is there only while the queue is paused.
+/// A paused queue. Exists only while the queue is paused.
 struct PausedQueueState : Entity {
     static constexpr Record record{
         .whole = 22, .gone = 23, .fields = 1, .fields_min = 1, .format = 6};

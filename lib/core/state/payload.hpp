@@ -1,5 +1,5 @@
 /// @file
-/// The bytes of a job in one block of memory, and the hash that finds them.
+/// The bytes of a job in one block of memory, and their hash.
 
 #pragma once
 
@@ -14,10 +14,9 @@
 
 namespace routemaster::detail {
 
-/// The hash of encoded jobs and of keys. Files store that of jobs: it is the same on all machines
-/// and never changes.
-///
-/// Austin Appleby's MurmurHash64A with seed 0, its two halves combined by XOR.
+/// The hash of encoded jobs and of keys: Austin Appleby's MurmurHash64A with seed 0, its two halves
+/// combined by XOR. Files store the hashes of jobs, so the function is equal on all machines and
+/// never changes.
 [[nodiscard]] inline std::uint32_t payload_hash(std::string_view bytes) noexcept {
     constexpr std::uint64_t factor = 0xc6a4a7935bd1e995;
     constexpr std::size_t word = sizeof(std::uint64_t);
@@ -42,14 +41,14 @@ namespace routemaster::detail {
     return static_cast<std::uint32_t>(hash ^ (hash >> 32U));
 }
 
-/// The hash of a job with a key, which its bytes do not identify. Files store it, too.
+/// The hash of a job with a key. Its bytes do not identify the job. Files store this hash, too.
 [[nodiscard]] constexpr std::uint32_t id_hash(std::uint64_t id) noexcept {
     return static_cast<std::uint32_t>(id ^ (id >> 32U));
 }
 
-/// An encoded job. Its size and its hash are known even while its bytes are only in a journal:
-/// there may be more jobs than fit in memory. The memory of its bytes is not its own: it must be
-/// the same in all calls, and the payload must be freed before its end.
+/// An encoded job. There may be more jobs than fit in memory, so the bytes may be in a journal
+/// only. Size and hash are always known. All calls must pass the memory of the constructor, and the
+/// payload must be freed before this memory ends.
 ///
 /// Not thread safe.
 class Payload {
@@ -70,26 +69,26 @@ public:
     /// Whether the bytes are in memory.
     [[nodiscard]] bool resident() const noexcept { return (block_ & elsewhere) == 0; }
 
-    /// The encoded job. It must be resident.
+    /// The encoded job, which must be resident.
     [[nodiscard]] std::string_view text() const noexcept {
         ROUTEMASTER_ASSERT(resident());
         return {block() + sizeof(std::uint32_t), size_};
     }
 
-    /// Offset of the bytes in their row of the journal; 0 until it is set.
+    /// Offset of the bytes in their row of the journal; 0 before `note_offset`.
     [[nodiscard]] std::uint32_t offset() const noexcept {
         if (!resident()) return static_cast<std::uint32_t>(block_ >> 1U);
         std::uint32_t offset = 0;
         std::memcpy(&offset, block(), sizeof offset);
         return offset;
     }
-    /// Sets it. The bytes must be resident.
+    /// Sets the offset. The bytes must be resident.
     void note_offset(std::uint32_t offset) noexcept {
         ROUTEMASTER_ASSERT(resident());
         std::memcpy(block(), &offset, sizeof offset);
     }
 
-    /// Has other bytes from now on, under the same hash. They must be fewer than 4 GiB.
+    /// Replaces the bytes, but not the hash. There must be fewer than 4 GiB.
     void replace(SmallBlocks& memory, std::string_view bytes) {
         const auto before = block_;
         fill(memory, bytes, 0);
@@ -100,7 +99,7 @@ public:
         ROUTEMASTER_ASSERT(bytes.size() == size_);
     }
 
-    /// Frees the bytes, which must be resident, and can be read again at `offset`.
+    /// Frees the resident bytes. A journal can read the bytes again at `offset`.
     void evict(SmallBlocks& memory) noexcept {
         const auto offset = this->offset();
         memory.free(block(), sizeof offset + size_);
@@ -112,13 +111,13 @@ public:
         fill(memory, bytes, offset());
     }
 
-    /// Frees the bytes, if they are resident, for good.
+    /// Frees the bytes, if resident, for good.
     void free(SmallBlocks& memory) noexcept {
         if (resident()) evict(memory);
     }
 
 private:
-    /// Marks an offset that is stored in place of a block's address.
+    /// Marks an offset stored in place of a block's address.
     static constexpr std::uintptr_t elsewhere = 1;
 
     [[nodiscard]] char* block() const noexcept { return reinterpret_cast<char*>(block_); }
@@ -130,9 +129,8 @@ private:
         block_ = reinterpret_cast<std::uintptr_t>(block);
     }
 
-    /// The address of a block (the offset, followed by the bytes), or the offset alone, marked.
-    /// There are millions of these, and an offset beside the address would cost each of them eight
-    /// bytes.
+    /// The address of a block (the offset, then the bytes), or the marked offset alone. There are
+    /// millions of payloads, and an offset beside the address would take 8 bytes more in each.
     std::uintptr_t block_ = 0;
     std::uint32_t size_;
     std::uint32_t hash_;

@@ -57,7 +57,7 @@ void QueueRates::keep(const std::string& group, const TokenBucket& bucket, TimeP
     forget_full(now);
 }
 
-/// Two for each one that is kept: so at most some of them are full.
+/// Examines two buckets for each bucket that is stored, so full buckets do not pile up.
 void QueueRates::forget_full(TimePoint now) {
     for (int n = 0; n < 2 && !buckets_.empty(); ++n) {
         auto next = buckets_.upper_bound(looked_at_);
@@ -94,7 +94,7 @@ JobState* QueueRates::in_turn(JobState& job, TimePoint now) {
     JobPlaces::withdraw(job);
     throttle(own);
     if (has_token) {
-        // If that one ends without a beginning, the next has its turn.
+        // If `first` ends before it begins, the next job of the group has its turn.
         open_at(closed, now);
         return first;
     }
@@ -126,8 +126,8 @@ void QueueRates::open_at(ClosedGroups::iterator group, TimePoint at) {
     openings_.emplace(at, group->first);
 }
 
-/// After the clock was set back: no group opens later than an empty bucket has its first token. Who
-/// comes late is no such clock.
+/// Corrects opening times after the clock was set back: no group opens later than an empty bucket
+/// gets its first token. `late_max` more is allowed, for late calls.
 void QueueRates::reopen_late(TimePoint now) {
     const auto& limit = *limits_.each_group;
     const auto first = TokenBucket::emptied(limit, now).next(limit, now);
@@ -153,13 +153,13 @@ JobState* QueueRates::opened_before(const JobState* other, TimePoint now) {
         const auto& [at, name] = *openings_.begin();
         const auto group = closed_.find(name);
         if (bucket_of(name, now).tokens(*limits_.each_group, now) == 0) {
-            // Then it opens later.
+            // The group has no token yet and opens later.
             reopen(group, now);
             continue;
         }
         auto& job = *group->second.jobs.begin()->second;
-        // Not later than it opened: or it would wait long when it fell due before the clock was
-        // set back.
+        // The clock may have been set back since the job joined, and `joined_at()` may lie far
+        // ahead. The job counts as due when its group opened, at the latest.
         const auto due = std::min(job.joined_at(), at);
         const auto rank = saturating_add(due, -job.priority() * priority_step);
         return other == nullptr || rank < RankedJobs::rank_of(*other) ? &job : nullptr;
@@ -182,7 +182,7 @@ std::vector<JobState*> QueueRates::take_back(std::size_t most) {
         auto& job = *next->second;
         name = group->first;
         position = job.position;
-        // Its group ends with its last job.
+        // `remove` erases the group with its last job.
         if (jobs.size() == 1) ++group;
         remove(job);
         taken.push_back(&job);

@@ -1,5 +1,5 @@
 /// @file
-/// The tokens of a queue with rate limits, and the jobs of its groups that wait for one.
+/// The tokens of a queue with rate limits, and its throttled jobs.
 
 #pragma once
 
@@ -19,12 +19,13 @@
 
 namespace routemaster::detail {
 
-/// A queue without rate limits has none.
+/// Exists for a queue with rate limits only.
 ///
-/// A READY job that comes to its turn while its group has no token is *throttled*: it stands here
-/// and in no list, so nobody looks at it again, and delays no job of another group. Its group opens
-/// when its next token comes. Then the first of its throttled jobs has its turn again, before all
-/// that fell due later; and the next one, as long as there is a token.
+/// A READY job is *throttled* when its turn comes while its group has no token. A throttled job
+/// stands here and in no list: acquisitions do not meet it again, and jobs of further groups are
+/// not delayed. The group is *closed* until its next token comes and opens it. Then the first
+/// throttled job has its turn before all jobs with later due times. The next throttled jobs follow
+/// while there are tokens.
 ///
 /// Not thread safe.
 class QueueRates {
@@ -32,70 +33,70 @@ public:
     [[nodiscard]] const RateLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] bool limited() const noexcept { return limits_ != RateLimits{}; }
 
-    /// Sets other limits. Buckets begin full, and all that is throttled goes back, bit by bit.
+    /// Sets the limits. All buckets are full then. Throttled jobs leave in chunks, by `take_back`.
     void change(const RateLimits& limits);
 
-    /// The limits come from a journal, which does not have the tokens that were taken: the next
-    /// acquisition finds all buckets empty.
+    /// To be called when the limits come from a journal. The journal does not contain the taken
+    /// tokens, so the next acquisition finds all buckets empty.
     void forget_tokens() noexcept { restored_ = true; }
 
-    /// Whether it is of no use: there are no limits, and nothing is throttled because of former
-    /// ones.
+    /// Whether the object can go: there are no limits, and former limits throttle no job.
     [[nodiscard]] bool over() const noexcept {
         return !limited() && throttled() == 0 && !going_back_;
     }
 
     // --- Tokens ---------------------------------------------------------------------------------
 
-    /// An acquisition begins.
+    /// Begins an acquisition.
     void begin(TimePoint now);
 
-    /// Jobs of the queue that may begin now, whatever their groups.
+    /// How many jobs of the queue may begin now, regardless of their groups.
     [[nodiscard]] std::uint32_t tokens(TimePoint now) const;
 
-    /// When the queue has a token, and a group of it; `now` if it has one, or has no limit.
+    /// When the queue (`next`) or a group (`next_of`) has a token; `now` if it has one or has no
+    /// limit.
     [[nodiscard]] TimePoint next(TimePoint now) const;
     [[nodiscard]] TimePoint next_of(const std::string& group, TimePoint now) const;
 
-    /// A job begins: it takes a token of the queue, and one of its group.
+    /// Takes a token of the queue and a token of the job's group, when the job begins.
     void take(const JobState& job, TimePoint now);
 
     // --- Throttled jobs -------------------------------------------------------------------------
 
-    /// The job that begins when it is the turn of one that is READY and not throttled: the first of
-    /// its group that is throttled, or itself. The other one is throttled then. Null when the group
-    /// has no token: then the job itself is.
+    /// Which job begins when the turn of `job` comes; `job` is READY and not throttled. Either the
+    /// first throttled job of its group (`job` is throttled instead) or `job` itself. Null when the
+    /// group has no token; `job` is throttled then.
     [[nodiscard]] JobState* in_turn(JobState& job, TimePoint now);
 
-    /// The throttled job whose turn comes before that of `other`, which is READY and not throttled,
-    /// or null: of the group that opened first, if it opened, the first job. Null when `other` fell
-    /// due earlier, the priorities of both included.
+    /// The throttled job whose turn comes before the turn of `other`: the first job of the group
+    /// that opened first. `other` is READY and not throttled, or null. Null when no group is open,
+    /// or when `other` precedes this job by due time and priority.
     [[nodiscard]] JobState* opened_before(const JobState* other, TimePoint now);
 
-    /// A throttled job is taken away.
+    /// Removes a throttled job.
     void remove(GroupedJob& job);
 
-    /// Takes jobs that go back because the limits changed, at most `most`, in their order.
+    /// Takes at most `most` jobs, in their order, that former limits throttled.
     [[nodiscard]] std::vector<JobState*> take_back(std::size_t most);
 
     [[nodiscard]] std::size_t throttled() const noexcept { return throttled_since_.size(); }
 
-    /// Since when the oldest of them has been due; `never` when there is none.
+    /// Since when the oldest throttled job has been due; `never` when no job is throttled.
     [[nodiscard]] TimePoint throttled_since() const noexcept {
         return throttled_since_.empty() ? never : *throttled_since_.begin();
     }
 
-    /// Whether more go back at once.
+    /// Whether `take_back` has more jobs.
     [[nodiscard]] bool going_back() const noexcept { return going_back_.has_value(); }
-    /// When the next group opens, or has opened; `never` when none is closed.
+    /// When the next closed group opens or has opened; `never` when no group is closed.
     [[nodiscard]] TimePoint opens_at() const noexcept {
         return openings_.empty() ? never : openings_.begin()->first;
     }
 
 private:
-    /// A group with throttled jobs, by their positions. It ends with the last of them.
+    /// A group with throttled jobs, by position. It ends with its last throttled job.
     struct ClosedGroup {
-        TimePoint opens_at{};  ///< When it has a token: each job that begins changes that.
+        TimePoint opens_at{};  ///< When it has a token; changes with each job that begins.
         std::map<std::uint64_t, GroupedJob*> jobs{};
     };
     using ClosedGroups = std::map<std::string, ClosedGroup>;
@@ -106,25 +107,25 @@ private:
 
     void throttle(GroupedJob& job);
     void open_at(ClosedGroups::iterator group, TimePoint at);
-    /// Looks again when a group has a token.
+    /// Computes again when a closed group opens.
     void reopen(ClosedGroups::iterator group, TimePoint now);
     void reopen_late(TimePoint now);
 
-    /// Groups that one acquisition lets open sooner after the clock was set back, at most; the rest
-    /// waits for the next.
+    /// How many groups an acquisition lets open sooner after the clock was set back. The next
+    /// acquisition continues.
     static constexpr int reopened_max = 1'000;
 
     RateLimits limits_{};
     bool restored_ = false;
     TokenBucket bucket_{};
-    TokenBucket unused_{};  ///< Of a group that no bucket is kept for.
-    /// Of groups, as long as they are not full, and a little longer.
+    TokenBucket unused_{};  ///< The bucket of every group not in `buckets_`.
+    /// Buckets of groups. A full bucket is removed some time later.
     std::map<std::string, TokenBucket> buckets_{};
-    std::string looked_at_{};  ///< The last of them that was looked at whether it is full.
+    std::string looked_at_{};  ///< The bucket that `forget_full` last examined.
     ClosedGroups closed_{};
-    std::set<std::pair<TimePoint, std::string>> openings_{};  ///< When each of those opens.
+    std::set<std::pair<TimePoint, std::string>> openings_{};  ///< When each closed group opens.
     std::multiset<TimePoint> throttled_since_{};  ///< When each throttled job joined its group.
-    /// The limits changed: what is throttled behind this group and position goes back.
+    /// Set after the limits changed. Throttled jobs behind this group and position leave.
     std::optional<std::pair<std::string, std::uint64_t>> going_back_{};
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// A queue of the state machine: where its jobs stand, and whether anybody waits for them.
+/// A queue of the state machine: the places of its jobs, and whether workers wait for jobs.
 
 #pragma once
 
@@ -27,7 +27,7 @@ namespace routemaster::detail {
 
 /// One queue.
 struct QueueState {
-    /// The memory must outlive it.
+    /// The memory must outlive the queue.
     QueueState(std::string what, SmallBlocks& memory)
         : name{std::move(what)},
           payloads{memory},
@@ -35,42 +35,42 @@ struct QueueState {
           has_ids{!is_ruby_queue(name)} {}
 
     std::string name;
-    SmallBlocks& payloads;     ///< Where the payloads of its jobs are.
-    bool of_deliveries;        ///< It is the one of delivery jobs, which is always there.
+    SmallBlocks& payloads;     ///< The payloads of its jobs.
+    bool of_deliveries;        ///< The queue of delivery jobs.
     bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
-    HashIndex<JobState> jobs;  ///< All: by their payloads, those with a key by their ids.
-    HashIndex<JobState> keys;  ///< Those that have their keys, by these.
-    IdIndex by_id;             ///< All, if they have ids.
+    HashIndex<JobState> jobs;  ///< All jobs, by payload; jobs with a key, by id.
+    HashIndex<JobState> keys;  ///< Jobs with a key of their own, by key.
+    IdIndex by_id;             ///< All jobs with ids.
     Schedule scheduled;
     BuriedJobs buried;
-    ReadyJobs ready;          ///< READY and eligible, and not among those below.
+    ReadyJobs ready;          ///< READY and eligible, for all workers, without a priority.
     RankedJobs ranked;        ///< READY, with a priority.
-    Dependents dependents;    ///< Who waits for which job.
-    std::size_t waiting = 0;  ///< SCHEDULED, and not in `scheduled`, as they wait for others.
+    Dependents dependents;    ///< The jobs waiting for each job.
+    std::size_t waiting = 0;  ///< SCHEDULED but not in `scheduled`: wait for jobs.
     std::size_t blocked = 0;  ///< READY and not eligible.
-    NamedGroups groups;       ///< Of jobs with ids: those that a job of the queue names.
+    NamedGroups groups;       ///< Groups of jobs with ids.
 
-    // Only delivery jobs are not for everybody.
+    // Only delivery jobs may be for a part of the workers.
 
-    std::map<std::string, CallbackState, std::less<>> callbacks;  ///< By their names.
-    ReadyJobs abandoned;            ///< Their subscriber is gone: anybody may end them.
-    std::size_t ready_for_few = 0;  ///< READY in these two.
+    std::map<std::string, CallbackState, std::less<>> callbacks;  ///< By name.
+    ReadyJobs abandoned;            ///< Without a subscriber: any worker may end them.
+    std::size_t ready_for_few = 0;  ///< READY in `callbacks` and `abandoned`.
 
     std::size_t pending = 0;
-    bool paused = false;  ///< Nothing is acquired. Such a queue stays though it has no jobs.
-    std::unique_ptr<QueueRates> rates{};  ///< If it has rate limits, or had; the same holds then.
-    /// A worker got less than it asked for and has not been woken since. Also of a queue that
-    /// begins: who asked for its jobs before left no trace.
+    bool paused = false;  ///< Acquisitions get nothing. A paused queue stays without jobs.
+    std::unique_ptr<QueueRates> rates{};  ///< Null without rate limits, past or present.
+    /// A worker got fewer jobs than wanted and has not been woken since. True for a new queue: a
+    /// worker may have asked for its jobs before the queue existed.
     bool hungry = true;
-    bool woken = false;            ///< Stands in the list of queues to wake.
-    bool callbacks_hungry = true;  ///< As `hungry`, of workers that serve callbacks.
-    bool callbacks_woken = false;  ///< As `woken`, of `callback_watch`.
+    bool woken = false;            ///< In the list of queues to wake.
+    bool callbacks_hungry = true;  ///< As `hungry`, for workers with callbacks.
+    bool callbacks_woken = false;  ///< As `woken`, for `callback_watch`.
 
     [[nodiscard]] bool limited() const noexcept { return rates != nullptr && rates->limited(); }
-    /// Whether it stays though it has no jobs.
+    /// Whether the queue stays without jobs.
     [[nodiscard]] bool kept() const noexcept { return of_deliveries || paused || limited(); }
 
-    /// The job that is acquired next of those that are for everybody; null when there is none.
+    /// The next job for an acquisition by any worker; null without jobs.
     [[nodiscard]] JobState* first_ready() const noexcept {
         auto* listed = ready.front();
         return ranked.precede(listed) ? &ranked.first() : listed;

@@ -1,5 +1,5 @@
 /// @file
-/// READY jobs that have a priority.
+/// READY jobs with a priority.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster::detail {
 
-/// Jobs by their ranks and, among equals, in the order of their pushes. The rank of a job is when
-/// it fell due, less `priority_step` for each level of its priority. It never changes while the job
-/// waits, so a job need not be moved as it ages. Takes nothing while it is empty.
+/// Jobs by rank and, with equal ranks, in the order of pushes. The rank of a job is its due time
+/// less `priority_step` for each level of its priority. Ranks do not change while jobs wait, so
+/// ageing moves no job. Takes no memory while empty.
 ///
 /// Not thread safe.
 class RankedJobs {
@@ -26,16 +26,16 @@ public:
         return saturating_add(job.run_at, -job.priority() * priority_step);
     }
 
-    /// The job whose turn it is. There must be one.
+    /// The next job. There must be a job.
     [[nodiscard]] JobState& first() const noexcept { return *jobs_.first().job; }
 
-    /// Whether the first of these goes before `other`, which has no priority and may be null. Of
-    /// equals the one without a priority goes first.
+    /// Whether the first job precedes `other`. `other` has no priority or is null. At equal ranks,
+    /// the job without a priority comes first.
     [[nodiscard]] bool precede(const JobState* other) const noexcept {
         return !empty() && (other == nullptr || jobs_.first().rank < other->run_at);
     }
 
-    /// Priority and due time of a job must not change while it is here.
+    /// Priority and due time of a job must not change while the job is here.
     void insert(JobState& job) { jobs_.insert({rank_of(job), &job}); }
     void remove(JobState& job) { jobs_.remove({rank_of(job), &job}); }
 

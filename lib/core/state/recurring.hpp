@@ -57,47 +57,48 @@ struct RecurringState : Entity {
     RecurringJob job;
 };
 
-/// All recurring jobs, and which is due next.
+/// All recurring jobs, and their order by due time.
 ///
 /// Not thread safe.
 class RecurringTable {
 public:
-    /// Must outlive it.
+    /// Must outlive the table.
     explicit RecurringTable(ChangeLog& changes) : changes_{changes} {}
 
     [[nodiscard]] RecurringState* find(const std::string& name) { return table_.find(name); }
 
-    /// As `PutRecurringJob`. Whether it is due sooner than before, and its schedulers are to wake.
+    /// As `PutRecurringJob`. Returns true when the ticks changed and the job is not paused: its
+    /// schedulers must be woken.
     bool put(const PutRecurringJob& step, TimePoint now);
     void remove(RecurringState& state);
-    /// Whether it is to wake its schedulers.
+    /// Returns true when its schedulers must be woken.
     bool pause(RecurringState& state, bool paused, TimePoint now);
 
     [[nodiscard]] std::vector<RecurringJob> list(const Page& page) const;
     [[nodiscard]] DueRecurring due(std::uint32_t limit, TimePoint now);
 
-    /// The one that a step is about; null when the step is stale.
+    /// The recurring job named by a step; null when the step is stale.
     [[nodiscard]] RecurringState* fresh(const RunRecurringJob& step);
-    /// Whether the tick of a step is still to be run.
+    /// Whether the tick of a step must still run.
     [[nodiscard]] static bool wants_run(const RecurringState& state, const RunRecurringJob& step) {
         const bool runs = step.push != nullptr || step.post != nullptr;
         return runs && step.until > state.job.settled_until && step.until != state.job.last_at;
     }
-    /// Settles the ticks that a step settles, after the push or post that it `ran`, if any.
+    /// Settles the ticks of a step. `ran` tells the outcome of its push or post, if any.
     void settle(RecurringState& state, const RunRecurringJob& step, RecurringRun::Outcome ran);
 
     /// For a journal.
     [[nodiscard]] NamedTable<RecurringState>& table() noexcept { return table_; }
-    /// The table was restored.
+    /// Called after the table was restored.
     void settle_restored();
 
 private:
-    /// Changes when it is due. It is in `due_` while it is not paused.
+    /// Changes the due time. The job is in `due_` while not paused.
     void move(RecurringState& state, bool paused, TimePoint next_at);
 
     ChangeLog& changes_;
     NamedTable<RecurringState> table_;
-    std::set<std::pair<TimePoint, std::string>> due_;  ///< When each is due, and its name.
+    std::set<std::pair<TimePoint, std::string>> due_;  ///< Due time and name of each.
 };
 
 }  // namespace routemaster::detail

@@ -26,7 +26,7 @@ namespace routemaster::detail {
 
 struct SubscriberState;
 
-/// A topic, and who wants its events, in the order of their tokens.
+/// A topic and its subscribers, in the order of their tokens.
 struct TopicState : Entity {
     static constexpr Record record{
         .whole = 1, .gone = 2, .fields = 3, .fields_min = 3, .format = 1};
@@ -48,7 +48,7 @@ struct TopicState : Entity {
 
     Topic topic;
     std::vector<SubscriberState*> subscribers;
-    CounterState* published = nullptr;  ///< Of its current publisher; null until it is needed.
+    CounterState* published = nullptr;  ///< Of its current publisher; null until first used.
     CounterState* bytes = nullptr;
 };
 
@@ -132,7 +132,7 @@ public:
     }
     [[nodiscard]] TokenState* token(const std::string& token) { return tokens_.find(token); }
 
-    /// All there are, for a journal to restore.
+    /// All tables, to be restored by a journal.
     [[nodiscard]] auto tables() noexcept { return std::tie(topics_, subscribers_, tokens_); }
 
     TopicState& create_topic(const std::string& name, std::optional<std::string> publisher) {
@@ -190,8 +190,8 @@ public:
         auto* state = topic(name);
         if (state == nullptr) return;
         std::erase(state->subscribers, &subscriber);
-        // Only subscriptions created this topic. If it stayed, it would stay for ever, and one
-        // client can create any number of them.
+        // Only subscriptions created this topic. Left in place, it would stay for ever, and a
+        // client could create any number of such topics.
         const auto& topic = state->topic;
         if (state->subscribers.empty() && !topic.publisher && topic.events == 0) remove(*state);
     }
@@ -238,7 +238,7 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Connects what has been restored, in whatever order it was.
+    /// Connects restored entities. They may have been restored in any order.
     void settle_restored(JobTable& jobs) {
         claims_.clear();
         for (const auto& [name, state] : topics_) count_claim(state.topic);
@@ -271,7 +271,7 @@ private:
     NamedTable<TopicState> topics_;
     NamedTable<SubscriberState> subscribers_;
     NamedTable<TokenState> tokens_;
-    std::unordered_map<std::string, std::uint32_t> claims_;  ///< Topics, by their publisher.
+    std::unordered_map<std::string, std::uint32_t> claims_;  ///< Number of topics by publisher.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// The jobs of a queue that wait for their time.
+/// The jobs of a queue waiting for their due times.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// SCHEDULED jobs by due time and, among equals, in the order of their pushes. Each operation takes
-/// logarithmic time, whatever is due.
+/// SCHEDULED jobs by due time and, with equal due times, in the order of pushes. Each operation
+/// takes logarithmic time, however many jobs are due.
 ///
-/// A restart may restore millions, all due. They stay in a sorted array, which takes half the
-/// memory of a tree.
+/// A restart may restore millions of due jobs. They stay in a sorted array, with half the memory of
+/// a tree.
 ///
 /// Not thread safe.
 class Schedule {
@@ -32,7 +32,7 @@ public:
         return std::pair{a.run_at, a.order} < std::pair{b.run_at, b.order};
     }
 
-    /// The job that is due first. There must be one.
+    /// The first job by due time. There must be a job.
     [[nodiscard]] JobState& first() const noexcept {
         if (restored_left_ == 0) return *inserted_.first().job;
         auto& restored = *restored_[restored_first_];
@@ -41,7 +41,7 @@ public:
                    : *inserted_.first().job;
     }
 
-    /// The job that is due last. There must be one.
+    /// The last job by due time. There must be a job.
     [[nodiscard]] JobState& last() const noexcept {
         if (restored_left_ == 0) return *inserted_.last().job;
         auto& restored = *restored_[restored_end_ - 1];
@@ -60,8 +60,8 @@ public:
         inserted_.remove({job.run_at, &job});
     }
 
-    /// Takes over jobs; neither they nor others may be in it. Fastest when they are nearly in
-    /// order.
+    /// Inserts all restored jobs. The schedule must contain no restored jobs yet, and none of
+    /// `jobs`. Fastest when `jobs` is nearly sorted.
     void restore(std::vector<JobState*> jobs) {
         std::sort(jobs.begin(), jobs.end(),
                   [](const JobState* a, const JobState* b) { return earlier(*a, *b); });
@@ -77,7 +77,7 @@ public:
         restored_ = std::move(jobs);
     }
 
-    /// How many are due. It looks at few of them.
+    /// Number of due jobs. Reads few jobs.
     [[nodiscard]] std::size_t count_due(TimePoint now) const {
         return restored_due(now) +
                inserted_.count([now](const Slot& slot) { return slot.run_at <= now; });
@@ -87,7 +87,7 @@ private:
     static constexpr std::uint64_t is_restored = std::uint64_t{1} << 63U;
 
     struct Slot {
-        TimePoint run_at;  // That of the job: most comparisons need only this.
+        TimePoint run_at;  // A copy from the job: most comparisons need only this.
         JobState* job;
 
         friend bool operator<(const Slot& a, const Slot& b) noexcept {
@@ -113,7 +113,7 @@ private:
         while (restored_[restored_end_ - 1] == nullptr) --restored_end_;
     }
 
-    /// Counts block by block, and the last of them job by job.
+    /// Counts whole blocks, and the jobs of the last block one by one.
     [[nodiscard]] std::size_t restored_due(TimePoint now) const {
         const auto end = std::upper_bound(blocks_.begin(), blocks_.end(), now);
         if (end == blocks_.begin()) return 0;
@@ -128,13 +128,13 @@ private:
     }
 
     CountedTree<Slot> inserted_;
-    std::vector<JobState*> restored_;  ///< Sorted; null where one has left.
-    /// Restored jobs are counted by so many.
+    std::vector<JobState*> restored_;  ///< Sorted; null in place of a removed job.
+    /// Number of restored jobs in a block.
     static constexpr std::size_t block = 256;
-    std::vector<TimePoint> blocks_;       ///< When the first of each block is or was due.
-    std::vector<std::uint32_t> left_of_;  ///< How many have left the blocks: a Fenwick tree.
-    std::size_t restored_first_ = 0;      ///< The first that has not.
-    std::size_t restored_end_ = 0;        ///< Behind the last that has not.
+    std::vector<TimePoint> blocks_;       ///< The due time of each block's first job.
+    std::vector<std::uint32_t> left_of_;  ///< Removed jobs by block, in a Fenwick tree.
+    std::size_t restored_first_ = 0;      ///< The first job still there.
+    std::size_t restored_end_ = 0;        ///< Behind the last job still there.
     std::size_t restored_left_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// Numbers that are given once, also across restarts.
+/// Numbers assigned once, also across restarts.
 
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace routemaster::detail {
 
-/// The last number of a kind that was given, which a journal keeps though what bore it is gone.
+/// The last assigned number of a kind. A journal keeps the number after the numbered object is
+/// gone.
 struct SequenceState : Entity {
     static constexpr Record record{
         .whole = 18, .gone = 19, .fields = 2, .fields_min = 2, .format = 4};

@@ -1,5 +1,5 @@
 /// @file
-/// When a worker of each queue was last heard of.
+/// When a worker of each queue last sent a sign of life.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// Last signs of life by queue, of workers that are gone as well. Of more than `queues_max` queues
-/// the one that was served longest ago is forgotten. Not kept on disk.
+/// Last signs of life by queue, even of dead workers. Beyond `queues_max` queues, the queue with
+/// the oldest sign of life is forgotten. Not kept on disk.
 ///
 /// Not thread safe.
 class ServedQueues {

@@ -18,17 +18,17 @@ namespace routemaster::detail {
 
 struct TimerSpace;
 
-/// What somebody posted under an id.
+/// The content of a posted timer.
 struct TimerContent {
     std::string_view payload;  ///< Encoded.
     std::uint32_t retries_max = 0;
     Duration confirm_within{0};  ///< 0: as the listener says.
 };
 
-/// A timer, in any state. There may be many millions: beside its id and payload, each takes this,
-/// which is as much as a line of the cache, and its places in two indexes.
+/// A timer in any state. There may be many millions: a timer takes this struct (a cache line), its
+/// id and payload, and its entries in two indexes.
 struct StoredTimer : Entity {
-    /// `texts` is where its id and its content are, until `release`.
+    /// Id and content lie in `texts` until `release`.
     StoredTimer(TimerSpace& in, std::string_view id, const TimerContent& content,
                 SmallBlocks& texts)
         : Entity{Kind::timer}, id_rest_{static_cast<std::uint8_t>(id.size() - 1)}, space{in} {
@@ -38,7 +38,7 @@ struct StoredTimer : Entity {
     TimerState state = TimerState::pending;
 
 private:
-    std::uint8_t id_rest_;  ///< The length of the id, which is never empty, less one.
+    std::uint8_t id_rest_;  ///< Length of the id minus 1. Ids are not empty.
 
 public:
     TimePoint at{};  ///< As `TimerStatus::at`.
@@ -48,40 +48,40 @@ public:
     [[nodiscard]] std::string_view payload() const noexcept {
         return {text_ + id_begin() + id_size(), head() & ~has_rules};
     }
-    /// How often it came back.
+    /// How often the timer fired and was not confirmed in time.
     [[nodiscard]] std::uint32_t retries() const noexcept { return rules().retries; }
     [[nodiscard]] std::uint32_t retries_max() const noexcept { return rules().retries_max; }
     /// 0: as the listener says.
     [[nodiscard]] Duration confirm_within() const noexcept {
         return Duration{rules().confirm_within};
     }
-    /// It must have retries.
+    /// Only for a timer with retries.
     void set_retries(std::uint32_t retries) noexcept {
         auto all = rules();
         all.retries = retries;
         std::memcpy(text_ + sizeof(std::uint32_t), &all, sizeof all);
     }
 
-    /// Takes another content, which did not come back yet.
+    /// Replaces the content. Resets the retries.
     void replace(const TimerContent& content, SmallBlocks& texts) {
         auto* text = made_text(id(), content, texts);
         release(texts);
         text_ = text;
     }
-    /// Starts to load what its end looks at, beside itself, into the cache.
+    /// Starts to load into the cache the data needed to end the timer, beside the timer itself.
     void fetch() const noexcept {
         prefetch(text_);
         prefetch(age.previous);
         prefetch(age.next);
     }
 
-    /// Frees its id and its content, at its end.
+    /// Frees id and content at the end of the timer.
     void release(SmallBlocks& texts) noexcept {
         texts.free(text_, id_begin() + id_size() + payload().size());
     }
 
 private:
-    /// What only timers with retries have.
+    /// Only for timers with retries.
     struct Rules {
         std::uint32_t retries = 0;
         std::uint32_t retries_max = 0;
@@ -122,7 +122,7 @@ private:
         return text;
     }
 
-    /// The length of the payload, marked if rules follow; the rules; the id; the payload.
+    /// The length of the payload, with a mark if rules follow; the rules; the id; the payload.
     char* text_ = nullptr;
 };
 static_assert(sizeof(StoredTimer) <= 64, "at most some 120 bytes with its places in the indexes");

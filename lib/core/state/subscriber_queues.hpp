@@ -1,6 +1,6 @@
 /// @file
-/// The batches of the state machine: for each subscriber a queue, in which at most one batch is
-/// CURRENT and all are in the order they began, and a list of its DEAD batches.
+/// The batches of the state machine. Each subscriber has a queue of batches, in the order of their
+/// beginnings, with at most one CURRENT batch, and a list of its DEAD batches.
 
 #pragma once
 
@@ -39,7 +39,8 @@ struct Death {
     std::string error;
 };
 
-/// A batch.
+/// A batch. It is CURRENT, and takes events, until it is *sealed*: by the first attempt or when
+/// full.
 struct BatchState : Entity {
     BatchState(const Uid& name, SubscriberQueue& in, TimePoint now, std::uint64_t number)
         : Entity{Kind::batch}, uid{name}, subscriber_queue{in}, created_at{now}, order{number} {}
@@ -47,25 +48,27 @@ struct BatchState : Entity {
     Uid uid;
     SubscriberQueue& subscriber_queue;
     TimePoint created_at;
-    std::uint64_t order;  ///< That of its delivery job.
+    std::uint64_t order;  ///< Order of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
-    bool restored = false;         ///< It comes from a journal: an attempt may have been made.
-    bool closed = false;           ///< CURRENT, but an attempt may have begun whose seal was lost.
-    bool sealed_here = false;      ///< Since this state was created: no attempt was made before.
-    JobState* job = nullptr;       ///< Null when it is DEAD.
-    std::unique_ptr<Death> death;  ///< Null unless it is DEAD.
+    /// Restored from a journal: an attempt may have been made before.
+    bool restored = false;
+    /// CURRENT, but takes no events: an attempt may have begun before a crash lost the seal.
+    bool closed = false;
+    /// Sealed by this process: no attempt was made before.
+    bool sealed_here = false;
+    JobState* job = nullptr;       ///< Null when DEAD.
+    std::unique_ptr<Death> death;  ///< Null unless DEAD.
     /// Why its last attempt failed; null before a failure. Not stored on disk: after a restart the
-    /// next failure says it again.
+    /// next failure sets the text again.
     std::unique_ptr<std::string> last_error;
-    bool full_record = false;  ///< Its row has a full record of it, at `offset`.
+    bool full_record = false;  ///< Its row has a full record of the batch, at `offset`.
     std::uint32_t offset = 0;  ///< Offset of the full record in its row.
     KeptMessages messages;
-    ListHook<BatchState> in_subscriber_queue;  ///< Among the queued, or the DEAD ones.
-    ListHook<BatchState> in_age;               ///< The same, over all subscriber queues.
+    ListHook<BatchState> in_subscriber_queue;  ///< Among the queued or DEAD batches.
+    ListHook<BatchState> in_age;               ///< As above, over all subscriber queues.
 
-    /// Whether it died before `other`. Those of one instant are ordered by their ids, as in other
-    /// stores.
+    /// Whether the batch died before `other`. With equal times the ids decide, as in all stores.
     [[nodiscard]] bool died_before(const BatchState& other) const {
         return std::tie(death->at, uid) < std::tie(other.death->at, other.uid);
     }
@@ -122,14 +125,15 @@ inline constexpr std::array<std::pair<const char*, const char*>, 21> subscriber_
         {"events.dropped", nullptr},
     }};
 
-/// All batches for one subscriber, whether or not it still exists.
+/// All batches of a subscriber, who may be gone.
 struct SubscriberQueue {
     OrderingGroup group;  ///< Its delivery jobs; named by the subscriber's token.
     BatchState* current = nullptr;
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> batches;
-    IntrusiveList<BatchState, &BatchState::in_subscriber_queue> dead;  ///< In the order they died.
+    /// In the order of their deaths.
+    IntrusiveList<BatchState, &BatchState::in_subscriber_queue> dead;
     std::uint64_t events = 0;  ///< Gauge: events in `batches`.
-    /// By `SubscriberQueueCounter`; the first increment creates each.
+    /// By `SubscriberQueueCounter`. Null before the first increment.
     std::array<CounterState*, subscriber_queue_counter_names.size()> counters{};
 };
 
@@ -155,12 +159,12 @@ public:
         return found == batches_.end() ? nullptr : found->second.get();
     }
 
-    /// Whether an id names a batch, or a delivery job that was pushed without one.
+    /// Whether a batch, or a delivery job pushed without a batch, has this id.
     [[nodiscard]] bool taken(const Uid& uid) const {
         return find(uid) != nullptr || jobs_.find(jobs_.deliveries(), delivery_job(uid)) != nullptr;
     }
 
-    /// Begins a CURRENT batch, and its delivery job. The id must not be taken.
+    /// Begins a CURRENT batch and its delivery job. The id must not be taken.
     BatchState& begin(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint due,
                       TimePoint now) {
         auto& batch = restore(subscriber_queue, uid, now, jobs_.next_order());
@@ -188,8 +192,7 @@ public:
         changes_.changed(batch);
     }
 
-    /// Removes a batch together with its job, and the subscriber queue if nothing needs it any
-    /// more.
+    /// Removes a batch with its job, and the subscriber queue if nothing else needs the queue.
     void remove(BatchState& batch, bool subscriber_exists) {
         auto& subscriber_queue = batch.subscriber_queue;
         dequeue(batch);
@@ -197,18 +200,18 @@ public:
         if (!subscriber_exists) close(subscriber_queue);
     }
 
-    /// Drops a batch that is not under delivery, and counts its events.
+    /// Drops a batch and counts its events. The batch must not be under delivery.
     void drop(BatchState& batch, SubscriberQueueCounter as, bool subscriber_exists) {
         count_events(batch, as);
-        // A crash could restore its job, which must then run before the jobs behind it.
+        // A crash could restore its job. The job must then precede the jobs behind the batch.
         changes_.skipped(batch.subscriber_queue.group);
         remove(batch, subscriber_exists);
     }
 
-    /// Makes a batch DEAD, and drops those that died first beyond `dead_max`.
+    /// Makes a batch DEAD. Beyond `dead_max` DEAD batches, drops the earliest deaths.
     void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
-        // A crash could restore its job, which must then run before the jobs behind it.
+        // A crash could restore its job. The job must then precede the jobs behind the batch.
         changes_.skipped(subscriber_queue.group);
         dequeue(batch);
         batch.current = false;
@@ -224,8 +227,8 @@ public:
         }
     }
 
-    /// Appends a DEAD batch to its group, as if it began now. False, without a change, when its
-    /// delivery job exists, because somebody pushed it.
+    /// Appends a DEAD batch to its group as a new batch. False, without a change, when a client has
+    /// pushed its delivery job.
     bool redeliver(BatchState& batch, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
         auto& queue = jobs_.deliveries();
@@ -255,7 +258,7 @@ public:
         forget(batch);
     }
 
-    /// Calls `visit` with each queued batch, oldest first, then with each DEAD one.
+    /// Calls `visit` with each queued batch, oldest first, then with each DEAD batch.
     template <class Visit>
     void each(Visit visit) const {
         for (const auto* list : {&by_age_, &dead_}) {
@@ -274,8 +277,8 @@ public:
     /// Bytes of all messages in all batches, including DEAD ones.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Drops the DEAD batches that died first, then the oldest others, skipping those under
-    /// delivery, at most `limit` in all.
+    /// Drops at most `limit` batches: first DEAD batches in the order of their deaths, then queued
+    /// batches, oldest first. Skips batches under delivery.
     template <class Exists>
     Dropped drop_oldest(std::uint32_t limit, Exists exists) {
         Dropped dropped;
@@ -312,7 +315,8 @@ public:
         counters_.add(*counter, increment);
     }
 
-    /// Forgets a subscriber queue whose subscriber is gone, once it is empty.
+    /// Removes the empty subscriber queue of a subscriber who is gone. Does nothing for a queue in
+    /// use.
     void close(SubscriberQueue& subscriber_queue) {
         if (!subscriber_queue.batches.empty() || !subscriber_queue.dead.empty() ||
             !subscriber_queue.group.jobs.empty())
@@ -323,19 +327,19 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Only adds a batch to the index; `settle_restored` finds its place.
+    /// Adds a batch to the index; `settle_restored` finds its place.
     BatchState& restore(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint created_at,
                         std::uint64_t order) {
         auto state = std::make_unique<BatchState>(uid, subscriber_queue, created_at, order);
         return *batches_.emplace(uid, std::move(state)).first->second;
     }
 
-    /// Removes a batch that has only been restored.
+    /// Removes a restored batch before `settle_restored`.
     void unrestore(BatchState& batch) { batches_.erase(batch.uid); }
 
     /// Puts every restored batch into its subscriber queue, in order, and finds its job. Called
-    /// before the jobs get their places. A batch without a job, which our journals never contain,
-    /// gets one.
+    /// before the jobs get their places. A batch without a job gets a job; routemaster's journals
+    /// contain no such batch.
     void settle_restored() {
         std::vector<BatchState*> all;
         for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
@@ -361,8 +365,8 @@ public:
         }
     }
 
-    /// Forgets the empty subscriber queues whose subscriber, by token, does not exist; the others
-    /// are for anybody to empty.
+    /// Removes the empty queues of subscribers who are gone. `Exists` says by token whether a
+    /// subscriber exists. Any worker may empty their non-empty queues.
     template <class Exists>
     void prune(Exists exists) {
         for (auto& [token, subscriber_queue] : subscriber_queues_) {
@@ -378,8 +382,7 @@ public:
 private:
     using ByAge = IntrusiveList<BatchState, &BatchState::in_age>;
 
-    /// Removes a batch from its subscriber queue, and ends its job, which makes the next one
-    /// eligible.
+    /// Removes a batch from its subscriber queue and ends its job. The next job becomes eligible.
     void dequeue(BatchState& batch) {
         auto& subscriber_queue = batch.subscriber_queue;
         count_events(batch, SubscriberQueueCounter::removed);
@@ -391,14 +394,15 @@ private:
         by_age_.remove(batch);
     }
 
-    /// Ends a batch that is in no list.
+    /// Ends a batch outside all lists.
     void forget(BatchState& batch) {
         bytes_ -= batch.messages.payload_bytes();
         changes_.gone(batch);
         batches_.erase(batch.uid);
     }
 
-    /// Puts a DEAD batch into the lists of DEAD ones: at their ends, unless the clock was set back.
+    /// Puts a DEAD batch into both lists of DEAD batches: at the end, unless the clock was set
+    /// back.
     void lay_out(BatchState& batch) {
         const auto put = [&](auto& list) {
             auto* before = list.back();
@@ -418,8 +422,8 @@ private:
     JobTable& jobs_;
     std::map<std::string, SubscriberQueue> subscriber_queues_;
     std::unordered_map<Uid, std::unique_ptr<BatchState>> batches_;
-    ByAge by_age_;  ///< The queued ones.
-    ByAge dead_;    ///< In the order they died.
+    ByAge by_age_;  ///< Queued batches.
+    ByAge dead_;    ///< In the order of their deaths.
     std::uint64_t bytes_ = 0;
 };
 

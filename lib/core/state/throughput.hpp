@@ -1,5 +1,5 @@
 /// @file
-/// What became of the jobs of a queue, minute by minute and hour by hour.
+/// Counts of job events by queue, by minute and by hour.
 
 #pragma once
 
@@ -13,56 +13,56 @@
 
 namespace routemaster::detail {
 
-/// The counts of one queue. Not in the journal: after a restart they begin anew.
+/// The counts of a queue. Not in the journal: counts begin anew after a restart.
 ///
 /// Not thread safe.
 class Throughput {
 public:
     using Number = std::uint64_t QueueCounts::*;
 
-    /// Counts one more, at an instant.
+    /// Adds 1 to a count.
     void count(Number number, TimePoint now);
 
     [[nodiscard]] QueueThroughput at(TimePoint now) const;
 
-    /// Whether nothing of it is of interest any more.
+    /// Whether all counts are too old to be reported.
     [[nodiscard]] bool is_over(TimePoint now) const;
 
 private:
     using Counts = std::map<std::int64_t, QueueCounts>;
 
-    /// Finds the places of an instant.
+    /// Finds the entries for an instant.
     void move_to(TimePoint now);
 
     static std::vector<QueueCountsAt> list(const Counts& counts, std::int64_t last,
                                            std::int64_t most, Duration span);
 
-    Counts minutes_;  ///< By their number since the Unix epoch, at most 60.
-    Counts hours_;    ///< The same, at most 24.
-    TimePoint minute_begin_ = TimePoint::max();  ///< Of the minute whose places are below.
+    Counts minutes_;                             ///< By minutes since the Unix epoch, at most 60.
+    Counts hours_;                               ///< By hours since the Unix epoch, at most 24.
+    TimePoint minute_begin_ = TimePoint::max();  ///< The minute of the pointers below.
     QueueCounts* in_minute_ = nullptr;
     QueueCounts* in_hour_ = nullptr;
 };
 
-/// Those of all queues in which something has happened lately.
+/// The counts of all queues with recent events.
 ///
 /// Not thread safe.
 class ThroughputTable {
 public:
-    /// Counts one more in a queue.
+    /// Adds 1 to a count of a queue.
     void count(const std::string& queue, Throughput::Number number, TimePoint now);
 
     [[nodiscard]] QueueThroughput at(const std::string& queue, TimePoint now) const;
 
-    /// Queues that take memory.
+    /// Number of queues in memory.
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
 
 private:
     void forget_old(TimePoint now);
 
     std::map<std::string, Throughput> queues_;
-    std::map<std::string, Throughput>::iterator last_ = queues_.end();  ///< Counted last.
-    TimePoint forgot_at_{};  ///< When old ones were looked for.
+    std::map<std::string, Throughput>::iterator last_ = queues_.end();  ///< Last counted.
+    TimePoint forgot_at_{};  ///< When old entries were last removed.
 };
 
 }  // namespace routemaster::detail

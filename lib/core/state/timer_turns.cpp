@@ -32,7 +32,7 @@ TimePoint TimerTurns::tell(TimerListener& listener, TimePoint next, TimePoint no
         listener.asks_at = now;
     } else {
         const auto& first = *line_.front();
-        // One that is late already is gone before others would be.
+        // If the first listener is late already, the others poll sooner.
         const auto turn = first.asks_at < now ? std::min(first.asks_at, next) : next;
         listener.asks_at =
             &first == &listener ? next : saturating_add(turn, timer_listener_silence);
@@ -47,7 +47,7 @@ void TimerTurns::leave(const std::string& name) {
 }
 
 bool TimerTurns::gone(TimerListener& listener, TimePoint now) {
-    // The clock was set back: it has its time from now on.
+    // The clock was set back: the listener gets the full time from now.
     if (listener.woken && listener.asks_at > now) listener.asks_at = now;
     return saturating_add(listener.asks_at, timer_listener_silence) <= now;
 }

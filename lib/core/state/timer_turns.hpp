@@ -1,5 +1,5 @@
 /// @file
-/// The listeners of a namespace of timers, and whose turn it is.
+/// The listeners of a namespace of timers, and their turns.
 
 #pragma once
 
@@ -15,29 +15,29 @@ namespace routemaster::detail {
 
 struct TimerSpace;
 
-/// Who takes timers of a namespace.
+/// A listener: a process taking timers of a namespace.
 struct TimerListener {
     TimerSpace& space;
     const std::string* name = nullptr;
-    /// When it is to ask again; the instant it was woken, if it was since it asked.
+    /// When the next poll is expected. After a wake-up: the time of the wake-up.
     TimePoint asks_at{};
     bool woken = false;
     ListHook<TimerListener> in_line{};
     ListHook<TimerListener> in_age{};
 };
 
-/// All listeners, the one that asked longest ago first.
+/// All listeners of all namespaces, the longest silent one first.
 using TimerListenersByAge = IntrusiveList<TimerListener, &TimerListener::in_age>;
 
-/// Listeners stand in a line, of which the first has the turn. Each knows when to ask again: the
-/// first one when the next timer is due, the others `timer_listener_silence` after that. So
-/// whatever becomes of the first one, others find out. Not kept in a journal: listeners end with
-/// the process, or ask again.
+/// The line of listeners of a namespace. The first listener has the turn. The reply to each poll
+/// says when to poll again: to the first listener, when the next timer is due; to all others,
+/// `timer_listener_silence` later. Thus another listener notices when the first dies. The line is
+/// in no journal: listeners poll again after a restart.
 ///
 /// Not thread safe.
 class TimerTurns {
 public:
-    /// Those of a namespace. Both must outlive it.
+    /// Both must outlive the object.
     TimerTurns(TimerSpace& space, TimerListenersByAge& by_age) : space_{space}, by_age_{by_age} {}
     TimerTurns(const TimerTurns&) = delete;
     TimerTurns& operator=(const TimerTurns&) = delete;
@@ -45,19 +45,20 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return line_.size(); }
     [[nodiscard]] bool empty() const noexcept { return line_.empty(); }
 
-    /// A listener asks, and joins at the end if it is not in line. Those in front of it that are
-    /// gone leave.
+    /// Notes that a listener polls. Appends a new listener to the line. Removes dead listeners in
+    /// front.
     TimerListener& ask(const std::string& name, TimePoint now);
-    /// A listener that is in line took something: if it had the turn, the next one has it.
+    /// Notes that a listener in line took timers. After the first listener, the next has the turn.
     void took(TimerListener& listener);
-    /// When a listener that has asked is to ask again, if the next timer is due at `next`. It is
-    /// told so.
+    /// Returns and notes when a listener must poll again, after its poll. The next timer is due at
+    /// `next`.
     TimePoint tell(TimerListener& listener, TimePoint next, TimePoint now);
-    /// A listener leaves, if it is in line.
+    /// Removes a listener from the line. Does nothing for an unknown name.
     void leave(const std::string& name);
 
-    /// The next timer is due at `next` now, or another listener is the first in line: calls `wake`
-    /// with the name of each listener that is to ask sooner than it was told.
+    /// Called when the first timer or the first listener has changed. The next timer is due at
+    /// `next`. Calls `wake` with the name of each listener whose next poll must come sooner than
+    /// its last reply said.
     template <class Wake>
     void update(TimePoint next, TimePoint now, Wake wake) {
         drop_gone(now);
@@ -83,7 +84,7 @@ private:
         wake(*listener.name);
     }
 
-    /// Whether a listener has not asked although it was to.
+    /// Whether a listener is dead: its poll is late by `timer_listener_silence`.
     [[nodiscard]] static bool gone(TimerListener& listener, TimePoint now);
     void drop_gone(TimePoint now);
     void remove(TimerListener& listener);
@@ -92,7 +93,7 @@ private:
     TimerListenersByAge& by_age_;
     std::map<std::string, TimerListener> listeners_;
     IntrusiveList<TimerListener, &TimerListener::in_line> line_;
-    /// None that was not woken is to ask later. May be later than all of them.
+    /// Upper bound of `asks_at` of all listeners without a pending wake-up.
     TimePoint latest_ = TimePoint::min();
 };
 

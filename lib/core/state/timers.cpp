@@ -12,7 +12,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// What `FiredTimer::firing` is of a timer that comes back at an instant: later firings come back
+/// The `FiredTimer::firing` of a timer due to come back at `back_at`. Later firings come back
 /// later.
 std::int64_t firing_of(TimePoint back_at) { return to_milliseconds(back_at); }
 
@@ -40,7 +40,7 @@ TimerTable::~TimerTable() {
     each([this](StoredTimer& timer) { destroy(timer); });
 }
 
-// --- Posting and looking ------------------------------------------------------------------------
+// --- Posting and finding ------------------------------------------------------------------------
 
 StoredTimer* TimerTable::find(const std::string& space, std::string_view id) {
     const auto* in = find_space(space);
@@ -230,7 +230,7 @@ Count TimerTable::give_up(const GiveUpTimer& step, TimePoint now) {
     return Count{1};
 }
 
-/// Its namespace may end with it.
+/// Its namespace may end as well.
 void TimerTable::forget(TimerListener& listener) {
     auto& space = listener.space;
     space.turns.leave(*listener.name);
@@ -315,7 +315,7 @@ void TimerTable::settle_restored() {
         std::vector<std::pair<TimePoint, StoredTimer*>> timers;
         timers.reserve(space.by_id.size());
         space.by_id.each([&](StoredTimer& timer) { timers.emplace_back(timer.at, &timer); });
-        // By their times, they fill the buckets.
+        // Sorted by time, timers fill the buckets.
         std::sort(timers.begin(), timers.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });
         for (std::size_t n = 0; n < timers.size(); ++n) {

@@ -49,7 +49,7 @@ struct TimerSpace {
     [[nodiscard]] const InOrder& in(TimerState state) const noexcept {
         return by_state[static_cast<std::size_t>(state)];
     }
-    /// Why a timer is DEAD; empty: nobody said so.
+    /// Why a timer is DEAD; empty without a reason.
     [[nodiscard]] std::string_view reason_of(const StoredTimer& timer) const;
     /// When the next timer fires, comes back or dies.
     [[nodiscard]] TimePoint next_at() const noexcept;
@@ -58,9 +58,9 @@ struct TimerSpace {
     HashIndex<StoredTimer> by_id;
     std::array<InOrder, 3> by_state;
     TimerTurns turns;
-    /// Why DEAD timers were given up, if somebody said so.
+    /// Reasons of DEAD timers, as far as given.
     std::unordered_map<const StoredTimer*, std::string> reasons;
-    /// What is FIRED was handed out by a process that has ended.
+    /// The process that fired the FIRED timers has ended.
     bool holders_gone = false;
 };
 
@@ -69,33 +69,33 @@ struct TimerSpace {
 /// Not thread safe.
 class TimerTable {
 public:
-    /// All must outlive it.
+    /// All must outlive the table.
     TimerTable(ChangeLog& changes, CounterTable& counters, WakeUps& wake_ups);
     TimerTable(const TimerTable&) = delete;
     TimerTable& operator=(const TimerTable&) = delete;
     ~TimerTable();
 
-    /// Namespaces that take memory.
+    /// Number of namespaces in memory.
     [[nodiscard]] std::size_t spaces() const noexcept { return spaces_.size(); }
 
     /// Whether a namespace has timers or listeners.
     [[nodiscard]] bool has_space(const std::string& name) const { return spaces_.contains(name); }
 
-    /// Null when there is none.
+    /// Null if there is no timer with this id.
     [[nodiscard]] StoredTimer* find(const std::string& space, std::string_view id);
 
-    /// The first `prefetched_max` of these steps are about to be performed: starts to load the
-    /// timers that they name into the cache, all at once. Changes nothing.
+    /// Called before these steps are performed. Starts to load the timers of the first
+    /// `prefetched_max` steps into the cache at once. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    // As the steps of these names.
+    // As the steps with these names.
 
     TimerPosted post(const PostTimer& step, TimePoint now);
     Removal cancel(const CancelTimer& step);
     Count postpone(const PostponeTimer& step, TimePoint now);
     TakenTimers take(const TakeTimers& step, TimePoint now);
     TimerConfirmed confirm(const ConfirmTimer& step);
-    /// The timer whose firing is meant; null when no such firing waits.
+    /// The timer whose firing a step means; null when no such firing awaits confirmation.
     [[nodiscard]] StoredTimer* meant(const ConfirmTimer& step);
     Count give_up(const GiveUpTimer& step, TimePoint now);
     void leave(const LeaveTimers& step, TimePoint now);
@@ -108,17 +108,17 @@ public:
 
     // --- For a journal --------------------------------------------------------------------------
 
-    /// The timer of that id, which gets this content; it is to get its state and time. None is in
-    /// the order of its state until `settle_restored`.
+    /// Creates or replaces the timer with this id. The caller sets its state and time. Restored
+    /// timers are in no order until `settle_restored`.
     StoredTimer& restore(const std::string& space, std::string_view id,
                          const TimerContent& content);
-    /// Notes why it is DEAD; empty: nobody said so.
+    /// Notes why a timer is DEAD. An empty reason removes the note.
     static void keep_reason(StoredTimer& timer, std::string_view reason);
     void unrestore(StoredTimer& timer);
-    /// All timers were restored.
+    /// Called after all timers were restored.
     void settle_restored();
-    /// The process that handed out what is FIRED has ended: all of it comes back with the next
-    /// `take` of its namespace, before that hands out anything.
+    /// Called when the process that fired the FIRED timers has ended. In each namespace, the next
+    /// `take` puts back all these timers before it fires any.
     void end_firings() noexcept {
         for (auto& [name, space] : spaces_) space.holders_gone = true;
     }
@@ -144,34 +144,35 @@ private:
                       const TimerContent& content);
     /// Moves a timer to its place in the order of a state.
     void change(StoredTimer& timer, TimerState state, TimePoint at);
-    /// Forgets a timer, and its namespace if that is empty then.
+    /// Removes a timer, and its namespace if empty.
     void remove(StoredTimer& timer);
-    /// Forgets a timer, whose namespace stays.
+    /// Removes a timer. Its namespace stays.
     void erase(StoredTimer& timer);
 
-    /// What was not confirmed in time comes back, or dies.
+    /// Puts back, or makes DEAD, timers without a confirmation in time.
     void put_back(TimerSpace& space, TimePoint now);
     void die(StoredTimer& timer, TimePoint now);
-    /// Some of the first timers are about to be removed from an order that is not empty: starts to
-    /// load what that looks at into the cache. Returns how many those are.
+    /// Called before the first timers of a non-empty order are removed. Starts to load the data
+    /// needed to remove some of them into the cache. Returns their number.
     std::size_t fetch_first(const TimerSpace& space,
                             const TimerSpace::InOrder& timers) const noexcept;
     [[nodiscard]] std::vector<FiredTimer> fire(TimerSpace& space, const TakeTimers& step,
                                                TimePoint now);
     void forget(TimerListener& listener);
-    /// Calls `act`, which takes it out of there, with the DEAD timer that is named, or with all, at
-    /// most `taken_timers_max`. Returns how many those were.
+    /// Calls `act` with the DEAD timer named by `id`, or with all DEAD timers, at most
+    /// `taken_timers_max`. `act` must take the timer out of the DEAD timers. Returns their number.
     template <class Act>
     Count each_dead(TimerSpace& space, const std::optional<std::string>& id, Act act);
 
-    /// Wakes those who are to ask sooner than they were told. The next timer was due at `before`.
+    /// Wakes listeners whose next poll must come sooner than its last reply said. The next timer
+    /// was due at `before`.
     void wake_if_sooner(TimerSpace& space, TimePoint before, TimePoint now);
     void wake(TimerSpace& space, TimePoint now);
 
     ChangeLog& changes_;
     CounterTable& counters_;
     WakeUps& wake_ups_;
-    /// Strangers choose the ids. No order depends on it.
+    /// Keyed, because clients choose the ids. No order depends on the hash.
     KeyedHash hash_;
     TimerListenersByAge by_age_;
     TimerSpace::InOrder::Memory buckets_;

@@ -1,5 +1,5 @@
 /// @file
-/// A token bucket, exact to the token.
+/// A token bucket without rounding errors.
 
 #pragma once
 
@@ -11,23 +11,24 @@
 
 namespace routemaster::detail {
 
-/// A token bucket as the generic cell rate algorithm keeps it (ITU-T Recommendation I.371, annex A,
-/// as virtual scheduling): no count of tokens, but the instant at which the bucket is full. Each
-/// token that is taken puts that off by `per / jobs`. The instant has a fraction, counted in parts
-/// of a millisecond of which there are `jobs`, so nothing is ever rounded and no error adds up.
+/// A token bucket by the generic cell rate algorithm (ITU-T Recommendation I.371, annex A, virtual
+/// scheduling). Stores no number of tokens, but the instant when the bucket is full. Each taken
+/// token moves this instant by `per / jobs`. The fraction of a millisecond is counted in units of
+/// `1 / jobs`, so nothing is rounded.
 ///
-/// A clock that is set back finds an empty bucket at worst: it never waits longer than an empty one
-/// takes to fill. One that is set forward finds a full one at best. It begins full. All members of
-/// one bucket get the same limit. Not thread safe.
+/// The bucket is full at first. When the clock is set back, the bucket is empty at worst, and fills
+/// as fast as an empty bucket. When the clock is set forward, the bucket is full at best. All calls
+/// for a bucket must pass an equal limit. Not thread safe.
 ///
-/// Who comes says when it is, and may have said so a moment ago: a step travels, and clocks differ.
-/// An instant up to `late_max` before others is no clock that was set back, or whoever comes late
-/// to an empty bucket would fill it up to that instant, and the next one once more.
+/// The caller passes the time. Calls may come slightly out of order, as steps travel and clocks
+/// differ. A time up to `late_max` before the time of an earlier call means a late call, not a
+/// clock set back. Otherwise a late call to an empty bucket would refill the bucket, and so would
+/// the next call.
 class TokenBucket {
 public:
     static constexpr Duration late_max{1'000};
 
-    /// One without a token.
+    /// A bucket without tokens.
     [[nodiscard]] static TokenBucket emptied(const RateLimit& limit, TimePoint now) noexcept {
         TokenBucket bucket;
         bucket.take(limit, limit.tokens_max(), now);
@@ -39,7 +40,8 @@ public:
         return std::min(static_cast<std::uint32_t>(left / limit.per.count()), limit.tokens_max());
     }
 
-    /// When it has a token, if `taken` of those that it has are taken now; `now` if it has one.
+    /// When the bucket has a token, if `taken` of its tokens are taken now; `now` if a token is
+    /// left.
     [[nodiscard]] TimePoint next(const RateLimit& limit, TimePoint now,
                                  std::uint32_t taken = 0) const noexcept {
         const auto per = limit.per.count();
@@ -49,8 +51,9 @@ public:
         return saturating_add(now, Duration{(over + jobs - 1) / jobs});
     }
 
-    /// Takes tokens that it has. None: only notes that the clock was set back, if it was. One that
-    /// is full then says nothing of `now`, to be full still when the clock is set back later.
+    /// Takes `count` tokens of the bucket. The bucket must have them. With 0, only adapts to a
+    /// clock set back. For a full bucket, 0 stores nothing: the bucket stays full when the clock is
+    /// set back later.
     void take(const RateLimit& limit, std::uint32_t count, TimePoint now) noexcept {
         const auto lacks = missing(limit, now) + std::int64_t{count} * limit.per.count();
         if (count == 0 && lacks <= 0) return;
@@ -59,21 +62,20 @@ public:
         rest_ = lacks < 0 ? lacks + jobs : lacks % jobs;
     }
 
-    /// Whether it is like one that begins.
+    /// Whether the bucket is as full as a new bucket.
     [[nodiscard]] bool full(const RateLimit& limit, TimePoint now) const noexcept {
         return missing(limit, now) == 0;
     }
 
 private:
-    /// All that it holds. A token is `per` of these.
+    /// Content of a full bucket. A token is `per` units.
     static std::int64_t capacity(const RateLimit& limit) noexcept {
         return std::int64_t{limit.tokens_max()} * limit.per.count();
     }
 
-    /// How much of that it lacks, which for one who comes late is more than all. At most 2.7e15,
-    /// so the numbers of Redis are exact as well. Less than 0 in the millisecond in which it became
-    /// full: who comes then does not come too late, or a bucket of one token would lose a fraction
-    /// with each.
+    /// Units missing from a full bucket, at most 2.7e15, exact in Redis as well. Greater than the
+    /// capacity for a late call to an empty bucket. Negative in the millisecond in which the bucket
+    /// becomes full: a bucket of one token would otherwise lose this fraction with each token.
     [[nodiscard]] std::int64_t missing(const RateLimit& limit, TimePoint now) const noexcept {
         const auto most = capacity(limit);
         const std::int64_t jobs = limit.jobs;
@@ -84,7 +86,7 @@ private:
     }
 
     TimePoint full_at_ = TimePoint::min();
-    std::int64_t rest_ = 0;  ///< In parts of a millisecond, less than one.
+    std::int64_t rest_ = 0;  ///< In units of `1 / jobs` ms, less than 1 ms.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Which queues have something to do for workers that found nothing.
+/// Which watchers of queues must be woken.
 
 #pragma once
 
@@ -12,25 +12,24 @@
 
 namespace routemaster::detail {
 
-/// Notes who found nothing, and whom to wake once there is something.
+/// Notes queues with workers that found too few jobs, and wakes them when there are jobs.
 ///
 /// Not thread safe.
 class WakeUps {
 public:
-    /// A worker got less than it asked for.
+    /// A worker got fewer jobs than wanted.
     static void note_hunger(QueueState& queue, const AcquireJobs& step);
 
-    /// A job of a queue may be acquired, or falls due sooner than any other.
+    /// A job of a queue may be acquired, or is due before all jobs of the queue.
     void wake(QueueState& queue);
-    /// The same of workers that serve callbacks.
+    /// As `wake`, for workers with callbacks.
     void wake_callbacks(QueueState& deliveries);
-    /// Whoever watches this, which is no queue. Not to be called twice before `take`.
+    /// Wakes the watchers of a name that is not a queue. Call at most once per name before `take`.
     void wake_watch(std::string watch) { woken_.push_back(std::move(watch)); }
-    /// A recurring job may be due sooner than any other.
+    /// A recurring job may be due before all recurring jobs.
     void wake_schedulers();
 
-    /// Names of the queues whose watchers are to be woken, each once. The caller clears their
-    /// `woken`.
+    /// Names of queues with watchers to wake, each once. The caller resets their `woken`.
     [[nodiscard]] std::vector<std::string> take() { return std::exchange(woken_, {}); }
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return woken_; }
 

@@ -1,5 +1,5 @@
 /// @file
-/// How the steps of a domain find what they do. Included where that is specialised.
+/// The dispatch of a step to its `apply`. Included where the specialisations of `apply` are.
 
 #pragma once
 

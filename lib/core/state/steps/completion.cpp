@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// Which of some pushes without a key find an equal job. It is looked for before anything is
-/// changed, because its bytes may have to be read from a journal.
+/// The existing jobs equal to some pushes without a key. They are looked up before any change,
+/// because their bytes may have to be read from a journal.
 class EqualJobs {
 public:
-    /// `done`, if any, is about to end, and excludes nothing.
+    /// `done`, if any, is about to end and excludes no push.
     EqualJobs(JobTable& jobs, const std::vector<PushJob>& pushes, const JobState* done) {
         found_.reserve(pushes.size());
         for (const auto& push : pushes) {
@@ -30,7 +30,7 @@ public:
         }
     }
 
-    /// The id of the job that excludes a push: it was there before, or an earlier push brought it.
+    /// The id of the job excluding a push: an existing job, or a job of an earlier push.
     [[nodiscard]] std::optional<JobId> of(const PushJob& push, std::size_t place) const {
         if (const auto* found = found_[place]) return found->queue.has_ids ? found->order : 0;
         const auto earlier = pushed_.find({push.queue, push.job});
@@ -38,7 +38,7 @@ public:
         return earlier->second;
     }
 
-    /// A push, which must outlive this, brought a job.
+    /// Notes a pushed job. `push` must outlive the object.
     void add(const PushJob& push, JobId id) { pushed_[{push.queue, push.job}] = id; }
 
 private:
@@ -116,7 +116,7 @@ std::vector<Pushed> Machine::push_all(const std::vector<PushJob>& pushes, EqualJ
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         const auto& push = pushes[i];
         if (!push.options.key.text.empty()) {
-            // It waits for no job, and may join its batch, so nothing is wrong with it.
+            // Cannot fail: the push waits for no jobs, and its batch and queue have been checked.
             pushed.push_back(push_with_key(push).value());
         } else if (const auto id = equal.of(push, i)) {
             pushed.push_back({PushOutcome::duplicate, *id});
@@ -142,7 +142,7 @@ std::vector<TimerPosted> Machine::post_all(const std::vector<PostTimer>& timers)
 }
 
 Result<void> Machine::may_publish_all(const std::vector<PublishEvent>& publications) {
-    // What those before will have changed.
+    // Changes made by the earlier publications of the list.
     std::map<std::string_view, const std::string*> owners;
     std::map<std::string_view, std::uint32_t> claims;
     for (std::size_t i = 0; i < publications.size(); ++i) {

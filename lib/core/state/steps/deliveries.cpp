@@ -23,15 +23,15 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
         return invalid("lease: not a delivery job");
     }
     auto* batch = subscriber_queues_.find(*uid);
-    // Somebody pushed the job of a batch that is DEAD, which is not to be delivered.
+    // A client pushed the delivery job of a DEAD batch. DEAD batches are not delivered.
     if (batch != nullptr && batch->death != nullptr) batch = nullptr;
     auto* subscriber = batch == nullptr ? nullptr : registry_.subscriber(token_of(*batch));
     if (subscriber == nullptr || batch->messages.empty()) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
-    // Of all that can happen now, the first attempt alone cannot wait. A sync for each of the
-    // others would slow down what is published to healthy subscribers meanwhile.
+    // From here on only a first attempt needs a sync of its own (`begin` sets `hurried_`). A sync
+    // for each throttled or repeated attempt would slow down publications to healthy subscribers.
     hurried_ = false;
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
@@ -44,13 +44,14 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
         jobs_.release(*job, now_, now_);
         return DeliveryStart{.verdict = Verdict::at_limit};
     }
-    // Read before anything is changed: it may fail.
+    // May fail, so read before any change.
     auto messages = batch->messages.resident() ? batch->messages.list() : changes_.read(*batch);
     return begin(*batch, *subscriber, std::move(messages));
 }
 
-/// Whether the first attempt waits until the seal of its batch is on disk. If not, a batch that is
-/// CURRENT after a crash takes no more events: one that was to wait long would go out half empty.
+/// Whether the first attempt waits until the seal of its batch is on disk. Without this wait, a
+/// CURRENT batch takes no events after a crash, and goes out half empty. With a long timeout, the
+/// wait is better.
 bool Machine::awaits_seal(const Subscription& wants) {
     return wants.attempts_max > 0 || wants.timeout >= Duration{1'000};
 }
@@ -88,9 +89,10 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
             .messages = std::move(messages)};
 }
 
-/// A seal records the attempt with it, and a failure those up to its own. So the record of an
-/// attempt at a batch that is sealed is needed only where attempts are limited, or where an earlier
-/// one may have left none: in an earlier process, or because it was cut off.
+/// The record of a seal contains the attempt made with the seal. The record of a failure contains
+/// all attempts so far. A sealed batch therefore needs a record of its attempt only if attempts are
+/// limited, or if an earlier attempt may have left no record: an earlier process made it, or it was
+/// cut off.
 void Machine::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
     const bool recorded = batch.attempts == 1 ? batch.sealed_here : batch.last_error != nullptr;
@@ -103,7 +105,7 @@ Duration Machine::throttle(const SubscriberState& subscriber, const BeginDeliver
     if (subscriber.health_points >= health_points_max) return Duration{0};
     if (!subscriber.last_attempted_at) return step.pause;
     const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
-    // An attempt that is further ahead was made while the clock was.
+    // A later time means an attempt made while the clock was fast.
     const auto since = std::chrono::abs(now_ - *subscriber.last_attempted_at);
     const bool early = since < wait;
     return std::max(early ? wait : Duration{0}, step.pause);
@@ -131,7 +133,7 @@ Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
     if (job == nullptr) return Settlement::lease_lost;
     auto* batch = delivered_by(*job);
     if (batch == nullptr) return invalid("lease: not a delivery job, or its batch is gone");
-    // The attempt was begun, but its seal was lost.
+    // The attempt had begun, but its seal was lost.
     if (batch->current && batch->restored) subscriber_queues_.seal(*batch);
     count_attempt(*batch, step);
     auto* subscriber = registry_.subscriber(token_of(*batch));
@@ -164,7 +166,7 @@ void Machine::change_health(SubscriberState& subscriber, const SettleDelivery& s
     const auto points = changed_health(subscriber.health_points, step.health_change);
     if (points == subscriber.health_points && step.delivered) return;
     subscriber.health_points = points;
-    // Health that a crash takes back misleads nobody, so no reply waits for it.
+    // A health change lost in a crash does no harm, so no reply waits for its record.
     const auto awaited = subscriber.last_row;
     changes_.changed(subscriber);
     subscriber.last_row = awaited;
@@ -175,7 +177,7 @@ void Machine::count_attempt(const BatchState& batch, const SettleDelivery& step)
     auto& subscriber_queue = batch.subscriber_queue;
     count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
                    step.delivered ? delivered_events : failed_events);
-    // At most a day, whatever the clock did meanwhile, so that its square stays exact anywhere.
+    // At most a day, even if the clock jumped: the square stays exact in all stores.
     const auto took = std::clamp<std::int64_t>((now_ - step.begun_at).count(), 0, 24 * 3'600'000);
     subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time : failed_time, took);
     subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time2 : failed_time2,

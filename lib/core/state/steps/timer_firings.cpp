@@ -4,7 +4,7 @@
 
 namespace routemaster::detail {
 
-/// A reply without timers tells nothing that must be on disk.
+/// A reply without timers contains nothing to be made durable first.
 template <>
 Result<TakeTimers::Reply> Machine::apply(TakeTimers& step) {
     depends_on_row_ = 0;
