@@ -1,8 +1,8 @@
 /// @file
-/// `ActionRunner`: does what timers with an action are to do, when they fire.
+/// `ActionRunner`: performs the actions of timers when the timers fire.
 ///
-///     take ──► action ──► done, and the timer confirmed, one step: gone
-///                 │           ├── refused for now: again, soon
+///     take ──► action ──► done, and the timer confirmed, in one step: gone
+///                 │           ├── refused for now: repeated soon
 ///                 │           └── refused for good ──► DEAD
 ///                 └── not readable ──► DEAD
 
@@ -24,30 +24,32 @@ namespace routemaster {
 
 /// Settings of an `ActionRunner`.
 struct ActionRunnerOptions {
-    /// How long after its firing a timer fires again that was not completed, as its runner died for
-    /// example. Less than 1 ms is 1 ms.
+    /// A timer whose action was not completed fires again this long after its firing, for example
+    /// after its runner died. Less than 1 ms counts as 1 ms.
     Duration confirm_within{10'000};
-    /// A look at the timers even when nothing is due and nobody woke it; 1 ms at least.
+    /// The runner checks for due timers at least this often, even if nothing wakes it. Less than
+    /// 1 ms counts as 1 ms.
     Duration poll_interval{1'000};
-    const Clock* clock = nullptr;  ///< Null: the clock of the machine. Must outlive the runner.
+    const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the runner.
     Log log{};
 };
 
-/// Does the actions of the timers of a store (`ActionTimers`). Any number of them, in any
-/// processes, may share it: they take turns, as listeners do. The service runs one; a program that
-/// has the store to itself gives one a `Runner`:
+/// Performs the actions of a store's timers (`ActionTimers`). Several runners may share a store,
+/// also from several processes; the runners take turns, as listeners do. The service runs one
+/// runner. A program that uses a store without the service adds a `Runner`:
 ///
 ///     routemaster::ActionRunner actions{store};
 ///     routemaster::Runner running{actions};
 ///
-/// An action is taken at least once, and done once: it is done in the step that confirms its
-/// firing, and that is done only while the firing waits to be confirmed. So neither a crash nor a
-/// lost reply does it twice, or drops it. No action is done before its time.
+/// Each action is taken at least once and performed once. The step that performs the action also
+/// confirms the firing, and does nothing unless the firing still waits for its confirmation. A
+/// crash or a lost reply therefore neither repeats nor drops an action. No action is performed
+/// before its time.
 ///
-/// Thread safety: `status` and `trouble` from any thread; the rest as `Active` says.
+/// Thread safety: `status` and `trouble` may be called from any thread. For the rest, see `Active`.
 class ActionRunner final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive the runner.
     explicit ActionRunner(Store& store, ActionRunnerOptions options = {});
     ~ActionRunner() override;
     ActionRunner(const ActionRunner&) = delete;
@@ -56,16 +58,18 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Takes no more timers, and lets what was sent end by the deadline.
+    /// Takes no more timers. Actions that were already sent to the store may finish until
+    /// `deadline`.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;
 
-    /// What it has done. Of the `handled`, those that the store refused for good are among the
-    /// `failed`, too.
+    /// The counts of this runner. An action that the store refused for good counts in both
+    /// `handled` and `failed`.
     [[nodiscard]] TimerListenerStatus status() const;
 
-    /// Why it takes no timers: the store has not answered for 5 s. Nothing when all is well.
+    /// Why the runner takes no timers: the store has not replied for 5 s. Nothing while the runner
+    /// is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -1,6 +1,6 @@
 /// @file
-/// `ActionTimers`: timers that do something by themselves: push a job, publish an event, or hand
-/// one to a subscriber.
+/// `ActionTimers`: timers that perform an action: push a job, publish an event, or deliver an event
+/// to one subscriber.
 ///
 ///     routemaster::ActionTimers actions{*store};
 ///     actions.post(routemaster::PushAction{.queue = "mail", .job = {"remind", {42}}},
@@ -28,27 +28,30 @@
 
 namespace routemaster {
 
-/// The timers of a store that have an action: those of the namespace `action_space`. What they do
-/// is done by an `ActionRunner`, in whatever process, in the step that confirms the timer: after a
-/// crash at any point there is the timer and nothing of what it does, or that and not the timer.
+/// The timers of a store that perform an action. They are in the namespace `action_space`. An
+/// `ActionRunner`, in any process, performs the action in the step that confirms the timer. After a
+/// crash at any point, either the timer exists and its action has not happened, or the action has
+/// happened and the timer is gone.
 ///
-/// What a store cannot do now, for want of space for example, is done when it can. What it refuses
-/// for good, because the topic belongs to another publisher, the subscriber is gone, or the batch
-/// of a push does not exist or has ended, makes the timer DEAD, with the reason: `dead` lists it,
-/// and `repost_dead` tries it again.
+/// If the store cannot perform an action now, for example because the store is full, the action is
+/// repeated until it succeeds. If the store refuses an action for good, the timer becomes DEAD and
+/// keeps the reason. This happens when the topic belongs to another publisher, when the subscriber
+/// is gone, and when the batch of a push does not exist or has ended. `dead` lists DEAD timers;
+/// `repost_dead` makes them PENDING again.
 ///
-/// In all other respects they are timers: each call is that of `Delayer`, and the payload of a
-/// timer that is found or listed is its action (`timer_action`).
+/// In all other respects these are ordinary timers: each call works as in `Delayer`. The payload of
+/// a timer is its action, which `timer_action` decodes.
 ///
 /// Thread safety: all members may be called from any thread.
 class ActionTimers : private Delayer {
 public:
-    /// The store and the clock must outlive it.
+    /// The store and the clock must outlive this object.
     explicit ActionTimers(Store& store, const Clock& clock = system_clock())
         : Delayer{store, std::string{action_space}, clock} {}
 
-    /// Posts a timer. One of that id is replaced; empty: a fresh id. `invalid` as `check` says, and
-    /// when the action takes more than `timer_bytes_max`.
+    /// Posts a timer with an action. A timer with this id is replaced. An empty id stands for a
+    /// fresh id. `invalid` as `check` says, and when the action takes more than `timer_bytes_max`
+    /// bytes.
     Result<PostedTimer> post(const TimerAction& action, Duration delay, std::string id = {});
     Result<PostedTimer> post(const TimerAction& action, TimePoint at, std::string id = {});
     void post(const TimerAction& action, Duration delay, std::string id,
@@ -56,24 +59,25 @@ public:
     void post(const TimerAction& action, TimePoint at, std::string id,
               std::function<void(Result<PostedTimer>)> done);
 
-    /// Adds a recurring action to the store, or changes the recurring job of that name: at each
-    /// tick a `RecurringScheduler` posts a timer that does it, due at the tick, as `Delayer::cron`
-    /// says. So a tick that the store cannot do now is done when it can, and meanwhile keeps the
-    /// next ones from being posted, unless they `overlap`. `invalid` as `post`, and as
-    /// `RecurringJobs::put`.
+    /// Adds a recurring action to the store, or changes the recurring job of this name. At each
+    /// tick a `RecurringScheduler` posts a timer with the action, due at the tick; see
+    /// `Delayer::cron`. While the store cannot perform the action of a tick, the timer of the tick
+    /// stays, and the following ticks post no timer unless `overlap` is set. `invalid` as for
+    /// `post` and for `RecurringJobs::put`.
     Result<void> cron(std::string name, std::string expression, const TimerAction& action,
                       RecurringActionOptions options = {});
     void cron(std::string name, std::string expression, const TimerAction& action,
               RecurringActionOptions options, std::function<void(Result<void>)> done);
 
-    /// The same with an interval, as `Delayer::every` has it.
+    /// Like `cron`, with an interval as in `Delayer::every`.
     Result<void> every(std::string name, Duration interval, const TimerAction& action,
                        RecurringActionOptions options = {});
     void every(std::string name, Duration interval, const TimerAction& action,
                RecurringActionOptions options, std::function<void(Result<void>)> done);
 
-    /// Why an action would be refused whatever is in the store: as the push or the publication that
-    /// it stands for, by `rules`. The error begins with the word for the action: `push: queue: …`.
+    /// Checks an action without a look into the store. Returns the error that the action's push or
+    /// publication would get by `rules`. The error begins with the word for the action:
+    /// `push: queue: …`.
     [[nodiscard]] static Result<void> check(const TimerAction& action,
                                             const PublicationOptions& rules = {});
 

@@ -1,5 +1,5 @@
 /// @file
-/// `AdmissionControl`: refuses new events and jobs while the store has no space left.
+/// `AdmissionControl`: refuses new events and jobs while the store is too full.
 ///
 ///     measure ──above the high mark──► refuse ──► measure … ──below the low mark──► accept
 
@@ -20,23 +20,24 @@ namespace routemaster {
 /// Settings of an `AdmissionControl`.
 struct AdmissionControlOptions {
     CapacityOptions capacity{};
-    Duration interval{1'000};  ///< From one measurement to the next.
+    Duration interval{1'000};  ///< The time from one measurement to the next.
     Log log{};
 };
 
-/// A store in front of another, for publishers to use: the alternative to `Autodrop`. While the
-/// other is above its high mark, publications and pushes return `unavailable`, which the HTTP API
-/// reports as 503, and nothing that was ever accepted is lost. All other steps pass, so deliveries
-/// make space. Below the low mark it accepts everything again.
+/// A store in front of another store, for publishers to use: the alternative to `Autodrop`. While
+/// the store behind is above its high mark, publications and pushes return `unavailable` (503 over
+/// HTTP), and no accepted data is ever lost. All other steps pass, so deliveries free space. Below
+/// the low mark, publications and pushes are accepted again.
 ///
-/// Measures every interval how much space the store takes, and counts the bytes accepted since:
-/// what arrives between two measurements cannot exceed the mark by more than its copies for further
-/// subscribers. While measuring fails, the last measurement counts.
+/// This object measures the used space once per interval, and adds the bytes accepted since the
+/// last measurement. The use therefore exceeds the high mark only by the copies of accepted events
+/// for further subscribers. While measurements fail, the last successful measurement counts.
 ///
-/// Thread safety: as a store, all members may be called from any thread; else as `Active` says.
+/// Thread safety: `submit`, `watch` and `full` may be called from any thread. For the rest, see
+/// `Active`.
 class AdmissionControl final : public ForwardingStore, public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive this object.
     explicit AdmissionControl(Store& store, AdmissionControlOptions options = {});
     ~AdmissionControl() override;
     AdmissionControl(const AdmissionControl&) = delete;
@@ -50,7 +51,7 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Measures nothing more; whether it refuses stays as it is.
+    /// Stops measuring. Whether new events and jobs are refused stays as it is.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;

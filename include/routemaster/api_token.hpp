@@ -1,5 +1,5 @@
 /// @file
-/// `ApiToken`: a credential.
+/// `ApiToken`: a credential for the HTTP API, or for a `Publisher`.
 
 #pragma once
 

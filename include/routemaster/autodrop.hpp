@@ -1,5 +1,5 @@
 /// @file
-/// `Autodrop`: drops the oldest batches when the store has no space left.
+/// `Autodrop`: drops the oldest batches while the store is too full.
 ///
 ///     measure ──above the high mark──► drop 100 ──► measure ──► … ──below the low mark──► rest
 ///                                         └─ nothing to drop: rest, and log an error
@@ -20,23 +20,26 @@ namespace routemaster {
 /// Settings of an `Autodrop`.
 struct AutodropOptions {
     CapacityOptions capacity{};
-    Duration interval{10'000};  ///< From one measurement to the next.
+    Duration interval{10'000};  ///< The time from one measurement to the next.
     Log log{};
 };
 
-/// Measures every interval how much space the store takes. Above the high mark it drops the oldest
-/// batches, 100 at a time, and measures again after each time, until the store is below the low
-/// mark. It logs every drop, and the store counts them in `events.autodropped`.
+/// Measures the used space once per interval. Above the high mark, `Autodrop` drops the oldest
+/// batches, 100 at a time, and measures again after each drop, until the store is below the low
+/// mark. `Autodrop` logs each drop, and the store counts the dropped events in
+/// `events.autodropped`.
 ///
-/// When there is nothing left to drop, something else takes the space. Then it logs one error and
-/// measures again an interval later. A step that the store refused is tried again then, too.
+/// If no batch is left to drop, other data fills the space. `Autodrop` then logs one error, and
+/// measures again after the interval. `Autodrop` also waits for an interval after the store refused
+/// a step.
 ///
-/// Any number of them may share a store: each may drop up to 100 batches beyond the low mark.
+/// Several `Autodrop` objects may share a store. Each of them may drop up to 100 batches more than
+/// necessary.
 ///
 /// Thread safety: as `Active` says.
 class Autodrop final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive this object.
     explicit Autodrop(Store& store, AutodropOptions options = {});
     ~Autodrop() override;
     Autodrop(const Autodrop&) = delete;
@@ -45,8 +48,9 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets a step under way end, and drops nothing more. It logs a drop that the store has begun
-    /// whenever the deadline is, unless the store does not reply for 5 s beyond it.
+    /// Lets a step under way finish, and drops nothing more. A drop that the store has begun is
+    /// logged even if it ends after `deadline`, unless the store does not reply within 5 s after
+    /// `deadline`.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;

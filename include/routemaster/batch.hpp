@@ -1,5 +1,5 @@
 /// @file
-/// A batch: the events for one subscriber that travel together.
+/// A batch: events for one subscriber that are delivered together.
 ///
 ///    event ──► batch: CURRENT ──seal (full or stale)──► batch: READY ──delivered | dropped──► gone
 ///                                                       │    ▲
@@ -22,9 +22,10 @@
 
 namespace routemaster {
 
-/// Encoded messages in one block of memory, in order: appending copies once and rarely allocates.
+/// Encoded messages in order, in one block of memory. Appending copies a message once, and rarely
+/// allocates.
 ///
-/// Thread safety: a value.
+/// Thread safety: a plain value; concurrent reads are safe.
 class MessageList {
 public:
     /// Walks the messages in order.
@@ -54,7 +55,7 @@ public:
         const char* at_;
     };
 
-    /// Appends a message, which must be shorter than 4 GiB.
+    /// Appends a message of less than 4 GiB.
     void append(std::string_view message) {
         const auto size = static_cast<std::uint32_t>(message.size());
         char length[prefix];
@@ -66,7 +67,7 @@ public:
     /// How many messages there are.
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-    /// Bytes of all messages, and four more for each.
+    /// Bytes of all messages, plus four bytes for each message.
     [[nodiscard]] std::size_t bytes() const noexcept { return block_.size(); }
     /// Bytes of all messages.
     [[nodiscard]] std::size_t payload_bytes() const noexcept {
@@ -85,28 +86,28 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A batch as a callback in the process gets it.
+/// A batch as a callback in this process receives it.
 struct Batch {
     Uid uid;                    ///< Stays the same when the batch is delivered again.
     std::string subscriber;     ///< The subscriber's token.
     std::uint32_t attempt = 1;  ///< 1 for the first delivery, and so on.
-    TimePoint created_at;       ///< When its first event was accepted.
-    std::vector<Event> events;  ///< In the order they were published.
+    TimePoint created_at;       ///< When the first event was accepted.
+    std::vector<Event> events;  ///< In the order of publication.
 };
 
-/// A batch as an operator sees it.
+/// A batch in a list for operators.
 struct BatchStatus {
     Uid uid;
     std::string subscriber;
     TimePoint created_at;
     std::uint32_t attempts = 0;  ///< Deliveries begun so far.
     std::uint64_t events = 0;
-    bool current = false;  ///< Still takes events.
+    bool current = false;  ///< Whether the batch still accepts events: its state is CURRENT.
 
     friend bool operator==(const BatchStatus&, const BatchStatus&) = default;
 };
 
-/// A DEAD batch as an operator sees it: a dead letter, in the words of message queues.
+/// A DEAD batch in a list for operators; message queues call it a dead letter.
 struct DeadBatchStatus {
     Uid uid;
     std::string subscriber;
@@ -114,17 +115,17 @@ struct DeadBatchStatus {
     TimePoint died_at;
     std::uint32_t attempts = 0;  ///< Deliveries begun before it died.
     std::uint64_t events = 0;
-    std::string error;  ///< Why the last one failed; at most `dead_error_max` bytes.
+    std::string error;  ///< Why the last delivery failed; at most `dead_error_max` bytes.
 
     friend bool operator==(const DeadBatchStatus&, const DeadBatchStatus&) = default;
 };
 
-/// Bytes of encoded events that fill a batch, however few they are: a batch exceeds it by its last
-/// event at most. The Redis store counts the memory that they take, so a batch is full up to a
-/// third sooner there, and looks at it every 64 events if they are small.
+/// A batch is full at this many bytes of encoded events, whatever their number. The last event may
+/// exceed the bound. The Redis store counts the memory that the events use, so batches there are
+/// full up to a third earlier. The Redis store measures small events only once per 64 events.
 inline constexpr std::size_t batch_bytes_max = 1U << 20U;
 
-/// Bytes that are kept of the error of a batch's last attempt.
+/// How many bytes of a batch's last error are kept.
 inline constexpr std::size_t dead_error_max = 500;
 
 /// A DEAD batch and its encoded events.
@@ -138,8 +139,8 @@ struct DeadMessages {
 /// A DEAD batch and its events.
 struct DeadBatch {
     DeadBatchStatus status;
-    std::vector<Event> events;      ///< In the order they were published.
-    std::uint64_t undecodable = 0;  ///< Messages that could not be decoded, left out of `events`.
+    std::vector<Event> events;      ///< In the order of publication.
+    std::uint64_t undecodable = 0;  ///< Messages that could not be decoded; `events` omits them.
 };
 
 }  // namespace routemaster

@@ -14,22 +14,24 @@
 
 namespace routemaster {
 
-/// What keeps a queued batch from its subscriber.
+/// Why a queued batch is not delivered to its subscriber yet.
 struct BatchExplanation {
     QueuedBatch batch{};
-    std::string callback{};           ///< Of the subscriber; empty when the subscriber is gone.
-    std::optional<Uid> before{};      ///< The first batch of the subscriber, unless it is this one.
-    std::uint32_t max_in_flight = 1;  ///< Batches of the subscriber that may be under way at once.
-    /// The workers that deliver, and of these the ones that have the callback registered, or
-    /// deliver to URLs.
+    std::string callback{};       ///< The subscriber's callback; empty when the subscriber is gone.
+    std::optional<Uid> before{};  ///< The subscriber's first batch, unless this batch is the first.
+    /// How many batches of the subscriber may be under way at once.
+    std::uint32_t max_in_flight = 1;
+    /// Workers that deliver batches. `handling` counts the workers that have registered the
+    /// callback, or that deliver to URLs.
     QueueWorkers workers{};
-    TimePoint now{};  ///< The instant of the explanation, for the ages in its text.
+    TimePoint now{};  ///< When the explanation was made; `to_text` computes ages from it.
 
     friend bool operator==(const BatchExplanation&, const BatchExplanation&) = default;
 };
 
-/// The explanation as a clause: "no process that delivers has the callback 'local:audit'
-/// registered". A batch that waits for its next attempt also says why the last one failed.
+/// Returns the explanation as a clause: "no process that delivers has the callback 'local:audit'
+/// registered". If the batch waits for its next attempt, the clause also says why the last attempt
+/// failed.
 [[nodiscard]] std::string to_text(const BatchExplanation& explanation);
 
 }  // namespace routemaster

@@ -33,25 +33,26 @@ namespace routemaster {
 
 /// Settings of a `Bus`.
 struct BusOptions {
-    /// The publisher that claims the topics of events published through this object. Without one,
-    /// topics stay unclaimed, and topics of others are `forbidden`. Must satisfy `is_user_name`, or
-    /// `publish` returns `invalid`.
+    /// The publisher that claims the topics of events published through this object. Without a
+    /// publisher, topics stay unclaimed, and an event in a topic that belongs to a publisher is
+    /// `forbidden`. Must satisfy `is_user_name`, else `publish` returns `invalid`.
     std::optional<std::string> publisher{};
     std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
     EventRules rules{};                                   ///< Further rules for events.
     const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the bus.
-    /// Is warned when callbacks are subscribed and nothing calls them; see `Callbacks`.
+    /// Gets a warning when callbacks are subscribed and nothing calls them; see `Callbacks`.
     Log log{};
 };
 
-/// The event bus of a store. Any number of them, in any processes, may share one.
+/// The event bus of a store. Several `Bus` objects, also in several processes, may share a store.
 ///
-/// An event whose `publish` succeeded survives a crash as the store promises, and is delivered at
-/// least once to every subscriber that was subscribed at that moment.
+/// Once `publish` has succeeded, the event is as durable as the store promises. The event is
+/// delivered at least once to every subscriber that was subscribed to its topic at that moment.
 ///
-/// Every call exists in two forms: one waits and returns the reply, the other returns at once and
-/// passes the reply to `done`: inside the call, or later from a thread of the store. `done` must
-/// not block; a blocking call inside it, on a thread of a store, returns `invalid`.
+/// Each call has a blocking form, which waits and returns the reply, and an asynchronous form,
+/// which returns at once and passes the reply to `done`. `done` is called inside the call, or later
+/// on a thread of the store. `done` must not block: on a thread of a store, a blocking call inside
+/// `done` returns `invalid`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Bus {
@@ -59,60 +60,62 @@ public:
     /// The store must outlive the bus.
     explicit Bus(Store& store, BusOptions options = {});
 
-    /// Publishes an event. `forbidden` when its topic belongs to another publisher; `invalid`,
-    /// naming the field, when something is wrong with it. Repeating it publishes a second time.
+    /// Publishes an event. `forbidden` when the topic belongs to another publisher; `invalid`,
+    /// naming the field, when the event is malformed. A repeated call publishes the event a second
+    /// time.
     Result<void> publish(const Event& event);
     void publish(const Event& event, std::function<void(Result<void>)> done);
 
-    /// Publishes many events in order, in one trip to the store, and returns the result of each.
-    /// Events that are `invalid` are left out, and do not stop the others.
+    /// Publishes events in order, in one trip to the store, and returns the result of each event.
+    /// An `invalid` event is left out, and does not stop the rest.
     std::vector<Result<void>> publish_many(std::span<const Event> events);
     void publish_many(std::span<const Event> events,
                       std::function<void(std::vector<Result<void>>)> done);
 
-    /// The handle of a subscriber, which need not exist yet.
+    /// A handle of a subscriber. The subscriber need not exist yet.
     [[nodiscard]] Subscriber subscriber(std::string token);
 
-    /// The handle of a publisher. The rules of this bus apply to its events.
+    /// A handle of a publisher. The rules of this bus apply to events published by the handle.
     [[nodiscard]] Publisher publisher(std::string token, PublisherOptions options = {}) {
         return {*this, std::move(token), options};
     }
 
-    /// Forgets a topic and its subscriptions. `forbidden` unless it belongs to this publisher; a
-    /// bus without a publisher may forget any.
+    /// Removes a topic and its subscriptions. `forbidden` unless the topic belongs to the publisher
+    /// of this bus. A bus without a publisher may remove any topic.
     Result<Removal> remove_topic(std::string name);
     void remove_topic(std::string name, std::function<void(Result<Removal>)> done);
 
-    /// A page of the topics, by name.
+    /// A page of the topics, in the order of their names.
     [[nodiscard]] Result<std::vector<Topic>> topics(Page page = {}) const;
     void topics(Page page, std::function<void(Result<std::vector<Topic>>)> done) const;
 
-    /// A page of the subscribers, by token.
+    /// A page of the subscribers, in the order of their tokens.
     [[nodiscard]] Result<std::vector<SubscriberStatus>> subscribers(Page page = {}) const;
     void subscribers(Page page,
                      std::function<void(Result<std::vector<SubscriberStatus>>)> done) const;
 
-    /// A page of the counters, in the order of their encoded keys: the next page begins after
-    /// `encode_counter_key` of the last key of this one.
+    /// A page of the counters, in the order of their encoded keys. The next page begins after
+    /// `encode_counter_key` of the last key of this page.
     [[nodiscard]] Result<std::vector<Counter>> counters(Page page = {}) const;
     void counters(Page page, std::function<void(Result<std::vector<Counter>>)> done) const;
 
-    /// Counts the deliveries in each state. Those that fall due within `ahead` count as ready.
+    /// Counts the deliveries in each state. A delivery that falls due within `ahead` counts as
+    /// READY.
     [[nodiscard]] Result<QueueStatus> deliveries(Duration ahead = Duration{0}) const;
     void deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> done) const;
 
-    /// Succeeds when the store accepts changes now, and earlier ones are as durable as it promises.
-    /// Changes nothing. Does not repeat itself: a lost reply is an error.
+    /// Succeeds when the store accepts changes now and earlier changes are as durable as the store
+    /// promises. Changes nothing. The library does not repeat this call: a lost reply is an error.
     [[nodiscard]] Result<void> probe() const;
     void probe(std::function<void(Result<void>)> done) const;
 
-    /// The callbacks in this process, for a `LocalTransport`.
+    /// The callbacks registered in this process, for a `LocalTransport`.
     [[nodiscard]] Callbacks& callbacks() noexcept { return callbacks_; }
 
-    /// Where it keeps everything.
+    /// The store of this bus.
     [[nodiscard]] Store& store() const noexcept { return store_; }
 
-    /// The clock that it reads.
+    /// The clock of this bus.
     [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
 private:

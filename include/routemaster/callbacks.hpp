@@ -1,5 +1,5 @@
 /// @file
-/// Callbacks in the process that get batches as subscribers do.
+/// Callbacks: functions in this process that receive the batches of subscribers.
 
 #pragma once
 
@@ -20,47 +20,47 @@
 
 namespace routemaster {
 
-/// Handles a batch. If it throws, the delivery failed, and the batch is retried later. See also
-/// `Reject`.
+/// Handles a batch. If the handler throws, the delivery has failed, and the batch is retried later.
+/// See also `Reject`.
 using BatchHandler = std::function<void(const Batch&)>;
 
 /// Callables that convert to a `BatchHandler`.
 template <class Handler>
 concept HandlesBatches = std::is_invocable_v<Handler&, const Batch&>;
 
-/// The callbacks of a process, by the token of their subscriber. They live as long as the process:
-/// after a restart the program registers them again, and gets the batches that waited.
+/// The callbacks of a process, by the tokens of their subscribers. Callbacks live as long as the
+/// process: after a restart the program registers them again, and receives the batches that waited.
 ///
-/// Something must call them: a `DeliveryWorker`, or a `Dispatcher` with a `LocalTransport` that is
-/// polled. When nothing does, one warning is logged: with the first event that is published 10 s
-/// after another, or else at the end of the bus.
+/// A `DeliveryWorker`, or a polled `Dispatcher` with a `LocalTransport`, calls the callbacks. If
+/// neither exists, one warning is logged: when an event is published 10 s or more after the first
+/// event, or else when the bus is destroyed.
 ///
 /// Thread safety: all members may be called from any thread.
 class Callbacks {
 public:
-    /// `log` may be called until they are destroyed.
+    /// `log` may be called until this object is destroyed.
     explicit Callbacks(Log log = {}) : log_{std::move(log)} {}
     ~Callbacks();
     Callbacks(const Callbacks&) = delete;
     Callbacks& operator=(const Callbacks&) = delete;
 
-    /// Names the callback of a subscriber, in place of the one before.
+    /// Sets the callback of a subscriber, in place of an earlier callback.
     void set(const std::string& token, BatchHandler handler);
 
-    /// Forgets the callback of a subscriber. If it is running, it goes on to its end.
+    /// Removes the callback of a subscriber. If the callback is running, it runs to its end.
     void remove(const std::string& token);
 
     /// The callback of a subscriber; null when none is registered.
     [[nodiscard]] std::shared_ptr<const BatchHandler> find(std::string_view token) const;
 
-    /// The subscribers that have a callback here, in alphabetical order.
+    /// The subscribers with a callback in this process, in alphabetical order.
     [[nodiscard]] std::vector<std::string> names() const;
 
-    /// Says that they are called from now on: a dispatcher runs.
+    /// Notes that a dispatcher runs and calls the callbacks from now on.
     void attach();
 
-    /// Says that events were published, and warns if that was so 10 s ago and nothing calls the
-    /// callbacks yet.
+    /// Notes that events were published at `now`. Logs the warning if nothing calls the callbacks,
+    /// and the first event was published at least 10 s earlier.
     void published(TimePoint now) {
         if (idle_.load(std::memory_order_relaxed)) wait_since(now);
     }
@@ -70,11 +70,12 @@ private:
     void warn() const;
 
     Log log_;
-    mutable std::mutex mutex_;  // Guards the rest, though anybody may read `idle_`.
+    mutable std::mutex mutex_;  // Guards the members below; `idle_` may be read without it.
     std::map<std::string, std::shared_ptr<const BatchHandler>, std::less<>> handlers_;
-    std::atomic<bool> idle_{false};  // There are callbacks, nothing calls them, nothing was logged.
-    bool attended_ = false;          // Something calls them, or the warning was logged.
-    TimePoint waiting_since_ = never;  // The first event since it is idle.
+    // Callbacks exist, nothing calls them, and no warning was logged.
+    std::atomic<bool> idle_{false};
+    bool attended_ = false;  // A dispatcher calls the callbacks, or the warning was logged.
+    TimePoint waiting_since_ = never;  // When the first event was published while `idle_`.
 };
 
 }  // namespace routemaster

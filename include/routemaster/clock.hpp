@@ -18,7 +18,7 @@ public:
     [[nodiscard]] std::chrono::nanoseconds until(TimePoint at) const override;
 };
 
-/// A `SystemClock` that lives as long as the program: the default of every façade.
+/// A `SystemClock` that lives as long as the program; the default clock of every façade.
 [[nodiscard]] const Clock& system_clock() noexcept;
 
 }  // namespace routemaster

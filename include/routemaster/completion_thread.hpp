@@ -1,15 +1,16 @@
 /// @file
-/// Marks the threads on which stores call completions.
+/// `CompletionThread`: marks a thread on which a store calls completions.
 
 #pragma once
 
 namespace routemaster {
 
-/// For authors of stores: the thread that calls completions keeps one of these for as long as it
-/// runs. Blocking calls (`perform`, `perform_all`, and all that use them) then return `invalid` on
-/// that thread: they would wait for a reply that only this thread can deliver.
+/// For authors of stores: a thread that calls completions keeps a `CompletionThread` object as long
+/// as the thread runs. On a marked thread, blocking calls (`perform`, `perform_all`, and all calls
+/// built on them) return `invalid`, because they would wait for a reply that only this thread can
+/// deliver.
 ///
-/// Thread safety: used only by the thread that it marks.
+/// Thread safety: each object is used only by the thread that created it.
 class CompletionThread {
 public:
     CompletionThread() noexcept { marked() = true; }

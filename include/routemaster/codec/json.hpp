@@ -12,15 +12,16 @@
 
 namespace routemaster {
 
-/// How deep arrays and objects may be nested in parsed JSON.
+/// The deepest nesting of arrays and objects in parsed JSON.
 inline constexpr std::size_t json_depth_max = 64;
 
 /// Parses `text`.
 ///
-/// Integers keep all 64 bits. Of equal keys in an object the last value counts. `invalid`, with
-/// `JSON: … at byte N` (counted from 1), for everything that is not JSON by RFC 8259 (NaN,
-/// comments, a lone surrogate, bytes that are not UTF-8, more text behind the value, no text at
-/// all), and for a byte order mark, numbers beyond 64 bits, and more than `json_depth_max` levels.
+/// Integers keep all 64 bits. If keys of an object are equal, the last value counts. Returns
+/// `invalid`, with the text `JSON: … at byte N` (counted from 1), for everything that is not JSON
+/// by RFC 8259: NaN, comments, a lone surrogate, bytes that are not UTF-8, text after the value, or
+/// no text at all. Also returns `invalid` for a byte order mark, numbers beyond 64 bits, and more
+/// than `json_depth_max` levels.
 [[nodiscard]] Result<Value> parse_json(std::string_view text);
 
 }  // namespace routemaster

@@ -11,17 +11,18 @@
 namespace routemaster {
 
 /// Appends `text` in quotes. `"` and `\` get a backslash, control characters become `\u00xx`, and
-/// every byte that is not well-formed UTF-8 becomes U+FFFD, so that the result is always JSON.
+/// every byte that is not well-formed UTF-8 becomes U+FFFD. The result is always valid JSON.
 void append_json_text(std::string& out, std::string_view text);
 
-/// Appends a floating-point number as Ruby Routemaster delivers it: whole numbers within 64 bits in
-/// full and with `.0`, others in 15 significant digits as C's `%g`, always with a fraction or an
-/// exponent; negative zero as `0.0`. Infinities and NaN become `null`. The locale does not matter.
+/// Appends a floating-point number in the format of Ruby Routemaster. A whole number within 64 bits
+/// is printed in full, with `.0`. Any other number has 15 significant digits, as C's `%g` prints
+/// it, and always a fraction or an exponent. Negative zero is `0.0`. Infinities and NaN become
+/// `null`. The locale has no effect.
 void append_json_number(std::string& out, double number);
 
-/// Appends `value` as compact JSON, with maps in their own order. A floating-point number has the
-/// fewest digits that are read as the same one, sign of a zero included; infinities and NaN become
-/// `null`.
+/// Appends `value` as compact JSON; maps keep their order. A floating-point number has the fewest
+/// digits that parse to exactly this number, including the sign of a zero. Infinities and NaN
+/// become `null`.
 void append_json(std::string& out, const Value& value);
 
 }  // namespace routemaster

@@ -9,7 +9,7 @@ namespace routemaster::detail {
 
 }  // namespace routemaster::detail
 
-/// Ends the program when `condition`, which only a bug can make false, does not hold.
+/// Ends the program when `condition` is false, which only a bug can cause.
 #define ROUTEMASTER_ASSERT(condition)   \
     ((condition) ? static_cast<void>(0) \
                  : ::routemaster::detail::assertion_failed(#condition, __FILE__, __LINE__))

@@ -1,5 +1,5 @@
 /// @file
-/// A value in memory of its own, so that a variant with it stays small.
+/// A value on the heap, so that a variant with this value stays small.
 
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace routemaster::detail {
 
-/// Copied as its value is. Moved from, it has none, and is only to be destroyed or assigned to.
+/// A box for one value. A copy of the box copies the value. A moved-from box has no value, and may
+/// only be destroyed or assigned to.
 template <class T>
 class Boxed {
 public:
@@ -30,14 +31,15 @@ private:
     std::unique_ptr<T> value_;
 };
 
-/// A variant takes as much as the largest of its types. Those beyond this are rare, and boxed.
+/// A variant is as large as its largest type. Types larger than this number of bytes are rare, and
+/// boxed.
 inline constexpr std::size_t unboxed_max = 224;
 
-/// What a variant has of a type.
+/// The type that a variant stores for `T`.
 template <class T>
 using MaybeBoxed = std::conditional_t<(sizeof(T) > unboxed_max), Boxed<T>, T>;
 
-/// The value of what a variant has.
+/// The value of a `MaybeBoxed<T>`.
 template <class T>
 [[nodiscard]] const T& unboxed(const MaybeBoxed<T>& stored) noexcept {
     if constexpr (std::is_same_v<MaybeBoxed<T>, T>) {

@@ -1,5 +1,5 @@
 /// @file
-/// A value that few have, so that what has a place for it stays small.
+/// An optional value, stored out of line.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace routemaster::detail {
 
-/// A `T` that most often is as by default, and takes memory only when it is not. Copied as its
-/// value is; moved from, it is as by default.
+/// A `T` that usually equals `T{}`, and takes memory only when it differs. A copy copies the value.
+/// A moved-from object equals `T{}`.
 ///
-/// Thread safety: a value.
+/// Thread safety: a plain value; concurrent reads are safe.
 template <class T>
 class Rare {
 public:

@@ -1,5 +1,5 @@
 /// @file
-/// What follows from the lists of steps: the variants, and which domain a step is of.
+/// Types derived from the lists of steps: the variants of steps and replies, and a step's domain.
 
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace routemaster::detail {
 
-/// The lists of all domains.
+/// The step lists of all domains.
 template <class... Lists>
 struct Domains {};
 
-/// All lists as one.
+/// Joins all lists into one list.
 template <class... Lists>
 struct Joined {};
 template <class... S>
@@ -27,7 +27,7 @@ struct Joined<StepList<S...>> {
 template <class... A, class... B, class... Rest>
 struct Joined<StepList<A...>, StepList<B...>, Rest...> : Joined<StepList<A..., B...>, Rest...> {};
 
-/// A variant of different types: those in `Found`, and those of `Rest` that are not among them.
+/// A variant without duplicates: the types in `Found`, and the types of `Rest` that `Found` lacks.
 template <class Found, class... Rest>
 struct Distinct {
     using Type = Found;
@@ -46,7 +46,7 @@ struct WithBoxes<std::variant<T...>> {
     using Type = std::variant<MaybeBoxed<T>...>;
 };
 
-/// What follows from one list of all steps.
+/// The types and tables derived from the list of all steps.
 template <class List>
 struct AllSteps {};
 template <class... S>
@@ -56,17 +56,17 @@ struct AllSteps<StepList<S...>> {
     using Reply =
         typename WithBoxes<typename Distinct<std::variant<>, typename S::Reply...>::Type>::Type;
 
-    /// Whether it is one of the steps.
+    /// Whether `Any` is a step of the list.
     template <class Any>
     static constexpr bool has_step = (std::is_same_v<Any, S> || ...);
-    /// Whether a step replies it.
+    /// Whether `Any` is the reply of a step.
     template <class Any>
     static constexpr bool has_reply = (std::is_same_v<Any, typename S::Reply> || ...);
 
-    /// In the order of the variant.
+    /// The traits of all steps, in the order of the variant.
     static constexpr std::array<StepTraits, sizeof...(S)> traits{S::traits...};
 
-    /// Whether no two steps have one name.
+    /// Whether all steps have different names.
     static constexpr bool names_differ() {
         for (std::size_t i = 0; i < traits.size(); ++i) {
             for (std::size_t j = 0; j < i; ++j) {
@@ -82,13 +82,13 @@ struct AllStepsOf {};
 template <class... Lists>
 struct AllStepsOf<Domains<Lists...>> : AllSteps<typename Joined<Lists...>::Type> {};
 
-/// Whether a list has a step.
+/// Whether a list contains a step.
 template <class S, class List>
 inline constexpr bool has_step = false;
 template <class S, class... Members>
 inline constexpr bool has_step<S, StepList<Members...>> = (std::is_same_v<S, Members> || ...);
 
-/// The list that has a step, as `type`.
+/// Finds the list that contains a step; the list is `type`.
 template <class S, class AllDomains>
 struct FindDomain {};
 template <class S, class List, class... Rest>
