@@ -1,4 +1,4 @@
--- How many live workers have no profile.
+-- Returns how many live workers have no profile.
 local function unprofiled_workers()
     local unprofiled, workers = 0, redis.pcall('HGETALL', P .. 'workers')
     for i = 1, #workers, 2 do
@@ -11,9 +11,10 @@ local function unprofiled_workers()
     return unprofiled
 end
 
--- The workers of a queue: how many live workers of the store have no profile, when a worker of the
--- queue was last heard of or -1, how many live ones follow no more; then of each, 100 at most, its
--- profile, how busy it is, and since when. Damaged keys count as absent.
+-- Returns the workers of a queue: the number of live workers in the store without a profile; the
+-- last heartbeat of a worker of this queue, or -1; the number of live workers beyond the listed
+-- ones. Then for each worker, at most 100: its `profile`, `busy` and `busy_since`; see
+-- worker_profile.hpp. Damaged keys count as absent.
 local function queue_workers(q)
     local serving = P .. 'routemaster:serving:' .. q
     local last = tonumber(redis.pcall('ZSCORE', serving, ''))

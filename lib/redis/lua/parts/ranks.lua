@@ -1,7 +1,7 @@
--- Jobs with a priority. While such a job waits, `routemaster:ranks:{q}` has its id, of 16 digits:
--- of a READY one by its rank, which is when it fell due, less a minute for each level of its
--- priority; of a SCHEDULED one behind all, at +inf. Those of one rank stand in the order of their
--- ids. A READY one is in no list.
+-- Jobs with a priority. While such a job waits, `routemaster:ranks:{q}` has its id (16 digits). The
+-- score of a READY job is its rank: its due time minus 60,000 ms for each level of its priority.
+-- The score of a SCHEDULED job is +inf. Jobs of equal rank are sorted by their ids. A READY job
+-- with a rank stands in no list.
 
 -- Lets a READY job with a priority be acquired.
 local function offer_ranked(q, id, at, priority)
@@ -10,7 +10,7 @@ local function offer_ranked(q, id, at, priority)
     wake(q, -1)
 end
 
--- Places a job with a priority that has no place yet.
+-- Makes a job with a priority READY or SCHEDULED. The job has no place yet.
 local function place_ranked(q, job, id, at, priority)
     if at <= now then
         offer_ranked(q, id, at, priority)
@@ -21,8 +21,8 @@ local function place_ranked(q, job, id, at, priority)
     end
 end
 
--- Makes a job that has an id, and no place yet, READY or SCHEDULED, as its record says.
--- job_groups() gives what only one with an ordering group needs.
+-- Makes a job with an id READY or SCHEDULED, as its record demands. The job has no place yet.
+-- job_groups() makes the functions for jobs with an ordering group.
 local function place_by(q, job, at, record)
     local group, concurrency = group_in(record)
     if group then return job_groups()(q, job, at, record, group, concurrency) end

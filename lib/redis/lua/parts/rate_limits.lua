@@ -1,15 +1,19 @@
--- Rate limits. `routemaster:limits` has of a queue with limits a text of seven numbers: a revision,
--- then jobs, time in milliseconds and burst of its limit, and the same of that of each of its
--- groups; zeros for none. Such a queue stands in `routemaster:paused`, too, behind a colon, so that
--- one command says of both. The field without a name has the last revision; that of a queue and a
--- colon says behind which of its throttled jobs some go back; see throttled.lua.
+-- Rate limits. `routemaster:limits` is a hash:
+--   {q}   a text of seven numbers: a revision; jobs, time in milliseconds and burst of the queue's
+--         limit; and the three numbers of the limit for each group. Zeros mean no limit.
+--   {q}:  after a change of the limits, the last member of `routemaster:throttled:{q}` that was
+--         moved back; see throttled.lua
+--   ""    the last revision
+-- A queue with limits also stands in `routemaster:paused`, after a colon, so one command finds both
+-- facts.
 --
--- A token bucket is `routemaster:bucket:{q}`, or `routemaster:bucket:{q}:{group}`: the revision of
--- its limit, when it is full, in milliseconds and in parts of a millisecond of which there are as
--- many as jobs. None is kept much longer than until it is full. `missing` below is what it lacks,
--- of which a token is as much as the time of the limit: so all is exact (see token_bucket.hpp).
+-- A token bucket is `routemaster:bucket:{q}` or `routemaster:bucket:{q}:{group}`. Its text is the
+-- revision of its limit and the time at which the bucket is full, in milliseconds and in fractions
+-- of 1/jobs of a millisecond. The key expires ten minutes after the bucket is full. `missing` below
+-- is the deficit of the bucket. A token is `per` units of the deficit, so the arithmetic is exact;
+-- see token_bucket.hpp.
 
--- As in token_bucket.hpp.
+-- As in token_bucket.hpp: a step may arrive up to 1,000 ms late.
 local late_max = 1000
 
 local function limits_of(q)
@@ -27,7 +31,7 @@ local function limits_of(q)
         going_back = stored[2] or nil}
 end
 
--- The bucket of a queue, or of one of its groups.
+-- Reads the bucket of a queue, or of one of its groups.
 local function open_bucket(q, group, limit, revision)
     local key = P .. 'routemaster:bucket:' .. q .. (group and ':' .. group or '')
     local bucket = {key = key, limit = limit, revision = revision, missing = 0, changed = false}
@@ -36,10 +40,11 @@ local function open_bucket(q, group, limit, revision)
         '^(%d+) (%-?%d+) (%d+)$')
     if tonumber(of) ~= revision then return bucket end
     local missing = (tonumber(full_at) - now) * limit.jobs + tonumber(rest)
-    -- Who comes in the millisecond in which it became full does not come too late.
+    -- In the millisecond in which the bucket became full, a negative deficit carries the fraction
+    -- over. Older surplus is lost.
     if missing <= -limit.jobs then missing = 0 end
-    -- When the clock was set back, it is empty and fills from now on. Who comes late is no such
-    -- clock: to that one it lacks more than all.
+    -- When the clock was set back, the bucket counts as empty and fills from now on. A late caller
+    -- is not a clock step: for a late caller the deficit only exceeds the capacity.
     bucket.changed = missing > limit.most + late_max * limit.jobs
     bucket.missing = bucket.changed and limit.most or missing
     return bucket
@@ -50,7 +55,7 @@ local function tokens_in(bucket)
     return math.max(math.floor(math.min(limit.most - bucket.missing, limit.most) / limit.per), 0)
 end
 
--- When a bucket has a token, if `taken` of those that it has are taken now.
+-- Returns when a bucket has a token, after `taken` of its tokens are taken now.
 local function next_in(bucket, taken)
     local limit = bucket.limit
     local over = bucket.missing + (taken + 1) * limit.per - limit.most

@@ -1,8 +1,9 @@
 -- READY and SCHEDULED jobs of queues whose jobs have ids.
 
--- Makes a job READY. `routemaster:due:{q}` has since when each of `jobs:instant:{q}` has been due,
--- in the same order. Versions before it do not keep it: then it has another length, says nothing,
--- and begins anew once the other one was empty. Returns how many are READY.
+-- Makes a job READY and returns how many jobs are READY. `routemaster:due:{q}` has the due times of
+-- the jobs in `jobs:instant:{q}`, in the same order. Earlier versions do not maintain the due
+-- times. The lengths then differ, the due times are ignored, and the list restarts when
+-- `jobs:instant:{q}` has been empty.
 local function add_ready(q, job, since)
     local due = P .. 'routemaster:due:' .. q
     local size = redis.call('LPUSH', P .. 'jobs:instant:' .. q, job)
@@ -17,7 +18,8 @@ local function add_scheduled(q, job, at)
     wake(q, at)
 end
 
--- One of the two, by when it is due. Returns whether it may be the only job of its queue.
+-- Makes a job READY or SCHEDULED by its due time. Returns whether the job may be the only job of
+-- its queue.
 local function place_own(q, job, at)
     if at <= now then return add_ready(q, job, at) == 1 end
     add_scheduled(q, job, at)

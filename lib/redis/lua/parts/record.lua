@@ -1,15 +1,22 @@
--- Jobs that have ids: those of all queues but Ruby Routemaster's. `routemaster:ids:{q}` has the id
--- of each as its score. `routemaster:job:{q}` has a record of each that is not as a push with the
--- default options leaves it: MessagePack of [attempts, worker or "", attempts_max, timeout or
--- [timeout, metadata] or [timeout, metadata or "", priority] or [timeout, metadata or "", priority,
--- further] or [timeout, metadata or "", priority, further or "", more], expires_at, buried_at, -1,
--- or -2 when it was cancelled, or, while PENDING, minus the time of its lease, then attempt, time
--- and text of each error]. An error of attempt 0 without a text, which is the first, says when the
--- job failed first, if the time that it may go on failing is limited. `further` is MessagePack of a
--- map of options that few jobs have: group, and concurrency unless it is 1. `more` is a map of what
--- few jobs have, and what changes:
---   after  [1 if others wait for it, or did so once, else 0, when it falls due or 0, and the ids of
---          the jobs that it waits for]; see waiting.lua
+-- Jobs with ids: the jobs of all queues except `main` and `aux`. `routemaster:ids:{q}` has each job
+-- with its id as the score. `routemaster:job:{q}` maps a job to its record in MessagePack. A job as
+-- pushed with the default options has no record. A record is a list:
+--   1   attempts
+--   2   worker, or ""
+--   3   attempts_max
+--   4   timeout, or a list: [timeout, metadata], [timeout, metadata or "", priority], [timeout,
+--       metadata or "", priority, further], or [timeout, metadata or "", priority, further or "",
+--       more]
+--   5   expires_at; 2^53 - 1 when absent
+--   6   buried_at; -1 when the job is not BURIED; -2 when the job was cancelled; minus the time of
+--       its lease while PENDING
+--   7.. attempt, time and text of each error
+-- If the time during which a job may fail is limited, the first error has attempt 0 and an empty
+-- text. Its time is that of the first failure. `metadata` and `further` are MessagePack of maps.
+-- `further` has rare options: `group`, `concurrency` unless it is 1, and `batch`. `more` is a map
+-- of rare and changing values:
+--   after  [1 if other jobs wait for this job or ever did, else 0; due time or 0; the ids of the
+--          jobs to wait for]; see waiting.lua
 
 local never = 9007199254740991
 
@@ -17,7 +24,7 @@ local function has_ids(q) return q ~= 'main' and q ~= 'aux' and q ~= 'main:callb
 
 local function used_up(record) return record[3] > 0 and record[1] >= record[3] end
 
--- The record in a value of the hash. One that cannot be read counts as absent.
+-- Returns the record in a value of the hash. An unreadable record counts as absent.
 local function record_in(packed)
     if packed then
         local read, record = pcall(cmsgpack.unpack, packed)
@@ -45,7 +52,7 @@ local function priority_in(record)
     return type(record[4]) == 'table' and record[4][3] or 0
 end
 
--- The ordering group of a job, and how many of that may be under way; nil for most.
+-- Returns the ordering group of a job and its concurrency; nil for most jobs.
 local function group_in(record)
     local packed = type(record[4]) == 'table' and record[4][4] or ''
     if packed == '' then return nil end
@@ -54,13 +61,14 @@ local function group_in(record)
     return further.group, tonumber(further.concurrency) or 1
 end
 
--- What few jobs have, and what changes.
+-- Returns the map `more` of a record.
 local function more_of(record)
     local more = type(record[4]) == 'table' and record[4][5]
     return type(more) == 'table' and more or {}
 end
 
--- What stands in a record as the timeout of a job, which has `more` besides; that may be empty.
+-- Returns the fourth element of a record, made from `timeout`, as passed by a push, and the map
+-- `more`, which may be empty.
 local function with_more(timeout, more)
     local parts = type(timeout) == 'table' and timeout or {timeout}
     local metadata, priority, further = parts[2] or '', parts[3] or 0, parts[4] or ''
@@ -70,14 +78,14 @@ local function with_more(timeout, more)
     return metadata ~= '' and {parts[1], metadata} or parts[1]
 end
 
--- Whether a record says since when its job has been failing.
+-- Returns whether a record has the time of the first failure.
 local function is_failing(record) return record[7] == 0 and record[9] == '' end
 
--- The error of an attempt that its worker never reported on.
+-- The error of an attempt whose worker never reported a result.
 local unreported = 'the attempt ended without a report'
 
--- How many attempts ended so since the job was pushed or kicked: the errors of those before are
--- not followed by later ones.
+-- Returns how many attempts ended without a report since the job was pushed or kicked. Attempt
+-- numbers rise with each error; where they do not, an older period ends.
 local function deaths_of(record)
     local last, below, deaths = #record, record[1] + 1, 0
     local first = is_failing(record) and 10 or 7
@@ -88,18 +96,19 @@ local function deaths_of(record)
     return deaths
 end
 
--- Whether it was perhaps the job that ended its workers.
+-- Returns whether the job may have crashed its workers.
 local function needs_isolation(record) return #record > 6 and deaths_of(record) >= 2 end
 
--- How long a job waits then: a second, twice as long with each, and at most a minute.
+-- Returns how long a job waits after such crashes: a second, doubled with each further crash, and
+-- at most a minute.
 local function wait_after_death(record)
     local deaths = deaths_of(record)
     return deaths < 2 and 0 or math.min(60000, 1000 * 2 ^ (deaths - 2))
 end
 
--- Records that a job is with no worker any more, and, unless its attempt counts, that it never
--- began. Returns whether it was cancelled, and the record. Does nothing where jobs have no records.
--- `known` is the record, where somebody has read it.
+-- Records that no worker has the job any more. An attempt that does not count is subtracted.
+-- Returns whether the job was cancelled, and the record. Does nothing in queues without records.
+-- `known` is the record, if already read.
 local function end_attempt(q, job, counts, known)
     if not has_ids(q) then return end
     local record = known or record_of(q, job)
@@ -110,12 +119,12 @@ local function end_attempt(q, job, counts, known)
     return record[6] == -2, record
 end
 
--- The id of a job.
+-- Returns the id of a job; 0 when the job has none.
 local function id_of(q, job)
     return tonumber(redis.call('ZSCORE', P .. 'routemaster:ids:' .. q, job) or 0)
 end
 
--- The job of that id; nil when there is none.
+-- Returns the job with an id; nil when the job does not exist.
 local function job_of(q, id)
     return redis.call('ZRANGE', P .. 'routemaster:ids:' .. q, id, id, 'BYSCORE')[1]
 end

@@ -1,16 +1,16 @@
--- Recurring jobs. `routemaster:recurring` has of each name MessagePack of [settings, 1 if it is
--- paused or 0, next_at, settled_until, last_at or false, runs, kept, revision]; the settings are
--- MessagePack of a map. `routemaster:recurring:due` has those that are not paused, by next_at.
--- Their instants are in the server's time, whatever the clocks of the callers show.
+-- Recurring jobs. `routemaster:recurring` maps a name to MessagePack of [settings, 1 if paused or
+-- 0, next_at, settled_until, last_at or false, runs, kept, revision]. The settings are MessagePack
+-- of a map. `routemaster:recurring:due` has the names that are not paused, by next_at. All instants
+-- are in the server's time and are not converted to the clocks of callers.
 
--- The record of a recurring job; nil when there is none that can be read.
+-- Returns the record of a recurring job; nil when absent or unreadable.
 local function recurring_of(name)
     local packed = redis.call('HGET', P .. 'routemaster:recurring', name)
     local read, record = pcall(cmsgpack.unpack, packed or '')
     if read and type(record) == 'table' and #record == 8 then return record end
 end
 
--- A recurring job as replies list it.
+-- Returns a recurring job as replies list it.
 local function recurring_reply(name, record)
     return {name, unpack(record, 1, 8)}
 end
@@ -29,7 +29,7 @@ local function keep_recurring(name, record)
     end
 end
 
--- Those who run them sleep until the next is due.
+-- Wakes the schedulers, which sleep until the next recurring job is due.
 local function wake_schedulers()
     redis.call('PUBLISH', P .. 'routemaster:wake', ':recurring')
 end

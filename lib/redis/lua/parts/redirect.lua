@@ -1,7 +1,8 @@
--- Moves what is READY of a subscriber whose batches went to the callback `before`, as `callback_of`
--- returns it: what is among the first `concurrency` places of its group, in their order, and what
--- is READY for that callback and in no group, since a mixed fleet has none. There, what was for a
--- URL is found where it is.
+-- Moves the READY jobs of a subscriber after its callback changed. `before` is the earlier result
+-- of callback_of(). The jobs are those at the first `concurrency` places of its ordering group, in
+-- their order, and the READY jobs of the earlier callback that are in no group, as in a mixed
+-- deployment. In a mixed deployment, READY jobs for a URL stay where they are, and workers move
+-- them later.
 local function redirect(token, before, concurrency)
     if callback_of(token) == before then return end
     local group = P .. 'routemaster:group:' .. token
@@ -11,7 +12,7 @@ local function redirect(token, before, concurrency)
     end
     if mixed or (before and before ~= '') then
         local ready = redis.pcall('LRANGE', callback_key(before or unreadable), 0, -1)
-        -- The job that has waited longest is at the right.
+        -- The oldest job is at the right.
         for i = ready.err and 0 or #ready, 1, -1 do
             local uid = batch_of('main', ready[i])
             if uid and not redis.call('ZSCORE', group, uid) then jobs[#jobs + 1] = ready[i] end

@@ -1,4 +1,5 @@
--- A job is done: those that wait for it wait for it no more. At most 1,000 do.
+-- Removes a job that is done from the lists of the jobs that wait for it. Places each job that no
+-- longer waits. At most 1,000 jobs wait for one job.
 local function release_dependents(q, id)
     for _, job in ipairs(take_dependents(q, id)) do
         local record = record_of(q, job)

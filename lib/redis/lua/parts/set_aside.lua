@@ -1,5 +1,6 @@
--- Marks a batch as one with an event that no Ruby worker can read, and moves its delivery job,
--- unless it has none yet, to where none looks. A blocked or PENDING job finds that place later.
+-- Marks a batch as having an event that no Ruby worker can read, and moves its delivery job away
+-- from Ruby workers. A blocked or PENDING job is moved later, when it gets its next place.
+-- `has_no_job` says that the batch has no delivery job yet.
 local function set_aside(token, uid, has_no_job)
     redis.call('SET', unreadable_key(uid), '1')
     if has_no_job then return end

@@ -1,4 +1,4 @@
--- The status of a subscriber: token, callback, uuid, timeout, max_events, max_in_flight,
+-- Returns the status of a subscriber: token, callback, uuid, timeout, max_events, max_in_flight,
 -- health_points, last_attempted_at, events queued, batches queued, topics, attempts_max, age_max,
 -- dead_max, DEAD batches. Absent values are nil.
 local function status_of(token)

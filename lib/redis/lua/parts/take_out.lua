@@ -1,4 +1,4 @@
--- Takes a job that no worker has out of where it stands. `state` is that of job_status().
+-- Removes a job, which no worker has, from its list. `state` is the state by job_status().
 local function take_out(q, job, id, state, record)
     if state == 3 then return exhume(q, job, id) end
     stop_waiting(q, id, record)

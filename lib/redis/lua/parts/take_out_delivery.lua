@@ -1,4 +1,5 @@
--- Takes the delivery job of a subscriber out of wherever it waits; false when it is under way.
+-- Removes the delivery job of a subscriber from the place where the job waits. Returns false when
+-- the delivery is under way.
 local function take_out_delivery(job, token)
     return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
         redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 or

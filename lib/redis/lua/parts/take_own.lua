@@ -8,9 +8,10 @@ local function adopt(q, job)
     return id
 end
 
--- The ids of jobs; nil of one that has none. Redis prints numbers slowly, so it is not asked for
--- each where the first and the last say all: jobs that were pushed one after the other have
--- consecutive ids, and as many jobs as there are ids from the first to the last are just these.
+-- Returns the ids of jobs; nil for a job without an id. Redis prints numbers slowly, so the ids are
+-- inferred where possible: jobs pushed one after the other have consecutive ids. If the range from
+-- the first to the last id has as many ids as there are jobs, and the jobs are equal, the ids are
+-- known.
 local function ids_of(q, jobs)
     local key, size, numbers = P .. 'routemaster:ids:' .. q, #jobs, {}
     local first = size > 8 and tonumber(redis.call('ZSCORE', key, jobs[1]))
@@ -30,21 +31,22 @@ end
 local function has_expired(record) return record[1] == 0 and record[5] <= now end
 local function is_unfit(record) return has_expired(record) or used_up(record) end
 
--- Pops up to `most` READY jobs that may be begun. Returns lists of them, of their ids and of their
--- records, several of which may be one table. Those that have expired are dropped, those whose
--- attempts are used up BURIED, and those that were deleted passed over: some 1,000 in all. What is
--- left begins with a job that was not deleted. Of those that need isolation it takes none if
--- `isolates`, else one, whose place in the lists is `isolated`; the others are put off. `has_ranks`
--- says whether some may have a priority,
--- `rates`, of throttled.lua, which have to wait for a token, `slice`, of job_slice.lua, when they
--- are too large, and `ends` when those that end are.
+-- Pops up to `most` READY jobs to begin. Returns lists of the jobs, of their ids and of their
+-- records; several records may be one table. On the way, drops expired jobs, buries jobs whose
+-- attempts are used up, and skips deleted jobs: about 1,000 in all. Afterwards the first job of the
+-- list is not a deleted job.
+-- A job that may have crashed its workers needs isolation. With `isolates`, none of these jobs is
+-- taken. Without, one is taken, and `isolated` is its index in the lists; the others are put off.
+-- `has_ranks` says whether jobs may have a priority. `rates` (throttled.lua) limits the rate.
+-- `slice` (job_slice.lua) limits the size of the jobs taken, and `ends` the size of the jobs that
+-- end.
 local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
-    -- Whether this step may end it, if it must end.
+    -- Returns whether this step may end the job, if the job must end.
     local function may_end(job, record)
         return not is_unfit(record) or ends.fits(size_with_errors(q, job, record))
     end
 
-    -- The record of all that never began, and were pushed with the default options: most jobs.
+    -- The shared record of all jobs pushed with the default options and never begun: most jobs.
     local unbegun = record_in(nil)
     local deleted = deleted_in(q)
     local taken, ended, in_hand = {jobs = {}, ids = {}, records = {}}, 0, {}
@@ -63,7 +65,8 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 rates.take_out(member)
                 jobs, has_rank = {opened}, {true}
             else
-                -- When one of them begins, or ends, it may be the turn of a throttled one.
+                -- When a popped job begins or ends, a throttled job may be next, so jobs are popped
+                -- one by one.
                 local one = opened or (rates and rates.goes_on())
                 jobs, has_rank, places = pop_next(q, one and 1 or wanted, deleted)
             end
@@ -71,7 +74,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
             jobs, places = pop_ready(q, wanted)
         end
         if not jobs then break end
-        -- Their ranks were all that was left of them.
+        -- The popped jobs no longer exist; only their ranks were left.
         if #jobs == 0 then ended = ended + 1 end
         local packed = #jobs > 0 and
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
@@ -95,7 +98,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
             end
             if job and record ~= unbegun and is_unfit(record) then
                 ends.add(size_with_errors(q, job, record))
-                -- Its end may let another of its group in, or keep others from being next.
+                -- The end of the job may unblock a job of its group, which may be next.
                 local is_grouped = group_in(record) ~= nil
                 if is_grouped then return_next(q, jobs, has_rank, places, i + 1) end
                 if has_expired(record) then
@@ -114,13 +117,13 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 end
             elseif job and needs_isolation(record) and (isolates or taken.isolated) then
                 if not has_rank[i] then unrank(q, id or 0, record) end
-                -- Within a second, and not all at the same instant.
+                -- Put off by up to a second, spread over 100 instants.
                 local later = ((id or 0) % 100 * 37 + math.floor(now / 10) % 100) % 100 + 1
                 place_by(q, job, now + 10 * later, record)
                 ended = ended + 1
             elseif job then
                 id = id or adopt(q, job)
-                -- A version before ranks may have put it into the list.
+                -- A version before ranks may have put the job into the list.
                 if record ~= unbegun and not has_rank[i] then unrank(q, id, record) end
                 if rates then
                     rates.take_of_group(record)
@@ -140,13 +143,13 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
     return taken
 end
 
--- A job as it was pushed.
+-- Returns a job as it was pushed.
 local function pushed_as(q, job)
     local keyed = is_keyed(job) and keyed_of(q, job)
     return keyed and keyed[1] or job
 end
 
--- Counts an attempt of each, by a worker. Returns the jobs as they were pushed.
+-- Counts an attempt of each job by a worker. Returns the jobs as they were pushed.
 local function begin_attempts(q, taken, worker)
     local fields, texts, packed = {}, {}, {}
     local jobs, records = taken.jobs, taken.records

@@ -1,9 +1,9 @@
--- Acquisitions from a queue with rate limits. A READY job that comes to its turn while its group
--- has no token is throttled: it stands in `routemaster:throttled:{q}` and in no list.
--- `routemaster:throttled_since:{q}` has the same by when each fell due, and
--- `routemaster:opens:{q}` says when each group with such jobs has its next token. Then the first of
--- them has its turn again, before all that fell due later; and the next one, as long as there is a
--- token.
+-- Acquisitions from a queue with rate limits. A READY job that is next while its group has no token
+-- is throttled: the job moves to `routemaster:throttled:{q}` and stands in no list.
+-- `routemaster:throttled_since:{q}` has the throttled jobs by due time. `routemaster:opens:{q}`
+-- has, for each group with throttled jobs, the time of its next token; at this time the group
+-- opens. The first throttled job of an open group goes before all jobs that fell due later. The
+-- next one follows while tokens last.
 
 local function rates_of(q)
     expect('HLEN', 'routemaster:limits')
@@ -23,14 +23,16 @@ local function rates_of(q)
         return bucket
     end
 
-    -- Takes one out. Returns its job, unless a version that does not know it ended it, and its id.
+    -- Removes a throttled job. Returns its job and id. The job is nil when an earlier version of
+    -- routemaster, without throttling, ended the job.
     local function take_out(member)
         unthrottle(q, string.sub(member, 1, -34), member)
         local id = tonumber(string.sub(member, -16))
         return job_of(q, id), id
     end
 
-    -- The limits changed: all goes back, to the end of what is READY, at most so many jobs now.
+    -- After a change of the limits, moves throttled jobs to the end of the READY jobs, at most
+    -- `most` jobs in this call.
     local function go_back(most)
         local after = limits.going_back
         local found = redis.call('ZRANGE', throttled, after == '' and '-' or '(' .. after, '+',
@@ -47,9 +49,9 @@ local function rates_of(q)
         end
     end
 
-    -- After the clock was set back: no group opens later than an empty bucket has its first token.
-    -- Who comes late is no such clock. At most 1,000 groups; the rest waits for the next
-    -- acquisition.
+    -- After the clock was set back: no group may open later than an empty bucket has its first
+    -- token. A delay of up to `late_max` is a late caller, not a clock step. Changes at most 1,000
+    -- groups; the next acquisition continues.
     local function reopen_late()
         local first = math.ceil(limits.each_group.per / limits.each_group.jobs)
         local latest = now + first + late_max
@@ -62,7 +64,7 @@ local function rates_of(q)
 
     local rates = {take_out = take_out}
 
-    -- An acquisition begins. Makes READY again what other limits throttled, at most 1,000 jobs.
+    -- Begins an acquisition. Makes jobs READY again that earlier limits throttled, at most 1,000.
     function rates.begin()
         if limits.each_group then reopen_late() end
         if limits.going_back then go_back(1000) end
@@ -76,10 +78,10 @@ local function rates_of(q)
         select(2, queue_names())(q)
     end
 
-    -- The first throttled job of the group that opened first, what it stands as among those, and
-    -- its rank; nil when no group has opened. The rank is by when the job fell due, but not later
-    -- than its group opened: or it would wait long when it fell due before the clock was set back.
-    -- Looks at 1,000 groups at most.
+    -- Returns the first throttled job of the group that opened first, its member among the
+    -- throttled jobs, and its rank. Returns nil when no group has opened. The rank is by the due
+    -- time of the job, or by the time its group opened, if earlier: otherwise the job would wait
+    -- long when it fell due before the clock was set back. Checks 1,000 groups at most.
     function rates.opened()
         for _ = 1, limits.each_group and 1000 or 0 do
             local group, at = unpack(redis.call('ZRANGE', opens, '-inf', now, 'BYSCORE', 'LIMIT',
@@ -101,14 +103,15 @@ local function rates_of(q)
         end
     end
 
-    -- How many of so many jobs may begin now.
+    -- Returns how many of `most` jobs may begin now.
     function rates.room(most)
         return of_queue and math.min(most, tokens_in(of_queue)) or most
     end
 
-    -- The job, with its id and record, that begins in place of one that stands nowhere: the first
-    -- of its group that is throttled, or itself. The other one is throttled. Nil when the group has
-    -- no token: then the job itself is.
+    -- Decides which job begins in place of `job`, which stands in no list: the first throttled job
+    -- of its group, or `job` itself. Returns that job, its id and its record. If another job
+    -- begins, `job` is throttled. If the group has no token, `job` is throttled and the result is
+    -- nil.
     function rates.in_turn(job, id, record)
         local group, concurrency = group_in(record)
         local position = limits.each_group and group and id and
@@ -128,7 +131,8 @@ local function rates_of(q)
             redis.call('ZADD', opens, next_in(bucket, 0), group)
             return nil
         end
-        -- If that one ends without a beginning, the next has its turn.
+        -- The group opens now: if the returned job ends without an attempt, its next throttled job
+        -- follows.
         redis.call('ZADD', opens, now, group)
         local other, its_id
         repeat
@@ -137,8 +141,9 @@ local function rates_of(q)
         return other, its_id, record_of(q, other)
     end
 
-    -- Jobs that begin take their tokens: those of their groups one by one, that of the queue all at
-    -- once. A group that has throttled jobs opens when it has another.
+    -- Takes the token of a job that begins from the bucket of its group. A group with throttled
+    -- jobs opens when it has another token. The tokens of the queue are taken at once, by
+    -- rates.take().
     function rates.take_of_group(record)
         local group = limits.each_group and group_in(record)
         if not group then return end
@@ -155,11 +160,11 @@ local function rates_of(q)
         for _, bucket in pairs(of_groups) do save_bucket(bucket) end
     end
 
-    -- When the queue has a token.
+    -- Returns when the queue has a token.
     function rates.next() return of_queue and next_in(of_queue, 0) or now end
-    -- Whether more go back at once.
+    -- Returns whether more throttled jobs have to move back.
     function rates.goes_on() return limits.going_back ~= nil end
-    -- When the next group opens, or has opened; nil when none is closed.
+    -- Returns when the next group opens or opened; nil when no group is closed.
     function rates.opens_at()
         return tonumber(redis.call('ZRANGE', opens, 0, 0, 'WITHSCORES')[2])
     end

@@ -1,9 +1,10 @@
--- What became of jobs over time. `routemaster:throughput:{q}` has how many jobs were done ("d"),
--- attempts failed ("f"), jobs were BURIED ("b") or have expired ("e") in a minute, whose number
--- since 1970 follows the letter: the last hour at least. Older minutes are added to their hours,
--- "D", "F", "B" and "E", and these are kept for a day. Never fails: who counts goes on.
+-- Throughput over time. `routemaster:throughput:{q}` counts, for each minute, jobs done ("d"),
+-- attempts failed ("f"), jobs BURIED ("b") and jobs expired ("e"). A field is the letter and the
+-- number of the minute since 1970. Minutes are kept for at least an hour, then added to their
+-- hours, "D", "F", "B" and "E", which are kept for a day. Never fails: statistics must not stop a
+-- step.
 
--- Adds minutes that are over to their hours, and forgets what is too old.
+-- Adds minutes older than an hour to their hours, and removes hours older than a day.
 local function fold_throughput(key, minute)
     local hour = math.floor(minute / 60)
     local all = redis.pcall('HGETALL', key)
@@ -24,7 +25,7 @@ local function fold_throughput(key, minute)
     redis.pcall('EXPIRE', key, 90000)
 end
 
--- Counts one more in a queue. The first one of a minute tidies up.
+-- Adds 1 to a count of a queue. The first count of a minute folds older minutes.
 local function note_throughput(q, letter)
     local key, minute = P .. 'routemaster:throughput:' .. q, math.floor(now / 60000)
     if redis.pcall('HINCRBY', key, letter .. string.format('%.0f', minute), 1) == 1 then

@@ -1,5 +1,6 @@
--- Notes how long a timer may take to be confirmed. Where Node ended a timer, what was noted of it
--- stays: each note looks at two others, at random, so that no more than about half are of that.
+-- Saves how long a listener may take to confirm a timer. When Node ends a timer, its entry remains.
+-- Each call therefore checks two random entries and removes stale ones, which keeps stale entries
+-- below about half.
 local function note_confirm(id, within)
     redis.call('HSET', confirm, id, within)
     for _, other in ipairs(redis.call('HRANDFIELD', confirm, 2)) do

@@ -1,8 +1,8 @@
--- Puts back FIRED timers that nobody confirmed in time, at most 1,000, and those of one slice, or
--- declares them DEAD.
+-- Puts FIRED timers back whose time to be confirmed is over, or makes them DEAD. At most 1,000
+-- timers, and one chunk of events; see timer_slice.lua.
 
--- Keeps a timer as DEAD, with a reason if there is one. Of too many, those that died first are
--- forgotten.
+-- Makes a timer DEAD, with an optional reason. When there are too many DEAD timers, the caller
+-- drops the oldest.
 local function bury(id, event, reason)
     redis.call('HDEL', events, id)
     redis.call('ZADD', dead, now, id)
@@ -18,7 +18,7 @@ local function forget_oldest_dead()
         redis.call('HDEL', dead_events, popped[i], '\0' .. popped[i])
         redis.call('HDEL', confirm, popped[i])
     end
-    -- In a cluster, the counters of a namespace with a hash tag of its own may be elsewhere.
+    -- In a cluster, the counters may be in another slot than a namespace with its own hash tag.
     pcall(tally, '\146' .. str('timers.forgotten') .. '\145\146' .. str('namespace') ..
         str(space), excess)
 end
@@ -36,7 +36,7 @@ local function put_back()
     local died = false
     for i, id in ipairs(ids) do
         local event = texts[i]
-        -- One that Node posted again meanwhile is another timer.
+        -- A timer that Node posted again meanwhile is another timer.
         if event and not posted[i] then
             local count, max = retries_in(event)
             if count < max then

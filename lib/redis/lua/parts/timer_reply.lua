@@ -1,6 +1,6 @@
--- A timer as replies have it: its state, 0 for PENDING, 1 for FIRED, 2 for DEAD; its id; when it is
--- due, comes back or died; its event; how often it came back, and how often it may; and why it is
--- DEAD, or "".
+-- Returns a timer as replies list it: state (0 PENDING, 1 FIRED, 2 DEAD); id; the time at which the
+-- timer is due, comes back or died; event; how often the timer came back; how often it may; the
+-- reason of a DEAD timer, or "".
 local function timer_reply(state, id, at, event, reason)
     local count, max = retries_in(event)
     return {state, id, instant(at), event, count, max, reason or ''}

@@ -1,5 +1,5 @@
--- Of timers the first whose events have at most 4 MiB together, but always one that has an event:
--- their ids, and their events.
+-- Returns the first timers whose events have at most 4 MiB in total, but at least one timer with an
+-- event: a list of ids and a list of events.
 local function slice_of(ids)
     local slice, texts, bytes = {}, {}, 0
     for from = 1, #ids, 16 do

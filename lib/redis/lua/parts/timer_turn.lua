@@ -1,23 +1,27 @@
--- Whose turn it is among the listeners of a namespace: that at the right end of `ch`. As in dtimer,
--- it is told by a message in its channel, {"interval":N}, in how many milliseconds to ask, and
--- `expiresAt` is the instant it was told. Where dtimer stalls, this tells it again:
---   when the instant is another one, be it sooner or later;
---   when `gracePeriod` has passed since, as nobody asked, or somebody who woke too early took
---   nothing.
--- Node rounds down, so it is told one millisecond more.
+-- Notifies the listeners of a namespace of due timers. The current listener is the one at the right
+-- end of `ch`; dtimer says that it has the turn. As in dtimer, a message {"interval":N} in its
+-- channel asks it to poll in N milliseconds, and `expiresAt` is the instant of the last
+-- notification. Where dtimer stalls, routemaster notifies the current listener again:
+--   - when the instant has changed, to a sooner or a later one;
+--   - when `gracePeriod` has passed since the instant, because no listener polled, or a listener
+--     woke too early and took nothing.
+-- Node rounds down, so its message has one millisecond more.
 --
--- A listener of ours asks at once when there is any message, and learns by the reply when to ask
--- again. `routemaster:listeners` has of each when that is, or "w" and when it was woken if it was
--- since it asked. One that did not ask for a second after that is gone. Of one of Node nobody knows
--- when it asks: `routemaster:turn` has of the last we told: to, its channel; told, the expiresAt of
--- that; at, when it is to ask; and since, when it first was to. Its field `latest` is an instant
--- beyond which no listener of ours sleeps that was not woken.
+-- A listener of routemaster polls at once on any message, and learns from the reply when to poll
+-- next. `routemaster:listeners` has for each of these listeners the time of its next poll, or "w"
+-- and the time of its wake-up if it was woken since its last poll. A listener that is a second late
+-- counts as gone.
+--
+-- A listener of Node does not say when it polls. `routemaster:turn` has the last notification of a
+-- listener of Node: `to`, its channel; `told`, its `expiresAt`; `at`, when the listener has to
+-- poll; `since`, when it had to poll first. The field `latest` is an instant: every listener of
+-- routemaster that was not woken polls by then.
 
 local global, channels = T .. 'gl', T .. 'ch'
 local listeners, turn = T .. 'routemaster:listeners', T .. 'routemaster:turn'
 local silence = 1000
 
--- What another program may have set: gracePeriod and baseInterval.
+-- Returns gracePeriod and baseInterval, which another program may have set.
 local function tunables()
     local both = redis.call('HMGET', global, 'gracePeriod', 'baseInterval')
     local grace, base = tonumber(both[1]), tonumber(both[2])
@@ -26,7 +30,7 @@ local function tunables()
     return math.max(grace or 20, 0), math.max(base or 1000, 1)
 end
 
--- When the next timer is due, or comes back; nil if none is.
+-- Returns when the next timer is due or comes back; nil when there is no timer.
 local function next_due()
     local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')[2]
     local back = redis.call('ZRANGE', fired, 0, 0, 'WITHSCORES')[2]
@@ -47,7 +51,7 @@ local function leave(listener)
     if had_turn then forget_told() end
 end
 
--- What is noted of a listener of ours: when it is to ask, and whether it was woken.
+-- Parses an entry of `routemaster:listeners`: when the listener polls, and whether it was woken.
 local function noted(text)
     local woken = string.sub(text, 1, 1) == 'w'
     return tonumber(woken and string.sub(text, 2) or text) or now, woken
@@ -67,9 +71,9 @@ local function last_told()
     return {told = own[1], to = own[2], at = tonumber(own[3] or 0), since = tonumber(own[4] or 0)}
 end
 
--- The listener whose turn it is; nil when nobody listens. Those before it that are gone lose it:
--- one of ours leaves, as it joins when it asks again; one of Node never would, and goes to the left
--- end. `me` asks now.
+-- Returns the current listener; nil when there is no listener. Silent listeners lose their turn: a
+-- listener of routemaster leaves, since it joins again with its next poll. A listener of Node never
+-- joins again, so it moves to the left end. `me` polls now.
 local function first_listener(me)
     local moved = false
     while true do
@@ -77,7 +81,7 @@ local function first_listener(me)
         if not first or first == me then return first end
         local at, woken = asks_at(first)
         if at then
-            -- The clock was set back: it has its time from now on.
+            -- The clock was set back. The listener gets its full time from now on.
             if woken and at > now then note_woken(first) end
             if at + silence > now then return first end
             leave(first)
@@ -93,8 +97,8 @@ local function first_listener(me)
     end
 end
 
--- Whether a listener of Node, whose turn it is, did not ask though it was told an instant that has
--- passed: others ask a quarter of `gracePeriod` later.
+-- Returns whether the current listener, a listener of Node, did not poll although its instant has
+-- passed by a quarter of `gracePeriod`. Then other listeners poll, too.
 local function is_late(listener)
     local told = tonumber(redis.call('HGET', global, 'expiresAt'))
     if not told or redis.call('HEXISTS', listeners, listener) == 1 then return false end
@@ -103,7 +107,7 @@ local function is_late(listener)
     return at + math.floor(tunables() / 4) <= now
 end
 
--- Wakes a listener that is to ask in so many milliseconds. False when it is gone.
+-- Asks a listener to poll in `interval` milliseconds. Returns false when the listener is gone.
 local function wake_listener(listener, interval)
     local message = string.format('{"interval":%.0f}', math.min(interval, 2147483647))
     if redis.call('PUBLISH', listener, message) > 0 then return true end
@@ -117,7 +121,7 @@ local function wake_ours(listener, interval)
     return there
 end
 
--- Whether a listener of Node, which was told an instant, asks in time.
+-- Returns whether a listener of Node, after a notification with the instant `told`, polls in time.
 local function will_ask(told, next, grace)
     local at = tonumber(told)
     if not at then return false end
@@ -127,13 +131,13 @@ local function will_ask(told, next, grace)
     return next <= math.max(at, now)
 end
 
--- Tells a listener of Node. False when it is gone.
+-- Notifies a listener of Node. Returns false when the listener is gone.
 local function tell_node(listener, next, told)
     local grace, base = tunables()
     if told and will_ask(told, next, grace) then return true end
     local interval = math.max(math.ceil(next - now), 0)
     if interval + grace >= redis.call('LLEN', channels) * base then
-        -- It polls before that. What it is told it would take for its next poll.
+        -- The listener polls earlier anyway. It would take this time as the time of its next poll.
         if told then forget_told() end
         return true
     end
@@ -146,7 +150,7 @@ local function tell_node(listener, next, told)
     return true
 end
 
--- Tells one of ours. False when it is gone.
+-- Notifies a listener of routemaster. Returns false when the listener is gone.
 local function tell_ours(listener, next, told, at, woken)
     if not woken and at > next and not wake_ours(listener, math.max(next - now, 0)) then
         return false
@@ -155,14 +159,15 @@ local function tell_ours(listener, next, told, at, woken)
     return true
 end
 
--- Wakes those of ours that would ask too late to find out that the first one is gone.
+-- Wakes the listeners of routemaster that would poll too late to notice the loss of the current
+-- one.
 local function wake_others(first, me, last)
     local all, latest = redis.call('HGETALL', listeners), 0
     for i = 1, #all, 2 do
         local at, woken = noted(all[i + 1])
         if all[i] ~= me and not woken then
             if at + 60 * silence <= now and not redis.call('LPOS', channels, all[i]) then
-                -- Node has removed it.
+                -- Node has removed the listener.
                 redis.call('HDEL', listeners, all[i])
             elseif at <= last or all[i] == first then
                 latest = math.max(latest, at)
@@ -178,9 +183,9 @@ local function wake_others(first, me, last)
     end
 end
 
--- Tells the listener whose turn it is when the next timer is due, if it does not know. `me` asks
--- now, and learns it by the reply. Returns when the next timer is due, whose turn it is, and
--- whether that is one of ours; nothing when nobody listens.
+-- Notifies the current listener of the next due time, if unknown to it. `me` polls now and learns
+-- the time from the reply. Returns when the next timer is due, the current listener, and whether it
+-- belongs to routemaster. Returns nil when there is no listener.
 local function tell(me)
     local first = first_listener(me)
     local told = redis.call('HGET', global, 'expiresAt')
@@ -203,8 +208,8 @@ local function tell(me)
     return next, first, first == me or asks_at(first)
 end
 
--- The next timer may be due later than the listener whose turn it is was told, or is overdue. One
--- of ours need not know that, as it learns it when it asks.
+-- Notifies the current listener again when the next timer may be due later than notified, or is
+-- overdue. A listener of routemaster needs no message, as it learns the time with its next poll.
 local function tell_again()
     local first = redis.call('LINDEX', channels, -1)
     local told = redis.call('HGET', global, 'expiresAt')
@@ -218,7 +223,7 @@ local function tell_again()
     end
 end
 
--- A timer is due at `at` now.
+-- Called when the due time of a timer has become `at`. Notifies the current listener if necessary.
 local function tell_of(at)
     local told = tonumber(redis.call('HGET', global, 'expiresAt'))
     if told and told <= at then tell_again() else tell() end

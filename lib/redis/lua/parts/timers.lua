@@ -1,13 +1,15 @@
--- Timers, in the keys of dtimer 0.3.3 for Node, which begin with the namespace, ARGV[4]:
---   gl  hash: gracePeriod, baseInterval, and expiresAt, when the listener whose turn it is was last
---       told that a timer is due
---   ch  list of listeners, by their channels; that at the right end has its turn
---   ei  zset of PENDING timers, by when they are due; ed  hash of events; et  zset of FIRED timers,
---       by when they come back
--- and in those of ours, which Node never reads: routemaster:dead, a zset of DEAD timers by when
--- they died, and in routemaster:dead_events their events and, by NUL and the id, why one was given
--- up, if somebody said so; routemaster:confirm, how long those may take to be confirmed that say it
--- themselves; and routemaster:listeners and routemaster:turn, see timer_turn.lua.
+-- Timers, in the keys of dtimer 0.3.3 for Node. They begin with the namespace, ARGV[4]:
+--   gl  hash: gracePeriod, baseInterval, and expiresAt, the due time of which the current listener
+--       was last notified
+--   ch  list: the channels of the listeners; the current listener is at the right end
+--   ei  zset: PENDING timers, by due time
+--   ed  hash: id -> event
+--   et  zset: FIRED timers, by the time they come back
+-- Keys of routemaster, which Node never reads:
+--   routemaster:dead         zset: DEAD timers, by time of death
+--   routemaster:dead_events  hash: id -> event; NUL and id -> the reason for giving up, if known
+--   routemaster:confirm      hash: id -> time to confirm, for timers with their own time
+--   routemaster:listeners and routemaster:turn: see timer_turn.lua
 local space = ARGV[4]
 local T = P .. space .. ':'
 local pending, events, fired = T .. 'ei', T .. 'ed', T .. 'et'
@@ -22,13 +24,13 @@ end
 
 local never = 9007199254740991
 
--- An instant of another program, which may have a fraction or be infinite, in whole milliseconds:
--- the first at which it has come.
+-- Converts an instant of another program to whole milliseconds, rounded up. The instant may have a
+-- fraction or be infinite.
 local function instant(score)
     return math.max(math.min(math.ceil(tonumber(score)), never), -never)
 end
 
--- Fails when a key has another type than it should have. Returns how many DEAD timers there are.
+-- Fails when a key has another type than expected. Returns how many DEAD timers there are.
 local function expect_timers()
     expect('HLEN', space .. ':gl', space .. ':ed', space .. ':routemaster:turn',
         space .. ':routemaster:listeners', space .. ':routemaster:confirm',

@@ -1,8 +1,10 @@
--- Turns, in a fleet with Ruby workers. No job may be blocked from those, so there are no groups;
--- but our workers deliver at most `max_in_flight` batches of one subscriber at once, and the one
--- that began first goes first. `routemaster:turns:{token}` maps the fence of each to its worker.
+-- Turns, in a mixed deployment. A turn is one delivery under way. Jobs cannot be blocked from Ruby
+-- workers, so there are no ordering groups. But the workers of routemaster deliver at most
+-- `max_in_flight` batches of one subscriber at once, beginning with the batch that began first.
+-- `routemaster:turns:{token}` maps the fence of each turn to its worker.
 
--- How many more may be under way. Turns of a worker that is gone, or lost the lease, are removed.
+-- Returns how many more deliveries may begin. Removes turns of workers that are gone or lost the
+-- lease.
 local function free_places(token)
     local key = P .. 'routemaster:turns:' .. token
     local free = concurrency_of(token) - redis.call('HLEN', key)
@@ -20,19 +22,19 @@ local function free_places(token)
     return free
 end
 
--- Records that the delivery of a job is under way. Turns that cannot be read block nobody.
+-- Records that the delivery of a job is under way. An unreadable key blocks no job.
 local function take_turn(job, fence, worker)
     local uid = batch_of('main', job)
     local token = uid and subscriber_of(uid)
     if not token then return end
     local key = P .. 'routemaster:turns:' .. token
     redis.pcall('HSET', key, fence, worker)
-    -- A step that ends the delivery outside a mixed fleet does not remove the turn.
+    -- A step outside a mixed deployment ends the delivery but leaves the turn.
     redis.call('EXPIRE', key, 86400)
 end
 
--- Returns the subscriber of each job, by its place; sorts the jobs of each subscriber, within their
--- places, by when its batches began.
+-- Sorts the jobs of each subscriber by the time their batches began. Only jobs of one subscriber
+-- exchange their places in the list. Returns the subscriber of each place.
 local function in_order(jobs)
     local token_at, places, began = {}, {}, {}
     for place, job in ipairs(jobs) do
@@ -58,12 +60,12 @@ local function in_order(jobs)
     return token_at
 end
 
--- Takes up to `wanted` READY jobs whose turn it is, from the 1,000 that have waited longest. When
--- there are that many and too few have their turn, it takes others too, to reach those behind them.
--- Returns them, and whether there may be more to take now.
+-- Takes up to `wanted` READY jobs whose subscribers have free turns, from the 1,000 oldest jobs.
+-- When there are 1,000 and too few of them have a free turn, also takes jobs without one, to reach
+-- the jobs behind them. Returns the jobs, and whether more may be available now.
 local function take_turns(wanted)
     local instant = P .. 'jobs:instant:main'
-    -- The job that has waited longest is at the right.
+    -- The oldest job is at the right.
     local looked = redis.call('LRANGE', instant, -1000, -1)
     local jobs = {}
     for i = #looked, 1, -1 do jobs[#jobs + 1] = looked[i] end
@@ -98,13 +100,13 @@ local function take_turns(wanted)
         redis.call('RPOP', instant, #jobs)
         if #back > 0 then redis.call('RPUSH', instant, unpack(back)) end
     end
-    -- A process of Ruby Routemaster made them, to which all callbacks are URLs.
+    -- A process of Ruby Routemaster made these jobs. It treats every callback as a URL.
     for _, one in ipairs(called) do offer('main', one[1], one[2]) end
     return taken, full or #jobs == 1000
 end
 
--- Takes up to `wanted` READY jobs for a callback whose turn it is, of the 1,000 that have waited
--- longest. Returns them.
+-- Takes up to `wanted` READY jobs for a callback whose subscribers have free turns, from the 1,000
+-- oldest jobs. Returns the jobs.
 local function take_called(name, wanted)
     local looked = redis.pcall('LRANGE', callback_key(name), -1000, -1)
     local free, taken = {}, {}

@@ -1,5 +1,6 @@
--- Removes ordering groups, of which a mixed fleet has none: Ruby workers would end the batches in
--- them, and leave their places. Of 500 subscribers in each call, from where the last one ended.
+-- Removes ordering groups. A mixed deployment has none, since Ruby workers would end batches and
+-- leave their places. Each call continues where the last call ended, and handles about 500
+-- subscribers.
 local function ungroup()
     local cursor = P .. 'routemaster:ungrouped'
     local from = redis.pcall('GET', cursor)

@@ -1,4 +1,4 @@
--- Forgets the rank of a job that waits, and says whether it had one; see ranks.lua.
+-- Removes the rank of a waiting job. Returns whether the job had a rank; see ranks.lua.
 local function unrank(q, id, record)
     return priority_in(record) ~= 0 and
         redis.call('ZREM', P .. 'routemaster:ranks:' .. q, string.format('%016.0f', id)) == 1

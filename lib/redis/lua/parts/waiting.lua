@@ -1,13 +1,14 @@
--- Jobs that wait for others. Such a job is SCHEDULED at `never`, and its record says which jobs it
--- waits for, and when it falls due by itself. `routemaster:dependents:{q}` has an entry for each
--- job that waits for another: both ids, of 16 digits, at the id of the other. The record of the
--- other says that there is one, or was, so that nobody has to look there when another job is done.
+-- Jobs that wait for other jobs. A waiting job is SCHEDULED at `never`. Its record has the ids of
+-- the awaited jobs and its own due time. `routemaster:dependents:{q}` has an entry for each pair:
+-- the id of the awaited job, colon, the id of the waiting job, both of 16 digits. The score is the
+-- id of the awaited job. The record of the awaited job says that the pair exists, or did, which
+-- saves the lookup for all other jobs.
 
 local function pair_of(awaited, waiting)
     return string.format('%016.0f:%016.0f', awaited, waiting)
 end
 
--- What a record says about others: see record.lua.
+-- Returns `after` of a record: see record.lua.
 local function after_of(record) return more_of(record).after or {0, 0} end
 local function is_waiting(record) return #after_of(record) > 2 end
 
@@ -17,7 +18,7 @@ local function set_after(record, after)
     record[4] = with_more(record[4], more)
 end
 
--- A job that waits is about to end, or to be BURIED.
+-- Removes the pairs of a waiting job that is about to end or to be BURIED.
 local function stop_waiting(q, id, record)
     local after = after_of(record)
     if #after == 2 then return end
@@ -27,8 +28,8 @@ local function stop_waiting(q, id, record)
     set_after(record, {after[1], 0})
 end
 
--- Those that wait for a job, which is gone, and their ids. A version that does not know of them may
--- have ended some.
+-- Removes the pairs of a job that is gone. Returns the jobs that waited for it, and their ids. A
+-- version without dependents may have ended some of them; these are left out.
 local function take_dependents(q, id)
     local dependents = P .. 'routemaster:dependents:' .. q
     local entries = redis.call('ZRANGE', dependents, id, id, 'BYSCORE')

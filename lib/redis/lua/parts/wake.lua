@@ -1,6 +1,7 @@
--- Wakes the workers of a queue when a job may be acquired at `at`, before any of them would poll by
--- itself: `routemaster:waiting:{q}` is when. A worker that got fewer jobs than it asked for sets
--- it, and one message clears it. Never fails: a value that is not an instant counts as long past.
+-- Wakes the idle workers of a queue when a job may be acquired at `at`, before their next poll.
+-- `routemaster:waiting:{q}` is the time of this poll. A worker that got fewer jobs than it wanted
+-- sets the key; the wake-up deletes the key. Never fails: a value that is no instant counts as
+-- infinite, and the workers are woken.
 local function wake(q, at)
     local key = P .. 'routemaster:waiting:' .. q
     local waiting = redis.pcall('GET', key)
