@@ -1,5 +1,5 @@
 /// @file
-/// What a store says of those who have leased jobs.
+/// `ListedWorker`: a worker in a list of workers, with the jobs that the worker has leased.
 
 #pragma once
 
@@ -16,35 +16,37 @@
 
 namespace routemaster {
 
-/// Jobs that are listed of one worker, at most.
+/// How many leased jobs a list contains per worker, at most.
 inline constexpr std::size_t worker_jobs_max = 20;
 
-/// A job that a worker has leased: it runs, or waits there to be run.
+/// A job that a worker has leased. The job runs, or waits in the worker's process for a free slot.
 struct LeasedByWorker {
     std::string queue;
     JobId id = 0;               ///< 0 in a queue of Ruby Routemaster.
-    std::string job;            ///< Encoded.
-    std::uint32_t attempt = 0;  ///< As in `Lease`.
-    /// When it was leased. None in a queue of Ruby Routemaster, nor of a job that was cancelled.
+    std::string job;            ///< Encoded, see `Lease::job`.
+    std::uint32_t attempt = 0;  ///< The number of the attempt, see `Lease::attempt`.
+    /// When the worker leased the job. Absent in a queue of Ruby Routemaster, and for a cancelled
+    /// job.
     std::optional<TimePoint> since{};
-    bool cancelled = false;  ///< Its worker is to stop.
+    bool cancelled = false;  ///< The job was cancelled, and its worker is to stop the attempt.
 
     friend bool operator==(const LeasedByWorker&, const LeasedByWorker&) = default;
 };
 
-/// A worker in a list. A `WorkerPool` is one worker for each of its queues; so are a `Dispatcher`,
-/// and the `JobLeases` of a process, whichever workers elsewhere they speak for.
+/// A worker in a list of workers. A `Dispatcher` is one worker. A `WorkerPool` is one worker for
+/// each of its queues. The `JobLeases` of a process are one worker, even if they act for workers
+/// elsewhere.
 struct ListedWorker {
     Uid id{};
-    TimePoint seen{};          ///< When it was last heard of.
-    std::uint64_t leased = 0;  ///< Jobs that it has.
-    /// Of these the ones that it has had for longest, at most `worker_jobs_max`. Of a worker with
-    /// many jobs of several queues, they may be of one of these queues alone.
+    TimePoint seen{};          ///< When the worker's last heartbeat arrived.
+    std::uint64_t leased = 0;  ///< The number of jobs that the worker has leased.
+    /// The oldest leases of the worker, at most `worker_jobs_max`. If the worker leases many jobs
+    /// of several queues, all listed jobs may belong to a single queue.
     std::vector<LeasedByWorker> jobs{};
-    /// What the worker said about itself. None for workers of an older version, and of Ruby
-    /// Routemaster.
+    /// What the worker reported about itself. Absent for a worker of an older version, and for a
+    /// worker of Ruby Routemaster.
     std::optional<WorkerProfile> profile{};
-    std::uint32_t busy = 0;  ///< Of `profile->capacity`, with its last heartbeat.
+    std::uint32_t busy = 0;  ///< Slots of `profile->capacity` in use at the last heartbeat.
 
     friend bool operator==(const ListedWorker&, const ListedWorker&) = default;
 };

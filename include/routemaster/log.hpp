@@ -1,5 +1,5 @@
 /// @file
-/// Log lines go to a callback: the library writes to no file and no stream of its own.
+/// Log lines go to a callback. The library writes to no file and to no stream of its own.
 
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace routemaster {
 
-/// How much a line matters.
+/// The severity of a log line.
 enum class LogLevel {
-    debug,    ///< For whoever looks for a fault.
-    info,     ///< Something happened that is worth a line.
-    warning,  ///< Something went wrong and is being dealt with.
-    error,    ///< Something went wrong that an operator should look at.
+    debug,    ///< Details for debugging.
+    info,     ///< A normal event of interest.
+    warning,  ///< A fault that the program handles itself.
+    error,    ///< A fault that needs an operator.
 };
 
-/// The word for a level: `debug`, `info`, `warning`, `error`.
+/// The name of a level: `debug`, `info`, `warning` or `error`.
 [[nodiscard]] constexpr std::string_view to_string(LogLevel level) noexcept {
     switch (level) {
         case LogLevel::debug: return "debug";
@@ -27,8 +27,8 @@ enum class LogLevel {
     return "?";
 }
 
-/// Receives log lines. Called from any thread, several at once; must not block for long and must
-/// not call back into the object that logs. An empty one logs nothing.
+/// A callback that receives log lines. Several threads may call it at once. It must not block for
+/// long, and must not call into the object that logs. An empty `Log` discards all lines.
 using Log = std::function<void(LogLevel, std::string_view)>;
 
 }  // namespace routemaster

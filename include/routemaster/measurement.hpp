@@ -1,5 +1,5 @@
 /// @file
-/// A measurement: one number about the bus at one moment, for monitoring.
+/// `Measurement`: one number about the bus at one moment, for monitoring.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace routemaster {
 
-/// Names and values that identify what was measured.
+/// Pairs of name and value that identify the measured object.
 using MeasurementTags = std::vector<std::pair<std::string, std::string>>;
 
 /// A measured number.
 struct Measurement {
-    /// How measurements of one name relate.
+    /// How successive measurements of one name relate.
     enum class Kind {
-        gauge,    ///< The current value; rises and falls.
-        counter,  ///< The total since the beginning; only grows.
+        gauge,    ///< The current value, which rises and falls.
+        counter,  ///< The total since the beginning, which only grows.
     };
 
     Kind kind = Kind::gauge;
@@ -30,12 +30,12 @@ struct Measurement {
     friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
-/// The word for a kind: `gauge` or `counter`.
+/// The name of a kind: `gauge` or `counter`.
 [[nodiscard]] constexpr std::string_view to_string(Measurement::Kind kind) noexcept {
     return kind == Measurement::Kind::gauge ? "gauge" : "counter";
 }
 
-/// A line as Ruby Routemaster prints it: `counter:events.published:3 (topic:cats,publisher:pub)`.
+/// The line that Ruby Routemaster prints: `counter:events.published:3 (topic:cats,publisher:pub)`.
 [[nodiscard]] std::string to_string(const Measurement& measurement);
 
 }  // namespace routemaster

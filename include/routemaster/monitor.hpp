@@ -21,36 +21,37 @@ namespace routemaster {
 
 /// Settings of a `Monitor`.
 struct MonitorOptions {
-    Duration interval{10'000};                        ///< From one round to the next.
-    std::vector<std::string> queues{delivery_queue};  ///< Whose jobs are counted.
-    MeasurementTags tags{};                           ///< Precede the tags of each measurement.
+    Duration interval{10'000};                        ///< Time between two reports.
+    std::vector<std::string> queues{delivery_queue};  ///< The queues whose jobs are counted.
+    MeasurementTags tags{};  ///< Added in front of the tags of each measurement.
     std::optional<CapacityOptions>
         capacity{};  ///< Reported as `store.max_mem`, `.low_mark`, `.high_mark`.
-    /// First words of the store's gauges; each gauge is reported under every one. Ruby Routemaster
-    /// says `redis`.
+    /// Prefixes for the names of the store's gauges. Each gauge is reported once per prefix. Ruby
+    /// Routemaster's prefix is `redis`.
     std::vector<std::string> store_names{"store"};
-    /// Receives the measurements. Called from the polling thread; must not block for long.
+    /// Receives the measurements. The polling thread calls `report`; it must not block for long.
     std::function<void(std::vector<Measurement>)> report{};
     Log log{};
 };
 
-/// Reports every interval what the store returns, under the names of Ruby Routemaster:
+/// Reports the numbers of the store once per interval, under the names that Ruby Routemaster uses:
 ///
 /// - gauges `subscriber.queue.batches`, `subscriber.queue.events`, `subscriber.dead.batches` (tag
 ///   `subscriber`), `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),
 ///   `store.bytes_used`;
 /// - every counter of the store.
 ///
-/// Of a subscriber's token it reports the `public_part`, in the tags `subscriber` and `queue`.
-/// Tokens that share it are reported as one, with the sum of their numbers.
+/// The tags `subscriber` and `queue` show only the `public_part` of a subscriber's token. Tokens
+/// with equal public parts are reported together, with the sum of their numbers.
 ///
-/// What the store fails to return is left out, and logged. Numbers too great for a measurement are
-/// reported as the greatest. Any number of monitors may watch a store; each reports all of it.
+/// If a step fails, its numbers are missing from the report, and the error is logged. Numbers too
+/// great for a measurement are reported as the greatest possible value. Any number of monitors may
+/// watch one store; each reports all numbers.
 ///
-/// Thread safety: as `Active` says.
+/// Thread safety: see `Active`.
 class Monitor final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive the monitor.
     Monitor(Store& store, MonitorOptions options);
     ~Monitor() override;
     Monitor(const Monitor&) = delete;
@@ -59,7 +60,7 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets a step under way end, and reports nothing more.
+    /// Lets the current step end, and reports nothing more.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;

@@ -1,5 +1,5 @@
 /// @file
-/// Which names are allowed, and which have a meaning.
+/// Rules for names, and names with a special meaning.
 
 #pragma once
 
@@ -14,13 +14,13 @@ namespace routemaster {
 /// Longest topic name, token, service name and queue name, in characters.
 inline constexpr std::size_t name_length_max = 64;
 
-/// Which names topics may have.
+/// Rules for topic names.
 enum class TopicRule : std::uint8_t {
     any,   ///< 1 to 64 of `a`–`z`, `0`–`9`, `_`, `-` and `.`, not beginning with `-` or `.`.
     ruby,  ///< 1 to 64 of `a`–`z` and `_`: the rule of Ruby Routemaster.
 };
 
-/// The rule in words.
+/// The rule as text for error messages.
 [[nodiscard]] constexpr std::string_view to_string(TopicRule rule) noexcept {
     switch (rule) {
         case TopicRule::any: return "1 to 64 of a-z, 0-9, _, - and ., the first no - or .";
@@ -29,7 +29,7 @@ enum class TopicRule : std::uint8_t {
     return "?";
 }
 
-/// Whether `name` may name a topic.
+/// Whether `name` is a valid topic name.
 [[nodiscard]] constexpr bool is_topic_name(std::string_view name,
                                            TopicRule rule = TopicRule::any) noexcept {
     const auto is_good = [rule](char c) {
@@ -40,8 +40,8 @@ enum class TopicRule : std::uint8_t {
            name.front() != '.' && std::all_of(name.begin(), name.end(), is_good);
 }
 
-/// Whether `name` may be a token, a subscriber, a publisher or a service: 1 to 64 of `a`–`z`,
-/// `0`–`9`, `:`, `_` and `-`. A rule of Ruby Routemaster.
+/// Whether `name` is a valid token, and so a valid name of a subscriber, publisher or service: 1 to
+/// 64 of `a`–`z`, `0`–`9`, `:`, `_` and `-`. The rule comes from Ruby Routemaster.
 [[nodiscard]] constexpr bool is_user_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= name_length_max &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -50,15 +50,16 @@ enum class TopicRule : std::uint8_t {
            });
 }
 
-/// Whether `name` is `.` or `..`. In the path of a URL these are steps through it (RFC 3986, 3.3),
-/// which clients take before they send it: so nothing is named so.
+/// Whether `name` is `.` or `..`. In the path of a URL these are navigation steps (RFC 3986, 3.3),
+/// which clients resolve before they send the request. Therefore no object may have these names.
 [[nodiscard]] constexpr bool is_dot_segment(std::string_view name) noexcept {
     return name == "." || name == "..";
 }
 
 namespace detail {
 
-/// By character: whether it may stand in the name of a queue. Every step on jobs checks one.
+/// For each character, whether a queue name may contain it. A table, since every step on jobs
+/// checks a queue name.
 inline constexpr auto queue_name_characters = [] {
     std::array<bool, 256> may{};
     for (const char c : std::string_view{"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -70,13 +71,13 @@ inline constexpr auto queue_name_characters = [] {
 
 }  // namespace detail
 
-/// The rule of `is_queue_name` in words.
+/// The rule of `is_queue_name` as text for error messages.
 inline constexpr const char* queue_name_rule =
     "1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..";
 
-/// Whether `name` may name a queue of jobs: 1 to 64 of `A`–`Z`, `a`–`z`, `0`–`9`, `_`, `-` and `.`,
-/// but not `.` or `..`.
-/// No colon: on Redis the name stands between colons in the keys of the queue.
+/// Whether `name` is a valid name of a job queue: 1 to 64 of `A`–`Z`, `a`–`z`, `0`–`9`, `_`, `-`
+/// and `.`, but not `.` or `..`. A colon is not allowed, because keys in Redis contain the name
+/// between colons.
 [[nodiscard]] constexpr bool is_queue_name(std::string_view name) noexcept {
     if (name.empty() || name.size() > name_length_max || is_dot_segment(name)) return false;
     return std::all_of(name.begin(), name.end(), [](char c) {
@@ -87,7 +88,7 @@ inline constexpr const char* queue_name_rule =
 /// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.
 inline constexpr const char* delivery_queue = "main";
 
-/// What to `Store::watch` for deliveries to callbacks in processes.
+/// The name to pass to `Store::watch` for deliveries to callbacks in processes.
 inline constexpr const char* callback_watch = "main:callbacks";
 
 }  // namespace routemaster

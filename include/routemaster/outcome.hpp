@@ -1,5 +1,5 @@
 /// @file
-/// Any step, and what comes of it, by name alone: `step.hpp` says what there is.
+/// `Outcome`: the result of any step. This header only declares `Step` and `Reply`; see `step.hpp`.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace routemaster {
 struct Step;
 struct Reply;
 
-/// What a step came to: its reply, or why it was not done.
+/// The result of a step: its reply, or the error for which the step was not done.
 using Outcome = Result<Reply>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Helpers that give a store a step and get its reply.
+/// Helpers that perform steps in a store and return the replies.
 
 #pragma once
 
@@ -37,9 +37,10 @@ void submit_repeatable(Store& store, Step step, TimePoint now, std::function<voi
 
 }  // namespace detail
 
-/// Performs one step; `done` gets its reply. See `Store::submit`. A `repeatable` step is idempotent
-/// and is repeated when its reply is lost, at most `repeats` times; any other is `timed_out`. What
-/// was in doubt once is `timed_out` unless a repetition gets a reply.
+/// Performs one step and passes its reply to `done`. See `Store::submit`.
+/// If the reply is lost, a `repeatable` step is submitted again, at most `repeats` times. Any other
+/// step fails with `timed_out`, since the store may have done the step. After a lost reply, a
+/// repeatable step fails with `timed_out` unless a repetition gets a reply.
 template <class S>
 void submit(Store& store, S step, TimePoint now,
             std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {
@@ -55,12 +56,13 @@ void submit(Store& store, S step, TimePoint now,
     }
 }
 
-/// Performs several steps and waits for their outcomes. Inside a completion that a store calls from
-/// a thread of its own, each is refused as `invalid`: it would wait for itself.
+/// Performs several steps and waits for their outcomes. Must not be called inside a completion that
+/// runs on a thread of the store, because the thread would wait for itself: each step is then
+/// refused as `invalid`.
 [[nodiscard]] std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now);
 
-/// Performs one step and waits for its reply: the blocking helper. Repeats as `submit` does, and is
-/// refused inside completions as `perform_all` is.
+/// Performs one step and waits for its reply. Repeats the step as `submit` does, and is refused
+/// inside completions as `perform_all` is.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
     auto outcome = detail::perform_any(store, std::move(step), now);

@@ -1,5 +1,5 @@
 /// @file
-/// From an event to the step that publishes it.
+/// `publication`: makes the step that publishes an event.
 
 #pragma once
 
@@ -17,27 +17,29 @@ namespace routemaster {
 
 struct PublishEvent;
 
-/// Bytes of MessagePack that the data of an event may take, unless set otherwise.
+/// Default limit for the data of an event, in bytes of MessagePack.
 inline constexpr std::size_t event_data_max_default = 65'536;
 
-/// The same where a Ruby worker may read the event: it does not survive more than its
-/// `ROUTEMASTER_MAX_EVENT_DATA`, which is this unless set otherwise.
+/// The limit for the data of an event that a Ruby worker may read, in bytes of MessagePack. A Ruby
+/// worker crashes on larger data. This is the default of its setting `ROUTEMASTER_MAX_EVENT_DATA`.
 inline constexpr std::size_t event_data_max_ruby = 64;
 
-/// Who publishes, and what is asked of the events.
+/// The publisher, and the rules for its events.
 struct PublicationOptions {
-    /// Claims the topics that it publishes in. Nobody: topics stay unclaimed, and those of others
-    /// are `forbidden`. Must satisfy `is_user_name`, else publishing is `invalid`.
+    /// The publisher claims each topic that it publishes in. Absent: topics stay unclaimed, and
+    /// topics of a publisher are `forbidden`. Must satisfy `is_user_name`, else publishing is
+    /// `invalid`.
     std::optional<std::string> publisher{};
-    EventRules rules{};                                   ///< Further rules for events.
-    std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
-    std::uint32_t topics_max = UINT32_MAX;                ///< Topics that the publisher may own.
-    bool authenticate = false;                            ///< See `PublisherOptions::authenticate`.
+    EventRules rules{};  ///< Further rules for events.
+    /// Limit for the data of an event, in bytes of MessagePack.
+    std::size_t event_data_max = event_data_max_default;
+    std::uint32_t topics_max = UINT32_MAX;  ///< How many topics the publisher may own.
+    bool authenticate = false;              ///< See `PublisherOptions::authenticate`.
 };
 
-/// Checks and encodes an event. `invalid`, naming the field, when something is wrong with it.
+/// Checks and encodes an event. If the event is wrong, the error is `invalid` and names the field.
 ///
-/// `uid` must be fresh. Thread safe.
+/// `uid` must be a new id. Thread safe.
 [[nodiscard]] Result<PublishEvent> publication(const Event& event, const EventRules& rules,
                                                std::optional<std::string> publisher,
                                                std::size_t event_data_max, const Uid& uid,

@@ -19,31 +19,33 @@ struct PublishEvent;
 
 /// Settings of a `Publisher`.
 struct PublisherOptions {
-    std::uint32_t topics_max = UINT32_MAX;  ///< Topics that the publisher may own.
-    /// Whether the store publishes only if the token is valid at that moment; see `ApiTokens`. The
-    /// check and the publication are one step, so they take one trip to the store.
+    std::uint32_t topics_max = UINT32_MAX;  ///< How many topics the publisher may own.
+    /// Whether the store publishes only if the token is valid at this moment; see `ApiTokens`. The
+    /// check and the publication are one step, and take one round trip to the store.
     bool authenticate = false;
 };
 
-/// One publisher, by its token; it claims the topics that it publishes in. Made by
-/// `Bus::publisher`, for programs that publish on behalf of many; a program with one publisher sets
-/// `BusOptions::publisher` instead.
+/// A publisher, named by its token. The publisher claims each topic that it publishes in. Made by
+/// `Bus::publisher`, for programs that publish on behalf of many. A program with a single publisher
+/// sets `BusOptions::publisher` instead.
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// As in `Bus`, every call exists in two forms: the first blocks, the second calls `done`.
 ///
-/// Thread safety: all members may be called from any thread. The bus must outlive it.
+/// Thread safety: all members may be called from any thread. The bus must outlive the publisher.
 class Publisher {
 public:
-    /// Its token.
+    /// The token of the publisher.
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
-    /// Publishes an event, as `Bus::publish` does. `unauthenticated` when `authenticate` is set and
-    /// the token is not valid; `limit_exceeded` when the publisher owns `topics_max` topics
-    /// already. Mistakes in the event itself are reported without asking the store.
+    /// Publishes an event, as `Bus::publish` does. `unauthenticated` if `authenticate` is set and
+    /// the token is not valid. `limit_exceeded` if the event needs a new topic, and the publisher
+    /// already owns `topics_max` topics. Mistakes in the event itself are reported without a call
+    /// to the store.
     Result<void> publish(const Event& event) const;
     void publish(const Event& event, std::function<void(Result<void>)> done) const;
 
-    /// Forgets a topic and its subscriptions. `forbidden` unless it belongs to this publisher.
+    /// Forgets a topic and its subscriptions. `forbidden` unless the topic belongs to this
+    /// publisher.
     Result<Removal> remove_topic(std::string name) const;
     void remove_topic(std::string name, std::function<void(Result<Removal>)> done) const;
 

@@ -1,5 +1,6 @@
 /// @file
-/// `PushOptions`: what a push says of its job besides name and arguments; `JobPush`: both.
+/// `PushOptions`: the settings of a push besides name and arguments. `JobPush`: a job with its
+/// settings.
 
 #pragma once
 
@@ -17,98 +18,104 @@
 
 namespace routemaster {
 
-/// Bytes that a job takes at most unless its push says otherwise, its name and arguments encoded as
-/// MessagePack. What is larger belongs elsewhere, and its place into the job.
+/// Default limit for an encoded job (name and arguments as MessagePack), in bytes. Store larger
+/// data elsewhere, and pass its location in the job.
 inline constexpr std::size_t job_bytes_max = std::size_t{1} << 20U;
 
-/// What a push may allow a job to take at most, in bytes.
+/// The greatest limit that a push may set, in bytes.
 inline constexpr std::size_t job_bytes_limit = std::size_t{1} << 26U;
 
-/// Settings of one push. They stay with the job until it ends.
+/// Settings of one push. The settings stay with the job until the job ends.
 ///
-/// A queue that Ruby processes share (`main`, `aux` on Redis) has place for `delay` and `run_at`
-/// alone; there any other setting is `invalid`.
+/// In a queue that Ruby processes share (`main`, `aux` on Redis), only `delay` and `run_at` are
+/// possible; any other setting is `invalid`.
 struct PushOptions {
-    Duration delay{0};                  ///< How long from now the job falls due; see `due_after`.
-    std::optional<TimePoint> run_at{};  ///< Instead of `delay`; `is_due_time`, else `invalid`.
+    Duration delay{0};  ///< Time from now until the job falls due; see `due_after`.
+    /// Used instead of `delay`. `invalid` unless `is_due_time`.
+    std::optional<TimePoint> run_at{};
 
-    /// After so many attempts that ended without success the job is BURIED; one during which its
-    /// worker died is such an attempt; in a file not the first one of all, unless it is the only
-    /// one or the job expires: that dies with the process, uncounted. 0: it never is.
+    /// After this many unsuccessful attempts the job is BURIED. 0: the number of attempts is
+    /// unlimited.
+    /// An attempt counts if its worker died. There is an exception: an embedded store does not
+    /// count the first attempt of a job if the process dies during this attempt, unless
+    /// `attempts_max` is 1 or the job expires.
     std::uint32_t attempts_max = 25;
 
-    /// The greater, the earlier the job runs, from -100 to 100. Each level counts as one minute of
-    /// waiting: a job goes before those of a lower priority that fell due up to so many minutes
-    /// before it, and no job waits for ever. Equals run in the order of their pushes.
-    /// It overtakes jobs that wait in the queue, but none that a worker has fetched already
+    /// From -100 to 100; a greater priority runs earlier. Each level counts as one minute of
+    /// waiting: a job goes before a job of lower priority that fell due up to this many minutes
+    /// earlier, and no job waits for ever. Jobs of equal rank run in the order of their pushes.
+    /// A job overtakes jobs that wait in the queue, but not jobs that a worker has already fetched
     /// (`WorkerPoolOptions::prefetch_max`).
     std::int32_t priority = 0;
 
-    /// How long one attempt may take; see `WorkerPool`. 0: as long as it likes.
+    /// Time limit for one attempt; see `WorkerPool`. 0: no limit.
     Duration timeout{0};
 
-    /// How long after it fell due the job is worth beginning. One that nobody began by then is
-    /// dropped, and counted in `jobs.expired`; so is one that still waited for others (`after`) or
-    /// its group. 0: for ever.
+    /// How long after its due time the job may begin. If the first attempt has not begun by then,
+    /// the job is dropped, and counted in `jobs.expired`. This includes jobs that still wait for
+    /// their group or for the jobs in `after`. 0: the job never expires.
     Duration expires{0};
 
-    /// Which other jobs it excludes. By default those of equal name and arguments.
+    /// The jobs that this job excludes. By default, jobs with equal name and arguments.
     Unique unique{};
 
-    /// What travels with it for middleware and tools, a trace context for example. At most
-    /// `job_metadata_max` entries, of `job_metadata_bytes_max` bytes together.
+    /// Data for middleware and tools, for example a trace context. At most `job_metadata_max`
+    /// entries, of `job_metadata_bytes_max` bytes together.
     JobMetadata metadata{};
 
-    /// Its ordering group, "account:42" for example: jobs of a queue that name the same one run in
-    /// the order in which they became READY (with their push, or, when they are due later, with
-    /// the first acquisition after that), at most `concurrency` of them at once. One that fails,
-    /// or is snoozed, keeps its place, and the others wait; one that is BURIED, done, deleted or
-    /// cancelled lets the next one in. A job that is not due yet keeps none waiting. The groups of
-    /// a queue take turns, so that a long one does not delay the others. At most `job_group_max`
-    /// bytes of UTF-8 without NUL. Empty: none.
+    /// The ordering group of the job, for example "account:42". Jobs of a queue with an equal group
+    /// run in the order in which they became READY, at most `concurrency` of them at once. A job
+    /// becomes READY with its push or, if it is due later, with the first acquisition after its due
+    /// time.
+    /// A job that fails or is snoozed keeps its place, and the jobs behind it wait. A job that is
+    /// BURIED, done, deleted or cancelled lets the next job in. A job that is not due yet blocks no
+    /// job. The groups of a queue take turns, and a long group does not delay the rest.
+    /// At most `job_group_max` bytes of UTF-8 without NUL. Empty: no group.
     std::string group{};
 
-    /// How many jobs of its group may be under way at once, from 1 to `group_concurrency_max`: with
-    /// 1 one follows the other. The one that joined last decides for all.
+    /// How many jobs of its group may be under way at once, from 1 to `group_concurrency_max`. With
+    /// 1, the jobs run strictly one after another. The job that joined last sets the value for the
+    /// whole group.
     std::uint32_t concurrency = 1;
 
-    /// The batch that it joins, of `JobBatches::create`: it is counted there, and so is what
-    /// becomes of it. A push that is a duplicate joins none. A batch that is closed takes jobs only
-    /// while another of it waits or runs, as that does whose handler pushes; beyond that, and of an
-    /// id that no batch has, the push is `invalid`. 0: none.
+    /// The batch of the job, from `JobBatches::create`. The batch counts the job, and how the job
+    /// ends. A push that is a duplicate joins no batch. A closed batch takes jobs only while a job
+    /// of the batch waits or runs, for example the job whose handler pushes. Otherwise, and for an
+    /// unknown batch, the push is `invalid`. 0: no batch.
     JobBatchId batch = 0;
 
-    /// Jobs of the same queue that must be done before it, by their ids: at most `job_after_max`.
-    /// Until then it is SCHEDULED, whenever it falls due. An id that the queue does not have counts
-    /// as that of a job that is done, though another queue has it; one that no job was given yet is
-    /// `invalid`, and so is a job that `job_dependents_max` others wait for.
+    /// Ids of jobs of the same queue that must be done before this job, at most `job_after_max`.
+    /// Until then the job is SCHEDULED, whatever its due time is. If the queue has no job with an
+    /// id, the id counts as done, even if a job of another queue has it. An id that no job was
+    /// given yet is `invalid`, and so is a job that `job_dependents_max` jobs wait for already.
     ///
-    /// A job that is BURIED is waited for, as a kick may yet make it succeed. When one is deleted
-    /// or cancelled, expires, or is dropped from the BURIED ones, the job that waits for it is
-    /// BURIED, with an error that says so; kicked, it waits for nothing any more.
+    /// A BURIED job is still waited for, because a kick may make it succeed. If a job is deleted,
+    /// cancelled, expires, or is dropped from the BURIED jobs, then each job that waits for it is
+    /// BURIED, with an error that states the cause. After a kick, a job BURIED in this way waits
+    /// for no job.
     ///
-    /// The push of a key must keep the old job (`OnDuplicate::keep`), and what follows from a job
-    /// (`FollowUps`) waits for none: else `invalid`.
+    /// With `after`, a push must keep a duplicate (`OnDuplicate::keep`), and must not be a
+    /// follow-up of a job (`FollowUps`); else it is `invalid`.
     std::vector<JobId> after{};
 
-    /// Names this push, so that a caller may repeat it, later or from another process: while the
-    /// key is kept, a push of the same key into the queue changes nothing and returns what the
-    /// first returned, whatever became of the job. `invalid` when it asks for anything else than
-    /// the first. A push that was refused keeps no key. At most `idempotency_key_max` bytes; empty:
-    /// none. What follows from a job (`FollowUps`) has none, nor have jobs of `aux`.
+    /// Identifies this push, in order to repeat it safely, later or from another process. While the
+    /// key is kept, a push with this key into this queue changes nothing and returns what the first
+    /// push returned, even if the job is gone. `invalid` if the repeated push differs from the
+    /// first. A push that was refused keeps no key. At most `idempotency_key_max` bytes. Empty: no
+    /// key. Follow-ups of a job (`FollowUps`) and jobs of `aux` cannot have a key.
     std::string idempotency_key{};
 
-    /// How long the key is kept from the push on: positive, at most `idempotency_time_max`.
+    /// How long the key is kept after the push: positive, at most `idempotency_time_max`.
     Duration idempotency_time = idempotency_time_default;
 
-    /// Bytes that the encoded job may take; a larger one is `invalid`. At most `job_bytes_limit`,
-    /// else every push is.
-    /// Of what follows from a job (`FollowUps`) all pushes and events together have a limit as
+    /// Limit for the encoded job, in bytes; a larger job is `invalid`. Must be at most
+    /// `job_bytes_limit`, else every push is `invalid`.
+    /// The follow-ups of a job (`FollowUps`) have a limit for all pushes and events together as
     /// well.
     std::size_t bytes_max = job_bytes_max;
 };
 
-/// A job with settings of its own.
+/// A job with its own settings.
 struct JobPush {
     Job job;
     PushOptions options{};

@@ -1,5 +1,5 @@
 /// @file
-/// What a store says of a batch that waits, or is under way.
+/// `QueuedBatch`: a batch of events that waits, or is under way.
 
 #pragma once
 
@@ -12,26 +12,27 @@
 
 namespace routemaster {
 
-/// A queued batch, and how far its delivery is.
+/// A queued batch and the state of its delivery.
 struct QueuedBatch {
     BatchStatus status{};
-    /// SCHEDULED until `run_at`; READY when it is due, though others of its ordering group may be
-    /// before it; PENDING while it is under way. On Redis, while more than 10,000 deliveries are
-    /// READY, one under way may be listed as READY.
+    /// SCHEDULED until `run_at`. READY when the batch is due, even if batches of its ordering group
+    /// go first. PENDING while the batch is under way. On Redis, if more than 10,000 deliveries are
+    /// READY, a batch under way may be listed as READY.
     JobStatus::State delivery = JobStatus::State::ready;
-    std::optional<TimePoint> run_at{};  ///< Of the next attempt, if SCHEDULED.
-    /// Why the last attempt failed, at most `dead_error_max` bytes; empty before a failure. It is
-    /// not kept on disk, and on Redis for a day.
+    std::optional<TimePoint> run_at{};  ///< The time of the next attempt, if SCHEDULED.
+    /// The error of the last attempt, at most `dead_error_max` bytes; empty before the first
+    /// failure. The embedded store does not keep the error on disk. On Redis the error is kept for
+    /// a day.
     std::string error{};
 
     friend bool operator==(const QueuedBatch&, const QueuedBatch&) = default;
 };
 
-/// What became of an action on a queued batch.
+/// The reply to an action on a queued batch.
 enum class BatchAction {
     done,
-    unknown,    ///< The subscriber has no queued batch of that id; nothing was changed.
-    under_way,  ///< A worker has it; nothing was changed.
+    unknown,    ///< The subscriber has no queued batch with this id; nothing was changed.
+    under_way,  ///< A worker is delivering the batch; nothing was changed.
 };
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Seeded randomness that replays alike on every platform.
+/// `Random`: seeded random numbers, equal on every platform for equal seeds.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace routemaster {
     return x ^ (x >> 31U);
 }
 
-/// A SplitMix64 generator. The same seed always yields the same numbers. Not for secrets.
+/// A SplitMix64 generator. Equal seeds yield equal numbers. Not for secrets.
 ///
 /// Thread safety: a value; copy it instead of sharing it.
 class Random {
@@ -28,8 +28,8 @@ public:
         return scatter(state_);
     }
 
-    /// A number in [0, bound), uniform up to a bias below 2^-32 for bounds below 2^32.
-    /// `bound` must not be 0.
+    /// A number in [0, bound), uniform up to a bias below 2^-32 for bounds below 2^32. `bound` must
+    /// not be 0.
     constexpr std::uint64_t below(std::uint64_t bound) noexcept { return next() % bound; }
 
     /// A number in [0, 1), of 53 random bits.

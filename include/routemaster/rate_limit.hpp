@@ -1,5 +1,5 @@
 /// @file
-/// Rate limits: how many jobs of a queue, or of each of its ordering groups, begin in a span of
+/// Rate limits: how many jobs of a queue, or of each of its ordering groups, may begin in a span of
 /// time.
 
 #pragma once
@@ -12,22 +12,23 @@
 
 namespace routemaster {
 
-/// Jobs that a rate limit allows in its span of time, and in a burst, at most.
+/// Greatest `jobs` and `burst` of a rate limit.
 inline constexpr std::uint32_t rate_limit_jobs_max = 1'000'000;
 
-/// The longest span of time of a rate limit: 31 days.
+/// Longest `per` of a rate limit: 31 days.
 inline constexpr Duration rate_limit_per_max{std::int64_t{31} * 86'400'000};
 
-/// A rate limit: a token bucket. It holds at most `burst` tokens, and gets `jobs` of them in each
-/// `per`, one after the other, at equal distances. A job takes one when it begins. So in any span
-/// of time begin at most `burst` jobs and those for which tokens came meanwhile; with the default
-/// burst that is up to twice `jobs` in one `per`, and exactly `jobs` in each in the long run.
+/// A rate limit: a token bucket. The bucket holds at most `burst` tokens. In each `per`, `jobs`
+/// tokens are added, one by one, at equal distances. A job takes a token when the job begins.
+/// In any span of time, the number of jobs that begin is therefore at most `burst` plus the number
+/// of tokens added. With the default burst, up to twice `jobs` may begin in a single `per`; the
+/// average is at most `jobs` per `per`.
 struct RateLimit {
     std::uint32_t jobs = 1;   ///< From 1 to `rate_limit_jobs_max`.
     Duration per{1'000};      ///< From 1 ms to `rate_limit_per_max`.
-    std::uint32_t burst = 0;  ///< At most `rate_limit_jobs_max`; 0: as many as `jobs`.
+    std::uint32_t burst = 0;  ///< At most `rate_limit_jobs_max`; 0: equal to `jobs`.
 
-    /// Tokens that the bucket holds when it is full.
+    /// The capacity of the bucket, in tokens.
     [[nodiscard]] constexpr std::uint32_t tokens_max() const noexcept {
         return burst == 0 ? jobs : burst;
     }
@@ -38,12 +39,13 @@ struct RateLimit {
     }
 };
 
-/// The rate limits of a queue. By default there are none.
+/// The rate limits of a queue. By default the queue has no limits.
 struct RateLimits {
-    std::optional<RateLimit> queue{};       ///< Of all its jobs together.
-    std::optional<RateLimit> each_group{};  ///< Of each of its ordering groups by itself.
+    std::optional<RateLimit> queue{};       ///< For all jobs of the queue together.
+    std::optional<RateLimit> each_group{};  ///< For each ordering group of the queue separately.
 
-    /// `invalid`, naming the field, when a number is out of its range.
+    /// Checks the limits. If a number is out of its range, the error is `invalid` and names the
+    /// field.
     [[nodiscard]] Result<void> check() const;
 
     friend bool operator==(const RateLimits&, const RateLimits&) = default;

@@ -15,10 +15,11 @@ namespace routemaster {
 /// What a recurring job, or a recurring timer, waits for.
 struct RecurringExplanation {
     RecurringJob recurring{};
-    QueueWorkers schedulers{};  ///< `RecurringScheduler`s of the store.
-    /// The workers of the queue of its jobs, and of their name. None of a recurring timer.
+    QueueWorkers schedulers{};  ///< The `RecurringScheduler`s of the store.
+    /// The workers of the recurring job's queue that have a handler for it. Absent for a recurring
+    /// timer.
     std::optional<QueueWorkers> workers{};
-    TimePoint now{};  ///< The instant of the explanation, for the ages in its text.
+    TimePoint now{};  ///< The time of the explanation, for the ages in its text.
 
     friend bool operator==(const RecurringExplanation&, const RecurringExplanation&) = default;
 };

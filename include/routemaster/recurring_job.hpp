@@ -1,6 +1,6 @@
 /// @file
-/// A recurring job: what is pushed, or posted as a timer, at each tick of a schedule, and how far
-/// that has come.
+/// `RecurringJob`: a job that is pushed, or a timer that is posted, at each tick of a schedule. A
+/// tick is an instant at which the schedule says that the job is due.
 
 #pragma once
 
@@ -15,31 +15,33 @@
 
 namespace routemaster {
 
-/// Bytes of the encoded job of a recurring job, at most.
+/// Limit for the encoded job of a recurring job, in bytes.
 inline constexpr std::size_t recurring_job_bytes_max = 65'536;
 
-/// Bytes of a schedule, at most. A cron expression that lists every value of each field has fewer.
+/// Limit for a schedule, in bytes. Enough for a cron expression that lists every value of each
+/// field.
 inline constexpr std::size_t schedule_bytes_max = 1'024;
 
-/// How far behind `RecurringJob::settled_until` a clock may be after a small step back. A clock
-/// that is further behind had run ahead before.
+/// After a step back, how far the clock may be behind `RecurringJob::settled_until`, at most. If
+/// the clock is further behind, it must have run ahead before.
 inline constexpr Duration recurring_step_back_max{600'000};
 
-/// Bytes of the name of a time zone, at most.
+/// Limit for the name of a time zone, in bytes.
 inline constexpr std::size_t time_zone_bytes_max = 64;
 
-/// What becomes of the ticks at which no scheduler ran: because all were down, because the store
-/// was away, or because the clock was set forward.
+/// How to handle missed ticks: ticks at which no scheduler ran, because all schedulers were down,
+/// because the store was unavailable, or because the clock was set forward.
 enum class CatchUp : std::uint8_t {
-    skip,  ///< They do not run. But the last one does if it is less than a minute late.
-    once,  ///< The last one runs, however late it is.
-    all,   ///< Each runs, the oldest first, at most the last 1,000. Needs `overlap`.
+    /// Missed ticks do not run, but the last of them runs if it is less than a minute late.
+    skip,
+    once,  ///< The last missed tick runs, however late.
+    all,   ///< All missed ticks run, the oldest first, at most the last 1,000. Needs `overlap`.
 };
 
-/// The timer that each tick posts, due at the tick.
+/// The timer that each tick posts. The timer is due at the tick.
 struct RecurringTimer {
     std::string space;    ///< The namespace of a `Delayer`.
-    std::string payload;  ///< A value as `encode` encodes it; at most `timer_bytes_max`.
+    std::string payload;  ///< A value encoded by `encode`; at most `timer_bytes_max` bytes.
 
     // As in `TimerOptions`.
 
@@ -49,16 +51,17 @@ struct RecurringTimer {
     friend bool operator==(const RecurringTimer&, const RecurringTimer&) = default;
 };
 
-/// What a recurring job does, and when.
+/// The job and the schedule of a recurring job.
 struct RecurringSettings {
-    std::string schedule;           ///< See `JobSchedule`; at most `schedule_bytes_max`.
-    std::string time_zone = "UTC";  ///< At most `time_zone_bytes_max`.
-    std::string queue{};            ///< None of Ruby Routemaster's.
-    std::string job{};              ///< As `encode_job` encodes it.
+    std::string schedule;           ///< See `JobSchedule`; at most `schedule_bytes_max` bytes.
+    std::string time_zone = "UTC";  ///< At most `time_zone_bytes_max` bytes.
+    std::string queue{};            ///< Not a queue of Ruby Routemaster.
+    std::string job{};              ///< A job encoded by `encode_job`.
     CatchUp catch_up = CatchUp::once;
-    /// Whether a tick pushes its job although that of a former tick still exists. If not, an equal
-    /// job that waits or runs is kept, and nothing is pushed; a BURIED one is kicked. So with
-    /// timers: one that is PENDING or FIRED is kept, and a DEAD one is replaced.
+    /// Whether a tick pushes its job even though the job of an earlier tick still exists. If false,
+    /// and an equal job waits or runs, nothing is pushed; an equal BURIED job is kicked. For
+    /// timers, if false: a PENDING or FIRED timer of an earlier tick is kept, and a DEAD timer is
+    /// replaced.
     bool overlap = false;
 
     // As in `PushOptions`.
@@ -67,34 +70,36 @@ struct RecurringSettings {
     std::int32_t priority = 0;
     Duration timeout{0};
     Duration expires{0};  ///< Counted from the push.
-    /// Each push adds the name of the recurring job, as `recurring`, and its tick in milliseconds
-    /// since the Unix epoch, as `tick`; so there are at most `job_metadata_max` - 2 others.
+    /// Each push adds two entries: `recurring`, the name of the recurring job, and `tick`, the tick
+    /// in milliseconds since the Unix epoch. These settings may therefore contain at most
+    /// `job_metadata_max` - 2 entries.
     JobMetadata metadata{};
 
-    /// Makes it a recurring timer: a tick posts this instead. `queue` and `job` are empty then, and
-    /// the options of a push as they are by default.
+    /// If present, this is a recurring timer: each tick posts the timer and pushes no job. `queue`
+    /// and `job` must then be empty, and the push options must have their defaults.
     std::optional<RecurringTimer> timer{};
 
     friend bool operator==(const RecurringSettings&, const RecurringSettings&) = default;
 };
 
-/// A recurring job as it is in the store. Its instants are by the clock of the store: on Redis the
-/// server's, else that of the process.
+/// A recurring job as stored. Its instants are read from the clock of the store: on Redis the
+/// server's clock, else the clock of the process.
 struct RecurringJob {
     std::string name;
     RecurringSettings settings{};
     bool paused = false;
-    /// When the scheduler looks at it: the next tick; or earlier, when it was put or resumed and no
-    /// scheduler has looked since. `never` when no tick comes any more.
+    /// When the scheduler reads the recurring job next: at the next tick, or earlier if the
+    /// recurring job was put or resumed since the scheduler last read it. `never` if no tick will
+    /// come.
     TimePoint next_at = never;
-    /// No tick up to then is run any more: it was run, is past by policy, or was before the job was
-    /// put or resumed. It decreases only when a `RecurringScheduler` finds that the clock had run
-    /// ahead.
+    /// No tick up to this instant runs any more. Such ticks have run, were skipped by `CatchUp`, or
+    /// came before the recurring job was put or resumed. The value decreases only when a
+    /// `RecurringScheduler` finds that the clock had run ahead.
     TimePoint settled_until{};
-    std::optional<TimePoint> last_at{};  ///< The last tick that was run.
+    std::optional<TimePoint> last_at{};  ///< The last tick that ran.
     std::uint64_t runs = 0;              ///< Ticks that pushed a job, or posted a timer.
-    std::uint64_t kept = 0;              ///< Ticks at which that of a former one was kept.
-    Uid revision{};                      ///< Differs after each change of the settings.
+    std::uint64_t kept = 0;  ///< Ticks at which the job or timer of an earlier tick was kept.
+    Uid revision{};          ///< Changes with each change of the settings.
 
     friend bool operator==(const RecurringJob&, const RecurringJob&) = default;
 };

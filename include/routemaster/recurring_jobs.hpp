@@ -1,6 +1,6 @@
 /// @file
-/// `RecurringJobs`: jobs that are pushed again and again, by a schedule, and timers that are posted
-/// so.
+/// `RecurringJobs`: jobs that are pushed periodically by a schedule, and timers that are posted
+/// periodically.
 
 #pragma once
 
@@ -23,9 +23,10 @@
 
 namespace routemaster {
 
-/// Settings of a recurring job beside its schedule and its job. See `RecurringSettings`.
+/// Settings of a recurring job besides its schedule and its job. See `RecurringSettings`.
 struct RecurringOptions {
-    std::string time_zone = "UTC";  ///< Of the machine's database, as `Europe/Berlin`.
+    /// A zone of the machine's time zone database, for example `Europe/Berlin`.
+    std::string time_zone = "UTC";
     CatchUp catch_up = CatchUp::once;
     bool overlap = false;
     std::uint32_t attempts_max = 25;
@@ -35,53 +36,53 @@ struct RecurringOptions {
     JobMetadata metadata{};
 };
 
-/// The recurring jobs of a store. They are entities there, which all processes share: a
-/// `RecurringScheduler` in any of them pushes their jobs.
+/// The recurring jobs of a store. Recurring jobs are stored and shared by all processes. A
+/// `RecurringScheduler` in any process pushes the jobs.
 ///
 ///     routemaster::RecurringJobs recurring{store};
 ///     recurring.every("ping", std::chrono::seconds{10}, "checks", {"ping", {}});
 ///     recurring.cron("report", "30 2 * * MON-FRI", "reports", {"report", {"sales"}},
 ///                    {.time_zone = "Europe/Berlin"});
 ///
-/// A program may put its recurring jobs at each start: one that has the same schedule as before
-/// stays due when it was, and so catches up with what was missed (`CatchUp`). One with another
-/// schedule begins anew, with its first tick from now on. Whether it is paused stays.
+/// A program may put its recurring jobs at each start. If the schedule is unchanged, the next tick
+/// stays as it was, and missed ticks are handled by `CatchUp`. If the schedule has changed, the
+/// first tick is the next one from now. A paused recurring job stays paused.
 ///
-/// **What a tick pushes.** One job, `expires` and all, with the metadata `recurring`, the name, and
-/// `tick`, the instant in milliseconds. By default an equal job excludes it, as with any push: as
-/// long as the job of a former tick waits or runs, it is kept, and the tick pushes nothing. If it
-/// is BURIED, the tick kicks it, with the `tick` that it had. With `overlap` each tick has a job of
-/// its own.
+/// **What a tick pushes.** A tick pushes one job, with all options such as `expires`. Its metadata
+/// contain `recurring`, the name, and `tick`, the tick in milliseconds since the Unix epoch. By
+/// default an equal job excludes the new job, as with any push: while the job of an earlier tick
+/// waits or runs, that job is kept, and the tick pushes nothing. If the earlier job is BURIED, the
+/// tick kicks it; its `tick` is unchanged. With `overlap`, each tick pushes its own job.
 ///
-/// **Recurring timers.** A tick may post a timer instead: `Delayer::cron` and `every` put such, or
-/// `put` with `RecurringSettings::timer`. Their names are in one list with those of recurring jobs,
-/// and all that is said here holds for them.
+/// **Recurring timers.** A tick may post a timer instead of a job: see `Delayer::cron`,
+/// `Delayer::every`, or `put` with `RecurringSettings::timer`. The list of recurring jobs contains
+/// recurring timers too, and all members of this class work for both.
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// As in `Bus`, every call exists in two forms: the first blocks, the second calls `done`.
 ///
 /// Thread safety: all members may be called from any thread.
 class RecurringJobs {
 public:
-    /// The store and the clock must outlive it.
+    /// The store and the clock must outlive the object.
     explicit RecurringJobs(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// Adds a recurring job, or changes the one of that name. `invalid`, naming the field, for a
-    /// name or a queue that is none, a schedule or a zone that cannot be read, `CatchUp::all`
-    /// without `overlap`, and whatever makes a push, or the post of a timer, invalid.
+    /// Adds a recurring job, or changes the recurring job with this name. `invalid`, naming the
+    /// field, if the name, queue, schedule or time zone is wrong, for `CatchUp::all` without
+    /// `overlap`, and if a push with these settings, or the post of the timer, would be `invalid`.
     Result<void> put(std::string name, RecurringSettings settings);
     void put(std::string name, RecurringSettings settings, std::function<void(Result<void>)> done);
 
-    /// The same with a cron expression; see `JobSchedule`.
+    /// Puts a recurring job with a cron expression; see `JobSchedule`.
     Result<void> cron(std::string name, std::string expression, std::string queue, const Job& job,
                       RecurringOptions options = {});
 
-    /// The same with an interval, from 1 s to 3,650 days in whole seconds, which is counted from
-    /// 1970-01-01T00:00:00Z.
+    /// Puts a recurring job with an interval: from 1 s to 3,650 days, in whole seconds. Intervals
+    /// are counted from 1970-01-01T00:00:00Z.
     Result<void> every(std::string name, Duration interval, std::string queue, const Job& job,
                        RecurringOptions options = {});
 
-    /// The same with a struct of the program.
+    /// Put a recurring job with a struct of the program as its job.
     template <TypedJob T>
     Result<void> cron(std::string name, std::string expression, std::string queue, const T& job,
                       RecurringOptions options = {}) {
@@ -94,42 +95,44 @@ public:
         return every(std::move(name), interval, std::move(queue), to_job(job), std::move(options));
     }
 
-    /// A recurring job; nothing when there is none of that name. Its `next_at` is the next tick,
-    /// or one that is due.
+    /// A recurring job; nothing if no recurring job has this name. Its `next_at` is the next tick,
+    /// or a tick that is already due.
     [[nodiscard]] Result<std::optional<RecurringJob>> find(std::string name) const;
     void find(std::string name,
               std::function<void(Result<std::optional<RecurringJob>>)> done) const;
 
-    /// What a recurring job waits for, which `to_text` says in words; nothing when there is none of
-    /// that name.
+    /// What a recurring job waits for; nothing if no recurring job has this name. `to_text` makes a
+    /// text of the explanation.
     [[nodiscard]] Result<std::optional<RecurringExplanation>> explain(std::string name) const;
     void explain(std::string name,
                  std::function<void(Result<std::optional<RecurringExplanation>>)> done) const;
 
-    /// A page of them, by name.
+    /// A page of recurring jobs, in order of their names.
     [[nodiscard]] Result<std::vector<RecurringJob>> list(Page page = {.after = {},
                                                                       .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<RecurringJob>>)> done) const;
 
-    /// Pauses one: none of its ticks runs until it is resumed. Returns false when there is none of
-    /// that name; pausing one that is paused is no error.
+    /// Pauses a recurring job: no tick runs until the job is resumed. Returns false if no recurring
+    /// job has this name. Pausing twice is not an error.
     Result<bool> pause(std::string name);
     void pause(std::string name, std::function<void(Result<bool>)> done);
 
-    /// Lets its ticks run from now on; those that passed while it was paused do not, whatever its
-    /// `CatchUp` is. Otherwise as `pause`.
+    /// Resumes a recurring job: ticks run from now on. Ticks that passed during the pause do not
+    /// run, whatever `CatchUp` says. Returns false if no recurring job has this name. Resuming
+    /// twice is not an error.
     Result<bool> resume(std::string name);
     void resume(std::string name, std::function<void(Result<bool>)> done);
 
-    /// Pushes its job, or posts its timer, now, whatever its schedule says and though it is paused.
-    /// A duplicate changes nothing. Nothing is returned when there is none of that name. Of a timer
-    /// the id is 0, and `duplicate` says that the one of a former tick is PENDING or FIRED still;
-    /// with `overlap` the trigger has one of its own. The `tick` of the job is that instant, or the
-    /// millisecond behind it, so that it equals that of no tick.
+    /// Pushes the job, or posts the timer, now, whatever the schedule says, and even during a
+    /// pause. A duplicate changes nothing. Returns nothing if no recurring job has this name.
+    /// For a timer, the returned id is 0, and `duplicate` means that the timer of an earlier tick
+    /// is still PENDING or FIRED; with `overlap`, a trigger always posts a new timer. The `tick` of
+    /// the job is the current time, plus 1 ms if this is a whole second: ticks are whole seconds,
+    /// and the trigger must not be taken for a tick.
     Result<std::optional<Pushed>> trigger(std::string name);
     void trigger(std::string name, std::function<void(Result<std::optional<Pushed>>)> done);
 
-    /// Forgets one. What it pushed or posted stays.
+    /// Forgets a recurring job. Jobs already pushed and timers already posted stay.
     Result<Removal> remove(std::string name);
     void remove(std::string name, std::function<void(Result<Removal>)> done);
 

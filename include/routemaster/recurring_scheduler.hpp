@@ -2,7 +2,7 @@
 /// `RecurringScheduler`: pushes the jobs of recurring jobs, and posts recurring timers, at their
 /// ticks.
 ///
-///     look ──► due? ──► settle the tick and push its job, one step ──► look again
+///     poll ──► due? ──► settle the tick and push its job, one step ──► poll again
 ///       ▲        └─ no: sleep until the next tick, a wake-up, or a second ─┘
 
 #pragma once
@@ -22,56 +22,63 @@ namespace routemaster {
 
 /// Settings of a `RecurringScheduler`.
 struct RecurringSchedulerOptions {
-    /// A look at the store even when nobody woke it. At least 1 ms.
+    /// Longest time between two polls of the store, if no wake-up comes. At least 1 ms.
     Duration poll_interval{1'000};
-    /// Of its name among the workers of the store; by default each draws its own.
+    /// Seed of the scheduler's id among the workers of the store; by default random.
     std::optional<std::uint64_t> seed{};
     Log log{};
 };
 
-/// What a scheduler has done since it was made.
+/// What a scheduler has done since its construction.
 struct RecurringSchedulerStatus {
-    std::uint64_t pushed = 0;  ///< Ticks whose job it pushed, or whose timer it posted.
-    std::uint64_t kept = 0;    ///< Ticks at which that of a former one was there still.
-    std::uint64_t stale = 0;   ///< Ticks that another scheduler was faster to run.
-    /// Recurring jobs whose next tick it computed anew, as the clock had run ahead.
+    /// Ticks for which the scheduler pushed a job or posted a timer.
+    std::uint64_t pushed = 0;
+    /// Ticks at which the job or timer of an earlier tick still existed.
+    std::uint64_t kept = 0;
+    std::uint64_t stale = 0;  ///< Ticks that another scheduler ran first.
+    /// Recurring jobs whose next tick was computed again, because the clock had run ahead.
     std::uint64_t rescheduled = 0;
 
     friend bool operator==(const RecurringSchedulerStatus&,
                            const RecurringSchedulerStatus&) = default;
 };
 
-/// Runs the recurring jobs of a store. Any number of them, in any processes, may share it: none is
-/// the leader, and each tick is run once, by whoever comes first. A tick is settled, and its job
-/// pushed or its timer posted, in one step of the store, and only if nobody settled it before; so
-/// neither a crash nor a lost reply runs a tick twice, or drops one.
+/// Runs the recurring jobs of a store. Any number of schedulers, in any processes, may share a
+/// store. There is no leader: the first scheduler that settles a tick runs it. A single step of the
+/// store settles the tick and pushes the job or posts the timer, and only if the tick is not
+/// settled yet. Therefore neither a crash nor a lost reply runs a tick twice or drops a tick.
 ///
-/// It is an object of its own, and no part of a `WorkerPool`, as who pushes and who works may be
-/// different processes. Give it a `Runner`:
+/// A scheduler is not part of a `WorkerPool`, because schedulers and workers may run in different
+/// processes. Give the scheduler a `Runner`:
 ///
 ///     routemaster::RecurringScheduler scheduler{store};
 ///     routemaster::Runner running{scheduler};
 ///
-/// It sleeps until the next tick, and is woken when a recurring job is put or resumed; a wake-up
-/// that another process sent may be lost, so it also looks each `poll_interval`. What time it is
-/// says the clock of the store: on Redis the server's, whatever the schedulers' clocks show. When
-/// it is set forward, the ticks in between count as missed (`CatchUp`). When it is set back by up
-/// to `recurring_step_back_max`, ten minutes, no tick runs twice: the ticks until then are settled.
-/// When it is further behind, it had run ahead: the next tick is computed anew from what the clock
-/// shows now, which is logged, and counted in `recurring.rescheduled`. Of the ticks that were run
-/// ahead of their time the last one is not run again, those before it are. Schedulers look for that
-/// when they begin, and when the clock was set back.
+/// The scheduler sleeps until the next tick, and wakes up when a recurring job is put or resumed. A
+/// wake-up from another process may be lost, and therefore the scheduler also polls each
+/// `poll_interval`.
 ///
-/// With its looks, at most once in a `poll_interval`, a scheduler says that it is alive, as workers
-/// do (`Heartbeat`), so that `RecurringJobs::explain` knows whether a scheduler runs.
+/// **Clocks.** Only the clock of the store counts: on Redis the server's clock, whatever the
+/// schedulers' clocks show. If the clock is set forward, the ticks in between count as missed
+/// (`CatchUp`). If the clock is set back by up to `recurring_step_back_max` (ten minutes), no tick
+/// runs twice, because the ticks until then are settled. If the clock is set back further, it had
+/// run ahead: the next tick is computed again from the current time, which is logged, and counted
+/// in `recurring.rescheduled`. Of the ticks that ran too early, the last does not run again; the
+/// ticks before it do. Schedulers check for this case when they begin, and when the clock was set
+/// back.
 ///
-/// A recurring job that it cannot run, because its zone is not known on this machine or its queue
-/// is damaged, is logged once, and left to others. Up to 900 such keep no other from running.
+/// **Heartbeats.** With its polls, at most once per `poll_interval`, a scheduler sends a
+/// `Heartbeat`, as workers do. By these heartbeats `RecurringJobs::explain` knows whether a
+/// scheduler runs.
 ///
-/// Thread safety: `status` from any thread; the rest as `Active` says.
+/// **Errors.** If the scheduler cannot run a recurring job, because this machine does not know its
+/// time zone or its queue is damaged, the scheduler logs the error once and leaves the job to the
+/// remaining schedulers. Up to 900 such jobs do not block the rest.
+///
+/// Thread safety: `status` may be called from any thread; for the rest see `Active`.
 class RecurringScheduler final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive the scheduler.
     explicit RecurringScheduler(Store& store, RecurringSchedulerOptions options = {});
     ~RecurringScheduler() override;
     RecurringScheduler(const RecurringScheduler&) = delete;
@@ -80,12 +87,12 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Runs no further tick, and lets a step under way end by the deadline.
+    /// Runs no further tick, and lets the current step end by the deadline.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;
 
-    /// What it has done.
+    /// What the scheduler has done.
     [[nodiscard]] RecurringSchedulerStatus status() const;
 
 private:

@@ -1,5 +1,6 @@
 /// @file
-/// The exception by which a callback or a handler in the process reports a permanent failure.
+/// `Reject`: the exception by which a callback or a handler in the process reports a permanent
+/// failure.
 
 #pragma once
 
@@ -7,8 +8,9 @@
 
 namespace routemaster {
 
-/// Thrown by a callback: the failure is permanent, and the text says why. The batch becomes DEAD at
-/// once when its subscriber asked for that (`Subscription::dead_letters`); else it is retried, as
+/// Reports a permanent failure; the text states the reason.
+/// Thrown by a callback: if the subscriber's settings allow DEAD batches
+/// (`Subscription::dead_letters`), the batch becomes DEAD at once; else the batch is retried, as
 /// after any failure. Thrown by a handler of timers: the timer becomes DEAD at once.
 ///
 ///     bus.subscriber("audit").subscribe({"orders"}, [](const rm::Batch& batch) {

@@ -7,11 +7,11 @@
 
 namespace routemaster {
 
-/// A `T` that must be given: an aggregate that leaves it out does not compile. Reads as a `T`.
+/// A mandatory member of type `T`: an aggregate without it does not compile. Converts to `T`.
 ///
 ///     Event{.topic = "orders", .url = "https://shop.example/1"};  // error: no type
 ///
-/// Thread safety: as `T`.
+/// Thread safety: as safe as `T`.
 template <class T>
 class Required {
 public:

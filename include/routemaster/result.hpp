@@ -12,41 +12,41 @@
 
 namespace routemaster {
 
-/// Either a `T`, or the reason why there is none.
+/// Either a `T`, or the error that explains why there is no `T`.
 ///
-/// A loop branches on it; a `main` or an example calls `value()`, which throws `Failure`.
+/// A loop branches on the result; a `main` or an example calls `value()`, which throws `Failure`.
 /// Thread safety: as safe as `T`.
 template <class T>
 class [[nodiscard]] Result {
 public:
     Result(T value) : state_{std::in_place_index<0>, std::move(value)} {}
     Result(Error error) : state_{std::in_place_index<1>, std::move(error)} {}
-    /// Makes the value of these arguments where it stays.
+    /// Constructs the value in place from these arguments.
     template <class... Arguments>
     explicit Result(std::in_place_t /*in_place*/, Arguments&&... arguments)
         : state_{std::in_place_index<0>, std::forward<Arguments>(arguments)...} {}
 
-    /// Whether there is a value; the conversion to `bool` says the same.
+    /// Whether there is a value. The conversion to `bool` returns this, too.
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// The value; calling it without one is a bug.
+    /// The value. Must not be called without a value: this is a bug, and an assertion fails.
     T& operator*() & { return checked(); }
     const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
     T operator*() && { return std::move(checked()); }
     T* operator->() { return &checked(); }
     const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
 
-    /// The value; throws `Failure` when there is none. Moved out of a temporary, so `for (auto&
-    /// topic : bus.topics().value())` is safe.
+    /// The value; throws `Failure` if there is none. From a temporary the value is moved, and
+    /// therefore `for (auto& topic : bus.topics().value())` is safe.
     T& value() & { return throwing(); }
     const T& value() const& { return const_cast<Result*>(this)->throwing(); }
     T value() && { return std::move(throwing()); }
 
-    /// The value, or `fallback` when there is none.
+    /// The value, or `fallback` if there is none.
     [[nodiscard]] T value_or(T fallback) const& { return has_value() ? **this : fallback; }
 
-    /// The reason; calling it when there is a value is a bug.
+    /// The error. Must not be called if there is a value: this is a bug, and an assertion fails.
     [[nodiscard]] const Error& error() const {
         ROUTEMASTER_ASSERT(!has_value());
         return *std::get_if<1>(&state_);
@@ -65,7 +65,7 @@ private:
     std::variant<T, Error> state_;
 };
 
-/// Success without a value, or the reason of the failure.
+/// Success without a value, or an error.
 template <>
 class [[nodiscard]] Result<void> {
 public:
@@ -75,12 +75,12 @@ public:
     [[nodiscard]] bool has_value() const noexcept { return !error_; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// Throws `Failure` unless it succeeded.
+    /// Throws `Failure` if there is an error.
     void value() const {
         if (error_) throw Failure{*error_};
     }
 
-    /// The reason; calling it after a success is a bug.
+    /// The error. Must not be called after a success: this is a bug, and an assertion fails.
     [[nodiscard]] const Error& error() const {
         ROUTEMASTER_ASSERT(error_.has_value());
         return *error_;
@@ -90,7 +90,7 @@ private:
     std::optional<Error> error_;
 };
 
-/// Whether it succeeded, without the value.
+/// The result without its value: success, or the error.
 template <class T>
 [[nodiscard]] Result<void> without_value(const Result<T>& result) {
     return result ? Result<void>{} : Result<void>{result.error()};

@@ -1,5 +1,5 @@
 /// @file
-/// `RetryPolicy`: when a job that failed runs again, and when it is given up.
+/// `RetryPolicy`: when a failed job runs again, and when it is BURIED.
 
 #pragma once
 
@@ -13,19 +13,20 @@
 
 namespace routemaster {
 
-/// What is different for errors of one kind. The first rule that applies counts.
+/// A special rule for some errors. The first rule that applies to an error is used.
 struct RetryRule {
-    /// Whether it is about this error. Called on the thread of the handler; must not throw.
+    /// Whether the rule applies to this error. Called on the thread of the handler; must not throw.
     std::function<bool(const std::exception&)> applies;
-    /// The wait before the next attempt, instead of the growing one.
+    /// The wait before the next attempt, instead of the exponential wait.
     std::optional<Duration> wait{};
-    /// The job is BURIED at once.
+    /// Whether the job is BURIED at once.
     bool bury = false;
-    /// Attempts after which a job that failed in this way is BURIED. 0: as for other errors.
+    /// The job is BURIED if this attempt, or a later one, fails with this error. 0: only the limits
+    /// of the policy and of the job apply.
     std::uint32_t attempts_max = 0;
 };
 
-/// A rule for exceptions of type `E`, and those derived from it: the job is BURIED at once.
+/// A rule for exceptions of type `E` and derived types: the job is BURIED at once.
 template <class E>
 [[nodiscard]] RetryRule bury_on() {
     return {
@@ -34,8 +35,7 @@ template <class E>
         .bury = true};
 }
 
-/// A rule for exceptions of type `E`, and those derived from it: the next attempt begins after
-/// `wait`.
+/// A rule for exceptions of type `E` and derived types: the next attempt begins after `wait`.
 template <class E>
 [[nodiscard]] RetryRule retry_on(Duration wait) {
     return {
@@ -45,7 +45,7 @@ template <class E>
 }
 
 /// Exponential waits with jitter: 1 s after the first failure, then twice as long each time, up to
-/// 6 h; and up to half of it more, at random, so that jobs that failed together do not come again
+/// 6 h. A random part of up to half of the wait is added, in order to spread jobs that failed
 /// together. The 25 attempts that a job has by default take three days.
 ///
 ///     .retry = {.wait_max = rm::Duration{60'000}, .rules = {rm::bury_on<std::invalid_argument>()}}
@@ -53,23 +53,23 @@ template <class E>
 /// Thread safety: a value.
 struct RetryPolicy {
     Duration wait_first{1'000};     ///< The wait after the first failure.
-    double factor = 2;              ///< Each wait is so many times the one before. At least 1.
-    Duration wait_max{21'600'000};  ///< No wait is longer, jitter apart.
-    double jitter = 0.5;            ///< At most this part of the wait is added. 0 to 1.
-    /// Attempts after which the job is BURIED, if it has no fewer of its own
-    /// (`PushOptions::attempts_max`). 0: its own alone count, as they do for an attempt that ends
-    /// its process: nobody asks this policy then.
+    double factor = 2;              ///< The ratio of each wait to the wait before. At least 1.
+    Duration wait_max{21'600'000};  ///< The longest wait, without jitter.
+    double jitter = 0.5;  ///< The greatest random addition, as a part of the wait. 0 to 1.
+    /// The job is BURIED after this many attempts, or after `PushOptions::attempts_max` if that is
+    /// smaller. 0: only the limit of the job counts. If an attempt crashes the process, only the
+    /// limit of the job counts as well, because the policy is not consulted.
     std::uint32_t attempts_max = 0;
-    /// How long a job may go on failing: an attempt that fails so long after the first one failed,
-    /// or later, is the last, and the job is BURIED. The time begins anew when the job is kicked.
-    /// 0: its attempts alone count.
+    /// How long a job may go on failing. If an attempt fails this long after the first failure, or
+    /// later, the job is BURIED. A kick starts the time again. 0: only the number of attempts
+    /// counts.
     Duration time_max{0};
     std::vector<RetryRule> rules{};
 
-    /// The wait after that many attempts, at least 1; `chance` from [0, 1) decides the jitter.
+    /// The wait after this many attempts (at least 1). `chance` from [0, 1) decides the jitter.
     [[nodiscard]] Duration wait_after(std::uint32_t attempts, double chance) const;
 
-    /// The rule about an error; null when there is none.
+    /// The first rule that applies to an error; null if there is none.
     [[nodiscard]] const RetryRule* rule_for(const std::exception& error) const;
 };
 

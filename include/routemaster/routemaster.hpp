@@ -1,7 +1,7 @@
 /// @file
-/// The API of the core in one include. Drivers have headers of their own; so have the steps
-/// (`step.hpp`, `perform.hpp`), and the workers of jobs (`worker_pool.hpp`), as `<stop_token>`
-/// costs every compilation a quarter of a second.
+/// The API of the core in one header. Not included: drivers; steps (`step.hpp`, `perform.hpp`); and
+/// workers of jobs (`worker_pool.hpp`), because `<stop_token>` adds a quarter of a second to each
+/// compilation.
 
 #pragma once
 

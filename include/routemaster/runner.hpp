@@ -1,5 +1,5 @@
 /// @file
-/// Gives an active object a thread and a clock.
+/// `Runner`: gives an active object a thread and a clock.
 
 #pragma once
 
@@ -14,37 +14,39 @@
 
 namespace routemaster {
 
-/// Polls an `Active` from a thread of its own: at the instant that it asked for, when it is woken,
-/// and each second at the latest, so that a step of the machine's clock is noticed.
+/// Polls an `Active` from its own thread: at the time that the last poll returned, when the object
+/// is woken, and at least once per second, because the machine's clock may be set.
 ///
-/// An exception that leaves `poll` ends the program, as it would leaving any other thread: what had
-/// come with that turn would be lost, and the object would go on without. What is durable is done
-/// after the next start.
+/// An exception that leaves `poll` ends the program, as in any other thread: the object would lose
+/// the work of this poll and go on without it. After the next start, everything that is durable is
+/// done.
 ///
-/// Thread safety: the constructor, `stop` and the destructor from one thread; `trouble` from any.
+/// Thread safety: call the constructor, `stop` and the destructor from one thread. `trouble` may be
+/// called from any thread.
 class Runner {
 public:
-    /// Begins at once. `active` and `clock` must outlive it; nothing else may poll `active`.
+    /// Starts polling at once. `active` and `clock` must outlive the runner. No other code may poll
+    /// `active`.
     ///
-    /// When `active` is woken it is polled from the `spare` thread, if there is one, it has time,
-    /// and no other runner has borrowed it. It must outlive the runner, too.
+    /// `spare` is an optional lent thread. If it is not lent to another runner, then each poll
+    /// after a wake-up runs on this thread while the thread has time. `spare` must outlive the
+    /// runner, too.
     explicit Runner(Active& active, const Clock& clock = system_clock(),
                     SpareThread* spare = nullptr);
 
-    /// Stops as `stop(0)` does.
+    /// Calls `stop(0)`.
     ~Runner();
 
     Runner(const Runner&) = delete;
     Runner& operator=(const Runner&) = delete;
 
-    /// Closes the object in an orderly way, which may take `grace` and a little more, and ends the
-    /// thread. What has been done by then is still noted in the store; see `Active::close` of the
-    /// object. Repeating it does nothing. Inside what the object does in its `poll` it throws
-    /// `Failure`, `invalid`.
+    /// Closes the object in an orderly way and ends the thread. May take `grace` and a little
+    /// longer. Results up to then are still stored; see the object's `Active::close`. Repeating the
+    /// call does nothing. If called inside `poll` of the object, throws `Failure` with `invalid`.
     void stop(Duration grace);
 
-    /// Why the object gets nothing done: its last turn has not ended for 10 s. Nothing when all is
-    /// well.
+    /// Why the object makes no progress: its current poll has been running for 10 s or longer.
+    /// Nothing if the object is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// A thread that has time for the turns of another object.
+/// `SpareThread`: a thread that one object lends to another.
 
 #pragma once
 
@@ -7,26 +7,26 @@
 
 namespace routemaster {
 
-/// A thread that some object has for itself, and that mostly sleeps. Whoever would have to wake a
-/// thread of its own for each piece of work, which that one needs to hear of in the end, has it
-/// done here: a thread less wakes up.
+/// A mostly idle thread of one object, which runs the polls of a second object, the borrower. The
+/// borrower's work often ends on this thread anyway; to run the poll here saves the wake-up of the
+/// borrower's own thread.
 ///
 /// Thread safety: all members may be called from any thread.
 class SpareThread {
 public:
     virtual ~SpareThread() = default;
 
-    /// Lends the thread to a borrower, whose `turn` it calls for each request. False when another
-    /// has it.
+    /// Lends the thread to a borrower. For each request the thread calls `turn`, the borrower's
+    /// poll. False if the thread is already lent.
     [[nodiscard]] virtual bool lend(std::function<void()> turn) = 0;
 
-    /// Ends that: returns when no turn is under way, and none will be. Not to be called inside of a
-    /// turn.
+    /// Ends the loan. Returns when no call of `turn` is running; none will follow. Must not be
+    /// called inside `turn`.
     virtual void take_back() = 0;
 
-    /// Has the thread call `turn` soon, once for all requests that came before. Inside of a turn it
-    /// asks for the next: what the thread has got to do meanwhile comes first. False, and nothing
-    /// else, when it has much to do itself, or is lent to nobody. Does not block.
+    /// Asks the thread to call `turn` soon, once for all requests made before. A request inside
+    /// `turn` asks for another call, after the thread's own work. Returns false, with no effect, if
+    /// the thread is busy with its own work or is not lent. Does not block.
     [[nodiscard]] virtual bool request_turn() = 0;
 };
 

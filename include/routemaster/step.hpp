@@ -1,10 +1,10 @@
 /// @file
-/// Steps: the atomic things that can be done to a store, as values.
+/// Steps: the atomic operations of a store, as values.
 ///
-/// A step can be batched with others, pipelined, recorded, forwarded, generated at random and
-/// compared between two stores. Each says what it does, what its reply means, and what repeating
-/// it does, which matters when a reply was lost (`timed_out`); what else it says is in its `traits`
-/// and its `check`. All times come from outside.
+/// A step can be batched with more steps, pipelined, recorded, forwarded, generated at random, and
+/// compared between two stores. The comment of a step describes its effect, its reply, and what a
+/// repetition does, which matters after a lost reply (`timed_out`). The rest is in its `traits` and
+/// its `check`. All times are passed in.
 
 #pragma once
 
@@ -37,21 +37,21 @@
 
 namespace routemaster {
 
-/// All domains. A step is listed at the end of its own header; see docs/adding-a-step.md.
+/// All domains. Each header of steps lists its steps at its end; see docs/adding-a-step.md.
 using StepDomains =
     detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, QueueSteps,
                     WorkerSteps, DeliverySteps, BatchSteps, DeadBatchSteps, CapacitySteps,
                     CounterSteps, RecurringSteps, TimerSteps, TimerFiringSteps, DeadTimerSteps,
                     CompletionSteps, JobBatchSteps, ThroughputSteps>;
 
-/// The domain of a step: the list it is in.
+/// The domain of a step: the list that contains the step.
 template <StepKind S>
 using DomainOf = typename detail::FindDomain<S, StepDomains>::type;
 
-/// Any step: a variant of all of them.
+/// Any step: a variant of all step types.
 ///
-/// To make, copy, move or destroy one is code for every step. It is compiled once, in the core, and
-/// not wherever a step is passed on.
+/// Constructing, copying, moving or destroying a `Step` needs code for every step type. This code
+/// is compiled once, in the core, instead of at every place where a step is passed on.
 struct Step : detail::AllStepsOf<StepDomains>::Step {
     template <class S>
         requires(detail::AllStepsOf<StepDomains>::has_step<S>)
@@ -59,13 +59,13 @@ struct Step : detail::AllStepsOf<StepDomains>::Step {
 
     Step(const Step& other);
     Step(Step&& other) noexcept;
-    /// Replaces it.
+    /// Replaces the step.
     Step& operator=(const Step& other);
     Step& operator=(Step&& other) noexcept;
     ~Step();
 };
 
-/// Any reply: a variant of all of them. Compiled once, as steps are.
+/// Any reply: a variant of all reply types. Compiled once, as `Step` is.
 struct Reply : detail::AllStepsOf<StepDomains>::Reply {
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
@@ -73,23 +73,23 @@ struct Reply : detail::AllStepsOf<StepDomains>::Reply {
 
     Reply(const Reply& other);
     Reply(Reply&& other) noexcept;
-    /// Replaces it.
+    /// Replaces the reply.
     Reply& operator=(const Reply& other);
     Reply& operator=(Reply&& other) noexcept;
     ~Reply();
 
-    /// The reply, which must be of this type; else `std::bad_variant_access` is thrown.
+    /// The reply as type `R`. Throws `std::bad_variant_access` if the reply has another type.
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
     [[nodiscard]] const R& as() const;
-    /// The same.
+    /// The reply as type `R`. Throws `std::bad_variant_access` if the reply has another type.
     template <class R>
     [[nodiscard]] R& as() {
         return const_cast<R&>(std::as_const(*this).template as<R>());
     }
 };
 
-/// What a step says of itself.
+/// The traits of a step.
 [[nodiscard]] inline const StepTraits& traits_of(const Step& step) {
     return detail::AllStepsOf<StepDomains>::traits[step.index()];
 }

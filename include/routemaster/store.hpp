@@ -1,6 +1,6 @@
 /// @file
-/// The interface to storage: a store performs steps (`step.hpp`). `perform.hpp` has helpers that
-/// give it one and get its reply.
+/// `Store`: the interface to storage. A store performs steps (`step.hpp`). The helpers in
+/// `perform.hpp` submit a step and return its reply.
 
 #pragma once
 
@@ -14,13 +14,14 @@
 
 namespace routemaster {
 
-/// Receives the outcomes of the steps, in their order. It may move them away.
+/// Receives the outcomes of the steps, in the order of the steps. May move from the outcomes.
 using Completion = std::function<void(std::span<Outcome>)>;
 
-/// A wake-up subscription; destroying it cancels it, and no wake-up comes after that.
+/// A subscription to wake-ups. Its destructor cancels the subscription; after that no wake-up
+/// comes.
 class Watch {
 public:
-    /// Watches nothing.
+    /// An empty subscription, without wake-ups.
     Watch() = default;
     /// `cancel` is called once, when the watch ends.
     explicit Watch(std::function<void()> cancel) : cancel_{std::move(cancel)} {}
@@ -39,29 +40,34 @@ private:
 
 /// Stores the bus, its jobs and its counters.
 ///
-/// Thread safety: all members may be called from any thread. A forked child gets `invalid`.
+/// Thread safety: all members may be called from any thread. In a forked child, steps fail with
+/// `invalid`.
 class Store {
 public:
     virtual ~Store() = default;
 
-    /// Performs each step atomically, in order, as of `now`; calls `done` once the outcomes are as
-    /// durable as the store promises, and nothing that they depend on can be lost any more.
+    /// Performs each step atomically, in order, at the time `now`. Calls `done` when the outcomes,
+    /// and all data that they depend on, are as durable as the store promises.
     ///
     /// `done` is called exactly once: inside this call, or later from a thread of the store, which
-    /// is marked as a `CompletionThread`. It must not block, nor destroy the store; it may submit.
-    /// The steps are moved from. Each step of a call fails, or is in doubt, on its own.
-    /// Throws `std::bad_alloc` when there is no memory to take the steps; then nothing happened.
+    /// is marked as a `CompletionThread`. `done` may submit steps, but must not block and must not
+    /// destroy the store.
+    /// The steps are moved from. If a step fails or times out, this affects no other step of the
+    /// call.
+    /// Throws `std::bad_alloc` if there is no memory to take the steps; then no step was done.
     virtual void submit(std::span<Step> steps, TimePoint now, Completion done) = 0;
 
     /// Calls `wake`, from any thread, whenever a job of `queue` may be acquired sooner than the
     /// last `AcquireJobs` returned. `wake` must not block and must not call the store. Wake-ups may
-    /// be spurious, and a store in another process may lose one: poll slowly as well.
+    /// be spurious, and wake-ups from a store in another process may be lost; therefore poll at
+    /// long intervals as well.
     [[nodiscard]] virtual Watch watch(const std::string& queue, std::function<void()> wake) = 0;
 };
 
-/// A store that forwards everything to another: derive from it to meter, trace or inject faults.
+/// A store that forwards all calls to another store. Derive from it to meter, trace or inject
+/// faults.
 ///
-/// Thread safety: as the store behind it, which must outlive it.
+/// Thread safety: as safe as the next store, which must outlive this store.
 class ForwardingStore : public Store {
 public:
     explicit ForwardingStore(Store& next) : next_{next} {}
@@ -70,7 +76,7 @@ public:
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
 protected:
-    /// The store behind this one.
+    /// The store that receives the calls.
     [[nodiscard]] Store& next() const noexcept { return next_; }
 
 private:

@@ -24,9 +24,10 @@ namespace routemaster {
 
 struct Subscribe;
 
-/// Settings of a subscription to a callback in the process; see `SubscribeOptions`.
+/// Settings of a subscription to a callback in the process. See `SubscribeOptions`.
 struct LocalSubscribeOptions {
-    Duration timeout{0};  ///< How long a batch waits for more events; calls are cheap.
+    /// How long a batch waits for more events. Default 0, since local calls are cheap.
+    Duration timeout{0};
     std::optional<std::uint32_t> max_events{};
     std::optional<std::uint32_t> max_in_flight{};
     std::optional<std::uint32_t> attempts_max{};
@@ -34,25 +35,27 @@ struct LocalSubscribeOptions {
     std::optional<std::uint32_t> dead_max{};
 };
 
-/// One subscriber, by its token; it need not exist yet. Made by `Bus::subscriber`. Cheap to copy.
+/// A subscriber, named by its token. The subscriber need not exist yet. Made by `Bus::subscriber`.
+/// Cheap to copy.
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// As in `Bus`, every call exists in two forms: the first blocks, the second calls `done`.
 ///
-/// Thread safety: all members may be called from any thread. The bus must outlive it.
+/// Thread safety: all members may be called from any thread. The bus must outlive the object.
 class Subscriber {
 public:
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
-    /// Creates or changes the subscriber: from now on it gets the events of exactly these topics.
-    /// See `Subscribe` for settings that are kept. `invalid`, naming the field, when one is wrong.
+    /// Creates or changes the subscriber: from now on it receives the events of exactly these
+    /// topics. See `Subscribe` for the settings that are kept. If a setting is wrong, the error is
+    /// `invalid` and names the field.
     Result<void> subscribe(std::vector<std::string> topics, SubscribeOptions options);
     void subscribe(std::vector<std::string> topics, SubscribeOptions options,
                    std::function<void(Result<void>)> done);
 
-    /// The same for a callback in this process, which a dispatcher with a `LocalTransport` calls.
-    /// The callback is registered before the first batch can come. The subscription outlives the
-    /// process, the callback does not: call this again after a restart. An empty callback is
-    /// `invalid`.
+    /// Subscribes a callback in this process. A dispatcher with a `LocalTransport` calls the
+    /// callback. The callback is registered before the first batch can come. The subscription
+    /// outlives the process, but the callback does not: call this function again after a restart.
+    /// An empty callback is `invalid`.
     template <HandlesBatches Handler>
     Result<void> subscribe(std::vector<std::string> topics, Handler handler,
                            LocalSubscribeOptions options = {}) {
@@ -64,82 +67,88 @@ public:
         subscribe_here(std::move(topics), std::move(handler), options, std::move(done));
     }
 
-    /// Ends the subscription to one topic. Events that are queued already are still delivered.
+    /// Ends the subscription to a topic. Queued events of the topic are still delivered.
     Result<Unsubscription> unsubscribe(std::string topic);
     void unsubscribe(std::string topic, std::function<void(Result<Unsubscription>)> done);
 
-    /// Forgets the subscriber, its subscriptions and its callback in the process. Its queued
-    /// batches end undelivered, and its DEAD batches are dropped.
+    /// Forgets the subscriber, its subscriptions, and its callback in this process. Its queued
+    /// batches are dropped without delivery, and its DEAD batches are dropped.
     Result<Removal> remove();
     void remove(std::function<void(Result<Removal>)> done);
 
-    /// Its settings, topics, gauges and health; nothing when it does not exist.
+    /// The subscriber's settings, topics, gauges and health; nothing if the subscriber does not
+    /// exist.
     [[nodiscard]] Result<std::optional<SubscriberStatus>> status() const;
     void status(std::function<void(Result<std::optional<SubscriberStatus>>)> done) const;
 
-    // --- Queued batches, which wait or are under way -------------------------------------------
+    // Queued batches: batches that wait or are under way.
 
-    /// Its queued batches in delivery order, at most `limit`: from the first on, or those behind
-    /// `after`. `invalid` when `after` is not queued any more: begin again.
+    /// Up to `limit` queued batches in delivery order, from the first, or from the one behind
+    /// `after`. If `after` is not queued any more, the error is `invalid`: start again without
+    /// `after`.
     [[nodiscard]] Result<std::vector<QueuedBatch>> batches(
         std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
     void batches(std::uint32_t limit, std::optional<Uid> after,
                  std::function<void(Result<std::vector<QueuedBatch>>)> done) const;
 
-    /// One of them; nothing when no queued batch has that id.
+    /// A queued batch; nothing if no queued batch has this id.
     [[nodiscard]] Result<std::optional<QueuedBatch>> batch(const Uid& batch) const;
     void batch(const Uid& batch,
                std::function<void(Result<std::optional<QueuedBatch>>)> done) const;
 
-    /// Why one of them is not delivered yet, which `to_text` says in words; nothing when no queued
-    /// batch has that id.
+    /// Why a queued batch is not delivered yet; nothing if no queued batch has this id. `to_text`
+    /// makes a text of the explanation.
     [[nodiscard]] Result<std::optional<BatchExplanation>> explain(const Uid& batch) const;
     void explain(const Uid& batch,
                  std::function<void(Result<std::optional<BatchExplanation>>)> done) const;
 
-    /// Ends the wait of one of them, which fills, or failed. It keeps its place: with
-    /// `max_in_flight` 1 those before it go first. A subscriber whose health is low may still be
-    /// spared for a while.
+    /// Ends the wait of a batch that still collects events, or that waits for its next attempt. The
+    /// batch keeps its place: with `max_in_flight` 1, the batches before it go first. A subscriber
+    /// with low health may still be throttled for a while.
     Result<BatchAction> deliver_now(const Uid& batch);
     void deliver_now(const Uid& batch, std::function<void(Result<BatchAction>)> done);
 
-    /// Drops one of them, which counts its events in `events.dropped`.
+    /// Drops a queued batch, and counts its events in `events.dropped`.
     Result<BatchAction> drop(const Uid& batch);
     void drop(const Uid& batch, std::function<void(Result<BatchAction>)> done);
 
-    // --- DEAD batches, which failed for good; see `Subscription::attempts_max` -------------------
+    // DEAD batches: batches that failed for good; see `Subscription::attempts_max`.
 
-    /// Its DEAD batches, those that died first at the front, at most `limit`: from the first on, or
-    /// those behind `after`. `invalid` when `after` is not DEAD any more: begin again.
+    /// Up to `limit` DEAD batches, the earliest death first, from the first, or from the one behind
+    /// `after`. If `after` is not DEAD any more, the error is `invalid`: start again without
+    /// `after`.
     [[nodiscard]] Result<std::vector<DeadBatchStatus>> dead_batches(
         std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
     void dead_batches(std::uint32_t limit, std::optional<Uid> after,
                       std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const;
 
-    /// One of them, with its events; nothing when no DEAD batch has that id.
+    /// A DEAD batch with its events; nothing if no DEAD batch has this id.
     [[nodiscard]] Result<std::optional<DeadBatch>> dead_batch(const Uid& batch) const;
     void dead_batch(const Uid& batch,
                     std::function<void(Result<std::optional<DeadBatch>>)> done) const;
 
-    /// The same as it is stored: `delivery_body` makes the body of a delivery from its messages.
+    /// A DEAD batch with its messages as stored; nothing if no DEAD batch has this id.
+    /// `delivery_body` makes the body of a delivery from the messages.
     [[nodiscard]] Result<std::optional<DeadMessages>> dead_messages(const Uid& batch) const;
     void dead_messages(const Uid& batch,
                        std::function<void(Result<std::optional<DeadMessages>>)> done) const;
 
-    /// Delivers one of them again, at the end of the queue: with the same id, and as if it began
-    /// now. Returns 1, or 0 when no DEAD batch has that id.
+    /// Queues a DEAD batch again, at the end of the queue, with its old id, no attempts and a new
+    /// age. Returns 1, or 0 if no DEAD batch has this id.
     Result<Count> redeliver(const Uid& batch);
     void redeliver(const Uid& batch, std::function<void(Result<Count>)> done);
 
-    /// Delivers those that are DEAD now again, in the order they died. Returns how many.
+    /// Queues all batches that are DEAD now again, in the order in which they died. Returns the
+    /// number of batches.
     Result<Count> redeliver_all();
     void redeliver_all(std::function<void(Result<Count>)> done);
 
-    /// Drops one of them. Returns what was dropped: nothing when no DEAD batch has that id.
+    /// Drops a DEAD batch. Returns the numbers of dropped batches and events: 0 if no DEAD batch
+    /// has this id.
     Result<Dropped> drop_dead(const Uid& batch);
     void drop_dead(const Uid& batch, std::function<void(Result<Dropped>)> done);
 
-    /// Drops all of them. Returns what was dropped.
+    /// Drops all DEAD batches. Returns the numbers of dropped batches and events.
     Result<Dropped> drop_all_dead();
     void drop_all_dead(std::function<void(Result<Dropped>)> done);
 

@@ -34,38 +34,38 @@ inline constexpr TimePoint never = (TimePoint::max)();
     return at + span;
 }
 
-/// The last instant at which a job or a timer may be due: Redis counts in doubles.
+/// The last instant at which a job or a timer may be due. A greater number is not exact in Redis,
+/// which stores due times as doubles.
 inline constexpr TimePoint due_at_max = from_milliseconds((std::int64_t{1} << 53) - 1);
 
-/// Whether a job or a timer may be due then: from 1970 to `due_at_max`.
+/// Whether a job or a timer may be due at this instant: from 1970 to `due_at_max`.
 [[nodiscard]] constexpr bool is_due_time(TimePoint at) noexcept {
     return at >= TimePoint{} && at <= due_at_max;
 }
 
-/// When what is to be due after a delay is due: a negative one means now, and one that leads beyond
-/// `due_at_max` means that.
+/// The due time after a delay. A negative delay means `now`. The result is at most `due_at_max`.
 [[nodiscard]] constexpr TimePoint due_after(Duration delay, TimePoint now) noexcept {
     const TimePoint at = delay > Duration{0} ? saturating_add(now, delay) : now;
     return at < due_at_max ? at : due_at_max;
 }
 
-/// The longest span that a request over HTTP, or the action of a timer, may name: a thousand years.
+/// The longest span that a request over HTTP, or the action of a timer, may contain: 1,000 years.
 inline constexpr Duration span_max{31'536'000'000'000};
 
-/// Returns the current time. Only façades and runners have one; everything below takes `now` as an
-/// argument.
+/// A source of the current time. Only façades and runners have a clock; all code below takes `now`
+/// as an argument.
 ///
 /// Thread safety: `now` may be called from any thread.
 class Clock {
 public:
     virtual ~Clock() = default;
 
-    /// The current instant. May step back when the machine's clock is set.
+    /// The current instant. May go back when the machine's clock is set.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
-    /// How long until `at`, to sleep for; not positive when it has come. A clock that knows more
-    /// than whole milliseconds says so, or a sleeper would wake up to one too late. `at` is at most
-    /// a century away.
+    /// The time to sleep until `at`; 0 or negative if `at` has come. A clock with a finer
+    /// resolution than 1 ms overrides this function; otherwise sleepers wake up to 1 ms too late.
+    /// `at` is at most 100 years away.
     [[nodiscard]] virtual std::chrono::nanoseconds until(TimePoint at) const { return at - now(); }
 };
 

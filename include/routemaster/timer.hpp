@@ -1,12 +1,12 @@
 /// @file
-/// A timer: a payload that is handed to a listener when its time has come.
+/// A timer: a payload that is delivered to a listener at a set time.
 ///
 ///     post ──► PENDING ──due──► FIRED ──confirm──► (gone)
 ///                 ▲               │
 ///                 └─ unconfirmed ─┤  while retries are left
 ///                                 └─ unconfirmed ──► DEAD (kept; reposted, dropped or forgotten)
 ///
-/// A timer without retries is gone when it fires: it is handed out at most once.
+/// A timer without retries is gone when it fires: it is delivered at most once.
 
 #pragma once
 
@@ -22,35 +22,35 @@
 
 namespace routemaster {
 
-/// Bytes of the payload of a timer, encoded as MessagePack, at most.
+/// Limit for the payload of a timer, in bytes of MessagePack.
 inline constexpr std::size_t timer_bytes_max = 65'536;
 
-/// Bytes of payloads that one step hands out, or lists, at most; but always one timer. On Redis the
-/// JSON that a timer is kept in counts.
+/// Limit for the payloads that one step delivers or lists, in bytes; a single larger timer is still
+/// delivered. On Redis, the size of the timer's stored JSON counts.
 inline constexpr std::size_t timer_slice_bytes_max = 4'194'304;
 
 /// Longest id of a timer, in bytes.
 inline constexpr std::size_t timer_id_length_max = 256;
 
-/// DEAD timers that a namespace keeps at most; of more, the one that died first is forgotten, and
-/// counted in `timers.forgotten`.
+/// How many DEAD timers a namespace keeps, at most. Beyond this, the timer that died first is
+/// forgotten, and counted in `timers.forgotten`.
 inline constexpr std::uint32_t dead_timers_max = 1'000;
 
-/// Bytes that a DEAD timer keeps of why it was given up.
+/// How many bytes of its reason a DEAD timer keeps.
 inline constexpr std::size_t timer_reason_max = 1'024;
 
-/// Retries of a timer at most.
+/// Greatest number of retries of a timer.
 inline constexpr std::uint32_t timer_retries_max = 1'000'000;
 
-/// How long a listener may be given at most to confirm a timer: a year.
+/// The longest time to confirm a timer: a year.
 inline constexpr Duration timer_confirm_max{31'622'400'000};
 
-/// The rule of `is_timer_name` in words.
+/// The rule of `is_timer_name` as text for error messages.
 inline constexpr const char* timer_name_rule =
     "1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..";
 
-/// Whether `name` may name a namespace of timers, or a listener: 1 to 64 of `A`–`Z`, `a`–`z`,
-/// `0`–`9`, `_`, `-`, `.`, `{` and `}`, but not `.` or `..`. The braces are those of a hash tag of
+/// Whether `name` is a valid name of a namespace of timers, or of a listener: 1 to 64 of `A`–`Z`,
+/// `a`–`z`, `0`–`9`, `_`, `-`, `.`, `{` and `}`, but not `.` or `..`. Braces allow hash tags of
 /// Redis Cluster.
 [[nodiscard]] constexpr bool is_timer_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= name_length_max && !is_dot_segment(name) &&
@@ -60,24 +60,25 @@ inline constexpr const char* timer_name_rule =
            });
 }
 
-/// Where a timer is in its life.
+/// The states of a timer.
 enum class TimerState : std::uint8_t {
-    pending,  ///< It waits for its time.
-    fired,    ///< A listener has it, and has not confirmed it yet.
-    dead,     ///< It was given up, or nobody confirmed the last firing that it was allowed.
+    pending,  ///< Waits for its due time.
+    fired,    ///< Delivered to a listener, but not confirmed yet.
+    dead,     ///< Rejected, or unconfirmed after its last retry.
 };
 
-/// A timer as a store has it.
+/// A timer as stored.
 struct TimerStatus {
     std::string id;
     Value payload{};
     TimerState state = TimerState::pending;
-    /// PENDING: when it is due. FIRED: when it is due again unless it is confirmed. DEAD: when it
-    /// was given up.
+    /// PENDING: the due time. FIRED: when the timer is due again unless it is confirmed. DEAD: when
+    /// the timer became DEAD.
     TimePoint at{};
-    std::uint32_t retries = 0;      ///< How often it came back, because nobody confirmed it.
-    std::uint32_t retries_max = 0;  ///< How often it may.
-    /// DEAD: why it was given up (`GiveUpTimer`). Empty when nobody confirmed it in time.
+    /// How often the timer fired again, because no listener confirmed it.
+    std::uint32_t retries = 0;
+    std::uint32_t retries_max = 0;  ///< How often the timer may fire again.
+    /// DEAD: why the timer was rejected (`GiveUpTimer`). Empty if no listener confirmed it in time.
     std::string reason{};
 
     friend bool operator==(const TimerStatus&, const TimerStatus&) = default;

@@ -1,6 +1,5 @@
 /// @file
-/// `Timer` and `TimerContext`: what a handler knows of the timer that fired, and what may follow
-/// from it.
+/// `Timer` and `TimerContext`: the firing of a timer that a handler receives, and its follow-ups.
 
 #pragma once
 
@@ -27,68 +26,71 @@ namespace routemaster {
 
 class FollowUps;
 
-/// A firing of a timer, as its handler gets it.
+/// A firing of a timer, as a handler receives it.
 struct Timer {
     std::string space;  ///< Its namespace.
     std::string id;
     Value payload{};
     TimePoint due_at{};         ///< When this firing was due.
-    std::uint32_t retries = 0;  ///< How often it was fired before.
+    std::uint32_t retries = 0;  ///< How often the timer fired before.
     std::uint32_t retries_max = 0;
-    /// When it fires again, or dies, unless it is confirmed; `never`: it needs no confirmation.
+    /// When the timer fires again, or becomes DEAD, unless it is confirmed. `never`: the timer
+    /// needs no confirmation.
     TimePoint confirm_by = never;
     std::int64_t firing = 0;  ///< As `FiredTimer::firing`.
 
-    /// Whether it dies unless this firing is confirmed.
+    /// Whether this is the last firing: the timer becomes DEAD unless it is confirmed.
     [[nodiscard]] bool last() const noexcept { return retries >= retries_max; }
 
     friend bool operator==(const Timer&, const Timer&) = default;
 };
 
-/// A firing whose handler runs. The listener makes it, and so may the test of a handler.
+/// A firing whose handler runs. The listener constructs the context; the test of a handler may do
+/// this, too.
 ///
 /// Thread safety: all members may be called from any thread.
 class TimerContext : public Timer {
 public:
-    /// The last two are read for follow-ups, and must outlive their end; null: the defaults.
+    /// `clock` and `publications` are used for follow-ups, and must outlive `take_follow_ups`. If
+    /// `publications` is null, the defaults apply.
     explicit TimerContext(Timer timer, const Clock& clock = system_clock(),
                           const PublicationOptions* publications = nullptr);
     TimerContext(const TimerContext&) = delete;
     TimerContext& operator=(const TimerContext&) = delete;
     ~TimerContext();
 
-    // --- Follow-ups -----------------------------------------------------------------------------
+    // Follow-ups: jobs, events and timers that the handler adds to the timer. One step of the store
+    // confirms the timer and adds the follow-ups, and therefore a crash loses either all or none.
+    // If the handler fails or takes too long, the follow-ups are discarded; the next firing begins
+    // without follow-ups.
     //
-    // Jobs, events and timers that come into the store in the moment in which it forgets this timer
-    // as confirmed, in one step with that, at every crash either all or none. They never happen
-    // when the handler fails, or takes too long; the next firing begins without any.
-    //
-    // What is wrong with them by themselves is `invalid` here; and all is of a timer without
-    // retries, as that is forgotten before its handler runs. What turns out only at the end (the
-    // topic belongs to another publisher) means that the timer has failed.
+    // A follow-up that is wrong by itself is `invalid` here. For a timer without retries, every
+    // follow-up is `invalid`, because the timer is forgotten before its handler runs. An error that
+    // only the store can find (for example, the topic belongs to another publisher) makes the timer
+    // fail at its end.
 
-    /// Pushes a job into a queue, as `JobContext::push` does.
+    /// Adds the push of a job to a queue, as `JobContext::push` does.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options = {});
 
-    /// The same with a struct of the program.
+    /// Adds the push of a job that is a struct of the program.
     template <TypedJob T>
     Result<void> push(const std::string& queue, const T& job, const PushOptions& options = {}) {
         return push(queue, to_job(job), options);
     }
 
-    /// Publishes an event, as `TimerListenerOptions::publications` says.
+    /// Adds the publication of an event, by the rules of `TimerListenerOptions::publications`.
     Result<void> publish(const Event& event);
 
-    /// Posts a timer, as `Delayer::post` would now, and returns its id. With the id of this timer
-    /// it is the next of a series.
+    /// Adds the post of a timer, as `Delayer::post` would do it now, and returns the id of the
+    /// timer. To make a series, post the next timer with the id of this timer.
     Result<std::string> post(const std::string& space, const Value& payload, Duration delay,
                              TimerOptions options = {});
 
-    /// Does what an action says, by the rules of `TimerListenerOptions::publications`.
+    /// Adds an action, by the rules of `TimerListenerOptions::publications`.
     Result<void> act(const TimerAction& action);
 
-    /// Returns the follow-ups, if there are any, and lets nobody add more. The listener calls it at
-    /// the end, and so may the test of a handler.
+    /// Returns the follow-ups, if there are any; none can be added afterwards. The listener calls
+    /// this function at the end; the test of a handler may do this, too.
     std::optional<FollowUps> take_follow_ups();
 
 private:
@@ -98,9 +100,9 @@ private:
 
     const Clock& clock_;
     const PublicationOptions* publications_;
-    std::mutex mutex_;  // Guards the rest.
+    std::mutex mutex_;  // Guards the members below.
     bool ended_ = false;
-    std::unique_ptr<FollowUps> follow_ups_;  // Null: there are none yet.
+    std::unique_ptr<FollowUps> follow_ups_;  // Null if there are no follow-ups yet.
 };
 
 }  // namespace routemaster

@@ -14,8 +14,8 @@ namespace routemaster {
 /// What a timer waits for.
 struct TimerExplanation {
     TimerStatus timer{};
-    TimerCounts counts{};  ///< Of its namespace.
-    TimePoint now{};       ///< The instant of the explanation, for the ages in its text.
+    TimerCounts counts{};  ///< The counts of its namespace.
+    TimePoint now{};       ///< The time of the explanation, for the ages in its text.
 
     friend bool operator==(const TimerExplanation&, const TimerExplanation&) = default;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// The forms of a handler of timers, and what it may report with.
+/// The types of handlers of timers, and `TimerResponder`, by which an asynchronous handler reports.
 
 #pragma once
 
@@ -16,40 +16,43 @@ namespace detail {
 class TimerResponse;
 }  // namespace detail
 
-/// Handles a timer. To return means to confirm it. To throw means not to: the text is logged, and
-/// the timer fires again at its `confirm_by`, or dies; a `Reject` makes it DEAD at once, whatever
-/// retries are left. Handlers of several timers run at once. One from which nothing follows takes a
-/// `const Timer&`.
+/// Handles a timer. If the handler returns, the timer is confirmed. If the handler throws, the text
+/// of the exception is logged, and the timer fires again at its `confirm_by`, or becomes DEAD after
+/// its last retry. If the handler throws `Reject`, the timer becomes DEAD at once. Handlers of
+/// several timers run in parallel. A handler without follow-ups may take a `const Timer&`.
 using TimerHandler = std::function<void(TimerContext&)>;
 
-/// Reports what became of a timer. The first report counts, and those after it do nothing. So does
-/// one that comes after the end of the listener, which the responder may outlive.
+/// Reports the result of handling a timer. Only the first report counts; later reports do nothing.
+/// The responder may outlive the listener; a report after the end of the listener does nothing.
 ///
-/// Copies are the same responder. When the last of them ends without a report, the timer is not
-/// confirmed, as if it had failed.
+/// All copies of a responder share one report. If the last copy is destroyed without a report, the
+/// timer counts as failed.
 ///
-/// Thread safety: all members may be called from any thread; of one object, as of a `shared_ptr`.
+/// Thread safety: all members may be called from any thread. For a single object, the rules of
+/// `shared_ptr` apply.
 class TimerResponder {
 public:
     explicit TimerResponder(std::shared_ptr<detail::TimerResponse> response)
         : response_{std::move(response)} {}
 
-    /// The timer. It lives as long as the responder.
+    /// The timer. Valid during the life of the responder.
     [[nodiscard]] TimerContext& timer() const noexcept;
 
-    /// The timer is dealt with.
+    /// Reports success: the timer is confirmed.
     void confirm() const;
-    /// It is not, and fires again at its `confirm_by`, or dies. The text is logged.
+    /// Reports a failure: the timer fires again at its `confirm_by`, or becomes DEAD. The text is
+    /// logged.
     void fail(const std::string& error) const;
-    /// It never will be, and is DEAD, if it had retries. The text is logged.
+    /// Reports a permanent failure: the timer becomes DEAD, if it had retries. The text is logged.
     void reject(const std::string& error) const;
 
 private:
     std::shared_ptr<detail::TimerResponse> response_;
 };
 
-/// Begins to handle a timer; the responder confirms it later, from any thread. To throw means that
-/// it failed, as for a `TimerHandler`, unless the responder has reported already.
+/// Begins to handle a timer. The responder reports the result later, from any thread. If the
+/// handler throws, the timer has failed, as for a `TimerHandler`, unless the responder has already
+/// reported.
 using AsyncTimerHandler = std::function<void(TimerResponder)>;
 
 }  // namespace routemaster

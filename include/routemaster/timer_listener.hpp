@@ -1,5 +1,5 @@
 /// @file
-/// `TimerListener`: hands the timers of a namespace to a handler when they are due.
+/// `TimerListener`: passes the timers of a namespace to a handler when they are due.
 ///
 ///     take ──► waiting ──► handler ──► confirmed: gone
 ///                              ├────► failed: fires again, or dies
@@ -20,57 +20,59 @@
 
 namespace routemaster {
 
-/// Takes timers that are due, hands them to its handler, and confirms them. Any number of them, in
-/// any processes, may listen to a namespace: they take turns.
+/// Takes due timers from the store, passes them to its handler, and confirms them. Any number of
+/// listeners, in any processes, may listen to a namespace, and take timers in turns.
 ///
-/// **When.** It sleeps until the next timer is due, or until the store says that one is due sooner.
-/// No timer is handed out before its time. When the clock is set forward, what is overdue fires
-/// within a second, in order; when it is set back, nothing fires twice.
+/// **When.** The listener sleeps until the next timer is due, or until the store reports an earlier
+/// timer. No timer is delivered before its due time. If the clock is set forward, overdue timers
+/// fire within a second, in order. If the clock is set back, no timer fires twice.
 ///
-/// **How often.** A timer without retries is handed out at most once: it is lost if the process
-/// dies before its handler ran, or if the reply of the store is lost. One with retries comes again,
-/// to any listener, until it is confirmed; a handler that takes longer than its time to confirm may
-/// thus run twice, at the same time.
+/// **How often.** A timer without retries is delivered at most once: it is lost if the process dies
+/// before the handler ran, or if the reply of the store is lost. A timer with retries is delivered
+/// again, to any listener, until it is confirmed. If a handler takes longer than its time to
+/// confirm, the handler may run twice, even at the same time.
 ///
-/// **Busy.** When all slots are taken, the others have the turn.
+/// **Busy.** While all slots of a listener are taken, the remaining listeners take the timers.
 ///
-/// **Threads.** `start` makes one that talks to the store, and `TimerListenerOptions::threads` for
-/// the handler, which may use the store, waiting calls included, but not stop the listener, and
-/// must not destroy it. With a loop of its own a program calls `poll` instead of `start`, as
-/// `Active` says; with `threads = 0` the handler runs inside it: nothing happens at the same time,
-/// which suits tests on a `ManualClock`.
+/// **Threads.** `start` makes one thread that talks to the store, and
+/// `TimerListenerOptions::threads` threads for the handler. The handler may use the store,
+/// including blocking calls. It must not stop or destroy the listener. A program with its own event
+/// loop calls `poll` instead of `start`, see `Active`. With `threads = 0` the handler runs inside
+/// `poll`, one timer after another, which suits tests on a `ManualClock`.
 ///
-/// **The end.** It leaves, so that others have the turn, and lets the handler end what was taken,
-/// within the grace. What has not begun by then is not handled: those without retries are lost, and
-/// logged; the others fire again.
+/// **The end.** The listener leaves the namespace, so that the remaining listeners take over, and
+/// waits for its handlers within the grace period. Timers that have not begun by then are not
+/// handled: timers without retries are lost, and logged; the rest fire again.
 ///
-/// Thread safety: `status` and `trouble` from any thread; the rest from one at a time.
+/// Thread safety: `status` and `trouble` may be called from any thread; all else from one thread at
+/// a time.
 class TimerListener final : public Active {
 public:
-    /// The store must outlive it. Throws `Failure`, `invalid`, for a namespace that is none, an
-    /// empty handler, and options out of range.
+    /// The store must outlive the listener. Throws `Failure` with `invalid` for a wrong name of a
+    /// namespace, an empty handler, and options out of range.
     TimerListener(Store& store, std::string space, TimerHandler handler,
                   TimerListenerOptions options = {});
-    /// The same for a handler that confirms later.
+    /// Constructs a listener with an asynchronous handler, which confirms later.
     TimerListener(Store& store, std::string space, AsyncTimerHandler handler,
                   TimerListenerOptions options = {});
 
-    /// Stops as `stop(0)` does, if it was started. One that was polled just ends: `close` it first.
+    /// Calls `stop(0)` if the listener was started. If the listener was polled, nothing is closed:
+    /// call `close` first.
     ~TimerListener() override;
 
-    /// Only before it is polled by others, or after it was started.
+    /// Allowed only before another object polls the listener, or after `start`.
     TimerListener(TimerListener&& other) noexcept;
     TimerListener& operator=(TimerListener&&) = delete;
 
-    /// Begins to work, in threads of its own. Once, with `threads` above 0, and neither before nor
-    /// after a `poll`, which throws, too: `Failure`, `invalid`. Throws `Failure` as well when the
-    /// machine has no more threads, and is of no use then.
+    /// Starts the threads. May be called once, with `threads` above 0, and not together with
+    /// `poll`; else throws `Failure` with `invalid`, as a `poll` after `start` does. Also throws
+    /// `Failure` if the machine has no more threads; the listener is then unusable.
     void start();
 
-    /// Ends what `start` began. Returns when no synchronous handler runs any more, and what was
-    /// confirmed is confirmed in the store; if the store fails to, 5 s after the grace at the
-    /// latest. Repeating it does nothing. Inside a completion of the store, and inside the handler,
-    /// it throws `Failure`, `invalid`.
+    /// Ends the work that `start` began. When `stop` returns, no synchronous handler runs any more,
+    /// and all confirmations are stored; if the store is unavailable, `stop` returns at the latest
+    /// 5 s after the grace period. Repeating the call does nothing. Inside a completion of the
+    /// store, and inside the handler, throws `Failure` with `invalid`.
     void stop(Duration grace);
 
     TimePoint poll(TimePoint now) override;
@@ -78,14 +80,14 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override;
 
-    /// Its name in the namespace.
+    /// The name of the listener in its namespace.
     [[nodiscard]] const std::string& name() const noexcept;
 
-    /// What it does now, and what it has done.
+    /// What the listener does now, and has done since its construction.
     [[nodiscard]] TimerListenerStatus status() const;
 
-    /// Why it gets no timers: the store has not answered for 5 s, the thread is stuck, or it was
-    /// stopped. Nothing when all is well.
+    /// Why the listener gets no timers: the store has not replied for 5 s, the thread is stuck, or
+    /// the listener was stopped. Nothing if the listener is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

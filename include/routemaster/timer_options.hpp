@@ -1,5 +1,5 @@
 /// @file
-/// Settings of timers, and what `Delayer` says of them.
+/// Settings of timers, and types that `Delayer` returns or takes.
 
 #pragma once
 
@@ -17,41 +17,44 @@ namespace routemaster {
 
 /// Settings of one timer.
 struct TimerOptions {
-    /// 1 to `timer_id_length_max` bytes of UTF-8 without NUL; a timer of that id, in any state, is
-    /// replaced. Empty: a fresh id.
+    /// 1 to `timer_id_length_max` bytes of UTF-8 without NUL. A timer with this id, in any state,
+    /// is replaced. Empty: a new random id.
     std::string id{};
-    /// How often it is fired again, at most, because nobody confirmed it; up to
-    /// `timer_retries_max`. 0: it is handed out at most once, and needs no confirmation.
+    /// How often the timer fires again if no listener confirms it, at most; up to
+    /// `timer_retries_max`. 0: the timer is delivered at most once, and needs no confirmation.
     std::uint32_t retries_max = 0;
-    /// How long a listener may take to confirm it. 0: as `TimerListenerOptions::confirm_within`.
+    /// How long a listener may take to confirm the timer. 0: the listener's
+    /// `TimerListenerOptions::confirm_within`.
     Duration confirm_within{0};
 };
 
-/// Settings of a recurring timer beside its schedule and its payload. See `RecurringSettings`.
+/// Settings of a recurring timer besides its schedule and its payload. See `RecurringSettings`.
 struct RecurringTimerOptions {
-    std::string time_zone = "UTC";  ///< Of the machine's database, as `Europe/Berlin`.
+    /// A zone of the machine's time zone database, for example `Europe/Berlin`.
+    std::string time_zone = "UTC";
     CatchUp catch_up = CatchUp::once;
     bool overlap = false;
     std::uint32_t retries_max = 0;  ///< As in `TimerOptions`.
     Duration confirm_within{0};     ///< As in `TimerOptions`.
 };
 
-/// Settings of a recurring action beside its schedule and what it does. See `RecurringSettings`.
+/// Settings of a recurring action besides its schedule and its action. See `RecurringSettings`.
 struct RecurringActionOptions {
-    std::string time_zone = "UTC";  ///< Of the machine's database, as `Europe/Berlin`.
+    /// A zone of the machine's time zone database, for example `Europe/Berlin`.
+    std::string time_zone = "UTC";
     CatchUp catch_up = CatchUp::once;
     bool overlap = false;
 };
 
-/// A timer to be posted.
+/// A timer to post.
 struct TimerPost {
     Value payload{};
-    Duration delay{0};              ///< From now on. Negative: it is due now.
-    std::optional<TimePoint> at{};  ///< Instead of `delay`.
+    Duration delay{0};  ///< Time from now until the timer is due. Negative: the timer is due now.
+    std::optional<TimePoint> at{};  ///< Used instead of `delay`.
     TimerOptions options{};
 };
 
-/// What became of a post.
+/// The result of a post.
 struct PostedTimer {
     std::string id;
     TimerPosted outcome = TimerPosted::posted;
@@ -59,26 +62,28 @@ struct PostedTimer {
     friend bool operator==(const PostedTimer&, const PostedTimer&) = default;
 };
 
-/// Which PENDING timers fall due in a span of time.
+/// A query for PENDING timers that fall due in a span of time.
 struct UpcomingTimers {
-    /// The span begins so long from now. Absent: it has no beginning, and overdue ones are in it.
+    /// Time from now to the beginning of the span. Absent: the span has no beginning, and includes
+    /// overdue timers.
     std::optional<Duration> offset{};
-    /// How long the span is; without an offset it begins now. Absent: it has no end.
+    /// The length of the span; without an offset, the length counts from now. Absent: the span has
+    /// no end.
     std::optional<Duration> duration{};
-    /// From 1 to 1,000. With more than `timer_slice_bytes_max` of payload there are fewer.
+    /// From 1 to 1,000. Fewer timers are returned if their payloads exceed `timer_slice_bytes_max`.
     std::uint32_t limit = 100;
 };
 
-/// A page of a list of timers, which is ordered by `TimerStatus::at` and, among equals, by id. It
-/// may have fewer than `limit`, and not be the last one, as it has at most `timer_slice_bytes_max`
-/// of payload: the one that follows the last is empty.
+/// A page of a list of timers, in order of `TimerStatus::at`, then of ids. A page contains at most
+/// `timer_slice_bytes_max` of payload, and may therefore be shorter than `limit` without being the
+/// last. The end of the list is reached when a page is empty.
 struct TimerPage {
-    TimePoint from = (TimePoint::min)();  ///< The first `at`.
-    std::string after{};        ///< With an id, only what comes after that timer at `from`.
-    TimePoint until = never;    ///< The last `at`.
+    TimePoint from = (TimePoint::min)();  ///< The earliest `at`.
+    std::string after{};        ///< If not empty: at `from`, only timers with greater ids.
+    TimePoint until = never;    ///< The latest `at`.
     std::uint32_t limit = 100;  ///< From 1 to 1,000.
 
-    /// The page that comes after `last`, the last timer of one.
+    /// The page after `last`, the last timer of the page before.
     [[nodiscard]] static TimerPage following(const TimerStatus& last, std::uint32_t limit = 100) {
         return {.from = last.at, .after = last.id, .limit = limit};
     }

@@ -1,6 +1,6 @@
 /// @file
-/// `TimerRequests`: timers for listeners elsewhere, which ask for them with messages, over HTTP for
-/// example.
+/// `TimerRequests`: timers for remote listeners, which request timers by messages, for example over
+/// HTTP.
 
 #pragma once
 
@@ -23,62 +23,65 @@ namespace routemaster {
 
 /// Settings of `TimerRequests`.
 struct TimerRequestsOptions {
-    Duration poll_interval{1'000};  ///< A look at the timers even when nobody woke it.
-    Duration idle_max{10'000};      ///< A namespace that nobody asks for so long is left.
-    /// Requests that wait at once, and as many more whose `wait` is 0 until the store has replied.
+    Duration poll_interval{1'000};  ///< Longest time between two polls of the store.
+    Duration idle_max{10'000};      ///< A namespace without requests for this long is left.
+    /// How many requests may wait at once. Besides these, the same number of requests with a `wait`
+    /// of 0 may wait for the reply of the store.
     std::size_t waiting_max = 10'000;
-    std::size_t spaces_max = 256;  ///< Namespaces in use at once.
+    std::size_t spaces_max = 256;  ///< Namespaces in use at once, at most.
     Log log{};
 };
 
-/// Timers that one request gets at most, of `timer_slice_bytes_max` together: it may get fewer than
-/// are due.
+/// How many timers a request gets, at most, with `timer_slice_bytes_max` of payload together. A
+/// request may get fewer timers than are due.
 inline constexpr std::uint32_t timers_per_request_max = 100;
 
 /// How long a request may wait for a timer.
 inline constexpr Duration timer_wait_max{30'000};
 
-/// What a listener elsewhere asks for.
+/// A request of a remote listener.
 struct TimerRequest {
-    std::string space{};      ///< `is_timer_name`.
+    std::string space{};      ///< Must satisfy `is_timer_name`.
     std::uint32_t limit = 1;  ///< 1 to `timers_per_request_max`.
-    Duration wait{0};         ///< For a timer, up to `timer_wait_max`. 0: not at all.
-    /// How long it may take to confirm those that do not say it themselves; from 1 ms to
-    /// `timer_confirm_max`.
+    Duration wait{0};         ///< How long to wait for a timer, up to `timer_wait_max`. 0: no wait.
+    /// How long the listener may take to confirm timers that were posted without their own
+    /// `confirm_within`; from 1 ms to `timer_confirm_max`.
     Duration confirm_within{10'000};
-    /// True once the client is gone, so that it is given nothing. Null: nobody knows.
+    /// Set to true when the client is gone: the request then gets no timer. Null: unknown.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };
 
-/// Takes timers on behalf of listeners that cannot talk to the store themselves. In each namespace
-/// they all are one listener to the store, which has no turn while none of them waits.
+/// Takes timers on behalf of remote listeners, which cannot call the store. In each namespace all
+/// remote listeners together are one listener to the store. While no request waits, this listener
+/// gives its turn away.
 ///
-/// Those who wait for a namespace are served in their order, and a request that waits costs some
-/// memory, and no thread. Timers are confirmed by `Delayer::confirm`, in any process.
+/// The requests of a namespace are served in order. A waiting request uses some memory, but no
+/// thread. `Delayer::confirm` confirms timers, in any process.
 ///
-/// **How often.** A timer without retries is handed out at most once: it is lost when the client
-/// does not get the answer. A client that is known to be gone is given none.
+/// **How often.** A timer without retries is delivered at most once: it is lost if the client does
+/// not receive the response. A client that is known to be gone gets no timers.
 ///
-/// Needs a `Runner`. `close` answers those who wait with `unavailable`.
+/// Needs a `Runner`. `close` ends waiting requests with `unavailable`.
 ///
-/// Thread safety: `take` and `drain` from any thread, the rest as `Active` says. Callbacks come
-/// from the thread that polls; they must not block.
+/// Thread safety: `take` and `drain` may be called from any thread; for the rest see `Active`. The
+/// polling thread calls the callbacks; they must not block.
 class TimerRequests final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive the object.
     explicit TimerRequests(Store& store, TimerRequestsOptions options = {});
 
-    /// Drops requests that wait without a call. `close` it first.
+    /// Drops waiting requests without calling `done`. Call `close` first.
     ~TimerRequests() override;
 
     TimerRequests(const TimerRequests&) = delete;
     TimerRequests& operator=(const TimerRequests&) = delete;
 
-    /// Takes timers as soon as some are due; none when `wait` is over. `unavailable` when too many
-    /// wait, or the store has no answer.
+    /// Takes timers as soon as some are due, and passes them to `done`; no timers if `wait` has
+    /// passed. `unavailable` if too many requests wait, if too many namespaces are in use, or if
+    /// the store is unavailable.
     void take(TimerRequest request, std::function<void(Result<std::vector<FiredTimer>>)> done);
 
-    /// From now on nobody waits: `unavailable`.
+    /// From now on no request waits: requests end with `unavailable`.
     void drain();
 
     TimePoint poll(TimePoint now) override;

@@ -9,11 +9,12 @@
 
 namespace routemaster {
 
-/// A topic as the store knows it.
+/// A topic as stored.
 struct Topic {
-    std::string name;                      ///< See `is_topic_name`.
-    std::optional<std::string> publisher;  ///< The token that claimed it; absent while unclaimed.
-    std::uint64_t events = 0;              ///< Events ever published in it.
+    std::string name;  ///< See `is_topic_name`.
+    /// The token of the publisher that claimed it; absent while unclaimed.
+    std::optional<std::string> publisher;
+    std::uint64_t events = 0;  ///< Events ever published in the topic.
 
     friend bool operator==(const Topic&, const Topic&) = default;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// `TypedJob`: jobs as structs of the program, checked when it is compiled.
+/// `TypedJob`: jobs as structs of the program, checked at compile time.
 ///
 ///     struct Resize {
 ///         static constexpr std::string_view name = "resize";
@@ -25,12 +25,13 @@
 
 namespace routemaster {
 
-/// A type whose values are jobs: it has a name, and a codec to and from the arguments of a `Job`.
+/// A type whose values are jobs: a name, and a codec to and from the arguments of a `Job`.
 ///
-/// `decode` answers `invalid` for arguments that are none of this type: a job of that name which
-/// another program, or another version of this one, pushed. What `encode` returns is part of the
-/// identity of the job, so equal values are the same job (see `PushOptions::unique`). Where the
-/// only argument is a list, write `Value::Array(1, list)`: of `{list}` some compilers make a copy.
+/// `decode` returns `invalid` for arguments of a different shape, which another program, or another
+/// version of this program, may push under this name. The result of `encode` is part of the
+/// identity of the job: equal values are equal jobs (see `PushOptions::unique`). If the only
+/// argument is a list, write `Value::Array(1, list)`, because some compilers take `{list}` for a
+/// copy of the list.
 template <class T>
 concept TypedJob = requires(const T& job, const Value::Array& arguments) {
     { T::name } -> std::convertible_to<std::string_view>;
@@ -38,7 +39,7 @@ concept TypedJob = requires(const T& job, const Value::Array& arguments) {
     { T::decode(arguments) } -> std::same_as<Result<T>>;
 };
 
-/// The untyped form.
+/// The job as an untyped `Job`.
 template <TypedJob T>
 [[nodiscard]] Job to_job(const T& job) {
     return {.name = std::string{std::string_view{T::name}}, .arguments = job.encode()};

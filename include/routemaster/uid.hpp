@@ -1,5 +1,5 @@
 /// @file
-/// Identifiers of batches and workers: 120 random bits as 20 characters of URL-safe Base64.
+/// `Uid`: ids of batches and workers, 120 random bits as 20 characters of URL-safe Base64.
 
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace routemaster {
 
-/// A globally unique name of 20 characters from `[A-Za-z0-9_-]` (RFC 4648 §5, no padding).
+/// A globally unique id of 20 characters from `[A-Za-z0-9_-]` (RFC 4648 §5, no padding).
 ///
 /// Thread safety: a value.
 class Uid {
 public:
-    /// Characters of the text form.
+    /// The length of the text form, in characters.
     static constexpr std::size_t length = 20;
 
-    /// The nil id, twenty times `A`: names nothing.
+    /// The nil id, twenty times `A`: no object has this id.
     constexpr Uid() noexcept { text_.fill('A'); }
 
     /// Uses the upper 60 bits of each half.
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// Parses the text form; nothing when it is not one.
+    /// Parses the text form; nothing if `text` is not a valid id.
     [[nodiscard]] static constexpr std::optional<Uid> parse(std::string_view text) noexcept {
         if (text.size() != length) return std::nullopt;
         Uid uid;
@@ -48,13 +48,14 @@ public:
         return uid;
     }
 
-    /// Its 20 characters.
+    /// The 20 characters of the id.
     [[nodiscard]] constexpr std::string_view text() const noexcept {
         return {text_.data(), text_.size()};
     }
 
-    /// The same id with its last 18 bits replaced by `index` (taken modulo 2^18). One random draw
-    /// thus names a whole family, for a step that may create a batch for each subscriber.
+    /// This id with its last 18 bits replaced by `index` (taken modulo 2^18). A step that may
+    /// create a batch for each subscriber needs a single random id and derives the rest by this
+    /// function.
     [[nodiscard]] constexpr Uid sibling(std::uint32_t index) const noexcept {
         Uid uid = *this;
         for (std::size_t i = 0; i < 3; ++i) {
@@ -77,7 +78,7 @@ private:
 /// Thread safety: `next` may be called from any thread; it is one atomic addition.
 class UidSource {
 public:
-    /// Both seeds matter: sources that share one of them still differ in 60 bits.
+    /// Sources with one equal seed still differ in 60 bits of their ids.
     UidSource(std::uint64_t seed_high, std::uint64_t seed_low) noexcept
         : high_{seed_high}, low_{seed_low} {}
 

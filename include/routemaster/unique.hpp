@@ -1,5 +1,5 @@
 /// @file
-/// `Unique`: which pushes count as the same, and what becomes of the second.
+/// `Unique`: which pushes are duplicates, and what happens to a duplicate.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace routemaster {
 
-/// Which jobs of a queue exclude each other, as a push asks for it. By default those of equal name
-/// and arguments, for as long as one of them exists.
+/// Which jobs of a queue exclude each other: if an existing job excludes a push, the push is a
+/// duplicate. By default, jobs with equal name and arguments exclude each other.
 ///
 ///     jobs.push(report, {.unique = Unique::by_key("report")});
 ///     jobs.push(mail, {.unique = Unique::throttle("mail:42", std::chrono::hours{1})});
@@ -21,30 +21,31 @@ namespace routemaster {
 ///                         .unique = Unique::debounce("reindex")});
 ///     jobs.push(ping, {.unique = Unique::off()});
 ///
-/// Jobs with a key and jobs without one never exclude each other.
+/// Jobs with a key and jobs without a key never exclude each other.
 struct Unique {
     enum class By : std::uint8_t {
         job,      ///< Name and arguments.
-        key,      ///< `key`, whatever name and arguments are.
-        nothing,  ///< No job excludes this one, nor it any other.
+        key,      ///< `key`, whatever the name and arguments are.
+        nothing,  ///< The job excludes no job, and no job excludes it.
     };
 
     By by = By::job;
     std::string key{};                      ///< Read with `By::key`; 1 to `job_key_max` bytes.
     KeyScope scope = KeyScope::until_done;  ///< Read with `By::key`.
-    Duration time{0};                       ///< From the push; read with `for_time`. Positive.
-    OnDuplicate on_duplicate{};             ///< Read with `By::key`.
+    Duration time{0};            ///< Counted from the push; read with `for_time`. Positive.
+    OnDuplicate on_duplicate{};  ///< Read with `By::key`.
 
-    /// Each push is a job of its own. A push whose reply was lost is repeated, and makes one job.
+    /// Each push makes a new job. If the reply to a push is lost, the repetition makes no second
+    /// job.
     static Unique off() { return {.by = By::nothing}; }
 
-    /// One job of a key at a time.
+    /// At most one job with this key at a time.
     static Unique by_key(std::string key, KeyScope scope = KeyScope::until_done) {
         return {.by = By::key, .key = std::move(key), .scope = scope};
     }
 
-    /// The last push wins: it replaces the job of its key that waits. While that one runs, or is
-    /// BURIED, it is a duplicate and changes nothing, unless `scope` says otherwise.
+    /// The last push wins: a waiting job with this key is replaced. While the job runs, or is
+    /// BURIED, a push is a duplicate and changes nothing, unless `scope` says otherwise.
     static Unique replace(std::string key, KeyScope scope = KeyScope::until_done) {
         return {.by = By::key,
                 .key = std::move(key),
@@ -52,8 +53,8 @@ struct Unique {
                 .on_duplicate = OnDuplicate::replace};
     }
 
-    /// Each push puts off the job of its key that waits, and replaces it: with a `delay`, the job
-    /// runs that long after the last push. One push more while it runs makes it run once more.
+    /// Each push replaces the waiting job with this key and postpones it: with a `delay`, the job
+    /// runs this long after the last push. A push while the job runs makes a second job.
     static Unique debounce(std::string key) {
         return {.by = By::key,
                 .key = std::move(key),
@@ -61,7 +62,8 @@ struct Unique {
                 .on_duplicate = OnDuplicate::debounce};
     }
 
-    /// The first push wins, and for so long after it no other: at most one job in that time.
+    /// The first push wins: for `time` after this push, further pushes with this key are
+    /// duplicates. At most 1 job is pushed per `time`.
     static Unique throttle(std::string key, Duration time) {
         return {.by = By::key, .key = std::move(key), .scope = KeyScope::for_time, .time = time};
     }

@@ -1,6 +1,6 @@
 /// @file
-/// Which URLs are accepted. Those that other programs read must match the grammar of RFC 3986:
-/// parsers differ in which errors they tolerate, and some crash.
+/// Rules for URLs. A URL must match the grammar of RFC 3986 if other programs read it: parsers
+/// tolerate different errors, and some parsers crash.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace routemaster {
 
-/// What a URL must be, besides well formed.
+/// The requirements for a URL, besides its grammar.
 enum class UrlRule : std::uint8_t {
     https,  ///< `https://`, with a host, without a query: the rule of Ruby Routemaster.
-    http,   ///< The same, and plain `http://` too.
-    any,    ///< Absolute: it has a scheme. Those of http and https need a host.
+    http,   ///< `https://` or `http://`, with a host, without a query.
+    any,    ///< Absolute: with a scheme. URLs of http and https need a host.
 };
 
-/// The longest URL, in bytes. Longer request lines are refused by most servers.
+/// The longest URL, in bytes. Most servers refuse longer request lines.
 inline constexpr std::size_t url_length_max = 8'192;
 
-/// Checks that `url` is a URI by RFC 3986, of at most `url_length_max` bytes, and satisfies `rule`.
-/// `invalid`, naming `field` and what is wrong, otherwise. It does not check the length of host
-/// names, nor whether ports fit 16 bits: connecting does. Thread safe.
+/// Checks that `url` is a URI by RFC 3986, of at most `url_length_max` bytes, and satisfies `rule`;
+/// else the error is `invalid`, and names `field` and the cause. Does not check the length of host
+/// names, nor whether ports fit into 16 bits; these errors appear when connecting. Thread safe.
 [[nodiscard]] Result<void> check_url(std::string_view url, std::string_view field,
                                      UrlRule rule = UrlRule::https);
 

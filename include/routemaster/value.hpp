@@ -15,16 +15,17 @@
 
 namespace routemaster {
 
-/// Null, a boolean, a number, a text, a list, or a map with text keys that keeps its order.
+/// Null, a boolean, a number, a text, a list, or a map with text keys in a fixed order.
 ///
 /// Thread safety: a value.
 class Value {
 public:
     /// A list of values.
     using Array = std::vector<Value>;
-    /// Pairs of key and value in the order they were given.
+    /// Pairs of key and value, in the order in which they were given.
     using Map = std::vector<std::pair<std::string, Value>>;
-    /// The alternatives. Integers that fit 64 signed bits are always `std::int64_t`.
+    /// The possible types of content. Integers that fit into 64 signed bits are always
+    /// `std::int64_t`.
     using Content = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
                                  std::string, Array, Map>;
 
@@ -50,21 +51,21 @@ public:
         content_ = static_cast<std::int64_t>(number);
     }
 
-    /// The alternative it holds, to be visited.
+    /// The content as a variant, to be visited.
     [[nodiscard]] const Content& content() const noexcept { return content_; }
 
-    /// Whether it is null.
+    /// Whether the value is null.
     [[nodiscard]] bool is_null() const noexcept {
         return std::holds_alternative<std::monostate>(content_);
     }
 
-    /// The content as a `T`, or null when it has another type.
+    /// The content as a `T`; a null pointer if the content has another type.
     template <class T>
     [[nodiscard]] const T* get_if() const noexcept {
         return std::get_if<T>(&content_);
     }
 
-    /// The value of a map's key; null when this is no map or has no such key.
+    /// The value for a key of a map; a null pointer if this value is not a map, or has no such key.
     [[nodiscard]] const Value* find(std::string_view key) const noexcept {
         const auto* map = get_if<Map>();
         if (map == nullptr) return nullptr;

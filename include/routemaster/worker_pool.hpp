@@ -27,55 +27,61 @@
 
 namespace routemaster {
 
-/// Takes jobs from the store, runs their handlers, and settles them. Any number of pools, in any
-/// processes, may share a queue.
+/// Takes jobs from the store, runs their handlers, and settles the jobs. Any number of pools, in
+/// any processes, may share a queue.
 ///
-/// **Who does a job.** One worker at a time. The pool says each second that it is alive, from a
-/// thread that runs no handler. If it dies, its jobs run elsewhere within 5 s, and the attempt
-/// counts. If it only stood still and comes back, it can settle nothing that was handed on: it
-/// stops the tokens of those handlers, counts `lease_lost` and logs it.
+/// **Leases.** At any time, at most one worker has the right to settle a job. Each second the pool
+/// sends a heartbeat, from a thread that runs no handler. If the pool dies, its jobs run elsewhere
+/// within 5 s, and the attempts count. If the pool was only suspended and resumes later, it cannot
+/// settle jobs that run elsewhere by then: it stops the tokens of their handlers, counts
+/// `lease_lost`, and logs the loss.
 ///
-/// **Timeout.** A handler that takes too long gets its stop token, and the attempt has failed at
-/// that moment: what the handler does later has no effect on the job. Its slot stays busy until it
-/// returns, as no thread can be stopped from outside; and the next attempt may begin meanwhile, if
-/// the retry policy waits for less time than the handler takes to end.
+/// **Timeout.** If a handler takes too long, its stop token is triggered, and the attempt has
+/// failed: whatever the handler does afterwards has no effect on the job. A thread cannot be
+/// stopped from outside; therefore the slot stays busy until the handler returns. If the retry
+/// policy waits for less time than the handler needs to return, the next attempt begins before the
+/// old handler has returned.
 ///
-/// **No handler.** A job of a name that has none here is left to other processes: released, with
-/// the attempt not counted, and looked at again after 1 s, 2 s and so on up to a minute. It is
-/// logged once for each name. A job that cannot be decoded is BURIED.
+/// **No handler.** If the pool has no handler for the name of a job, it releases the job to other
+/// processes; the attempt does not count. The pool takes jobs with this name again after 1 s, 2 s,
+/// and so on up to a minute. Each name is logged once. A job that cannot be decoded is BURIED.
 ///
-/// **Threads.** `start` makes one that talks to the store, and `WorkerPoolOptions::threads` for
-/// handlers, which may use the store, waiting calls included, but not stop the pool, and must not
-/// destroy it. With a loop of its own a program calls `poll` instead of `start`, as `Active` says;
-/// with `threads = 0` handlers run inside it: nothing happens at the same time, which suits tests
-/// on a `ManualClock`. A handler inside `poll` delays heartbeats and has no timeout, unless it is
-/// asynchronous: it must be short, well below `worker_silence`.
+/// **Threads.** `start` makes one thread that talks to the store, and `WorkerPoolOptions::threads`
+/// threads for handlers. Handlers may use the store, including blocking calls. They must not stop
+/// or destroy the pool. A program with its own event loop calls `poll` instead of `start`, see
+/// `Active`. With `threads = 0` handlers run inside `poll`, one after another, which suits tests on
+/// a `ManualClock`. A handler inside `poll` delays heartbeats and has no timeout, unless the
+/// handler is asynchronous: it must be short, well below `worker_silence`.
 ///
-/// **The end.** `stop` releases what has not begun, and lets handlers go on for the grace. Then it
-/// stops their tokens and releases their jobs; their attempts do not count.
+/// **The end.** `stop` releases the jobs that have not begun, and waits for running handlers within
+/// the grace period. Then it stops their tokens and releases their jobs; these attempts do not
+/// count.
 ///
-/// Declare handlers and middleware before the first `start`, `run` or `poll`; later it is `invalid`
-/// and throws `Failure`, as does a name without letters, or a second handler of one name.
+/// **Declarations.** Declare handlers and middleware before the first `start`, `run` or `poll`. A
+/// later declaration throws `Failure` with `invalid`, as do a name without letters, and a second
+/// handler for a name.
 ///
-/// Thread safety: `status` and `trouble` from any thread; the rest from one at a time.
+/// Thread safety: `status` and `trouble` may be called from any thread; all else from one thread at
+/// a time.
 class WorkerPool final : public Active {
 public:
-    /// The store must outlive it.
+    /// The store must outlive the pool.
     WorkerPool(Store& store, WorkerPoolOptions options);
 
-    /// Stops as `stop(0)` does, if it was started. One that was polled leaves its jobs to be taken
-    /// from it, unless it was closed first.
+    /// Calls `stop(0)` if the pool was started. If the pool was polled and not closed first, its
+    /// leases are left in the store, and scrubbing returns the jobs to their queues.
     ~WorkerPool() override;
 
     WorkerPool(const WorkerPool&) = delete;
     WorkerPool& operator=(const WorkerPool&) = delete;
 
-    /// Says who does the jobs of that name.
+    /// Declares the handler for jobs with this name.
     void handle(std::string name, JobHandler handler, HandlerOptions options = {});
     void handle_async(std::string name, AsyncJobHandler handler, HandlerOptions options = {});
 
-    /// Says who does the jobs of type `T`: it is called with a `const T&`, and with the
-    /// `JobContext&` if it takes one. A job of that name whose arguments are no `T` is BURIED.
+    /// Declares the handler for jobs of type `T`. The handler is called with a `const T&`, and also
+    /// with the `JobContext&` if it accepts this. A job with this name whose arguments cannot be
+    /// decoded as `T` is BURIED.
     template <TypedJob T, HandlesJob<T> Handler>
     void handle(Handler handler, HandlerOptions options = {}) {
         handle(
@@ -91,22 +97,23 @@ public:
             std::move(options));
     }
 
-    /// Says who does the jobs of all names that have no handler, which then are left to nobody.
-    /// Once.
+    /// Declares the handler for jobs of all names without a handler; then no job is left to other
+    /// processes. May be called once.
     void handle_others(JobHandler handler, HandlerOptions options = {});
 
-    /// Runs around all handlers; what is declared first is outermost.
+    /// Adds a middleware, which runs around all handlers. The first one is outermost.
     void use(JobMiddleware middleware);
 
-    /// Begins to work, in threads of its own. Once, with `threads` above 0, and neither before nor
-    /// after a `poll`, which throws, too: `Failure`, `invalid`. Throws `Failure` as well when the
-    /// machine has no more threads, and is of no use then.
+    /// Starts the threads. May be called once, with `threads` above 0, and not together with
+    /// `poll`; else throws `Failure` with `invalid`, as a `poll` after `start` does. Also throws
+    /// `Failure` if the machine has no more threads; the pool is then unusable.
     void start();
 
-    /// Ends what `start` began. Returns when no handler runs any more, and the store knows what
-    /// became of each job; if the store fails to, 5 s after the grace at the latest, unless a
-    /// handler still runs: it waits for that. Repeating it does nothing. Inside a completion of the
-    /// store, and inside a handler of the pool, it throws `Failure`, `invalid`.
+    /// Ends the work that `start` began. When `stop` returns, no handler runs any more, and the
+    /// store has received the settlement of each job. If the store is unavailable, `stop` gives up
+    /// 5 s after the grace period. In any case `stop` waits until all handlers have returned.
+    /// Repeating the call does nothing. Inside a completion of the store, and inside a handler of
+    /// the pool, throws `Failure` with `invalid`.
     void stop(Duration grace);
 
     /// Starts, waits until `stopping` is requested, and stops within `WorkerPoolOptions::grace`.
@@ -117,11 +124,11 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override;
 
-    /// What it does now, and what it has done.
+    /// What the pool does now, and has done since its construction.
     [[nodiscard]] WorkerPoolStatus status() const;
 
-    /// Why it gets no jobs: the store has given none and refused none for 5 s, or a thread of the
-    /// pool is stuck. Nothing when all is well.
+    /// Why the pool gets no jobs: for 5 s the store has replied to no request for jobs, or only
+    /// with errors; or a thread of the pool is stuck. Nothing if the pool is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// Settings of a `WorkerPool`, and what it reports of itself.
+/// Settings and status of a `WorkerPool`.
 
 #pragma once
 
@@ -27,63 +27,74 @@ struct PoolQueue {
     std::uint32_t weight = 1;  ///< At least 1. See `QueueOrder`.
 };
 
-/// Which of several queues comes first.
+/// The order of the queues of a pool.
 enum class QueueOrder : std::uint8_t {
-    weighted,  ///< While all have jobs, each gets slots in proportion to its weight.
-    strict,    ///< A queue gets slots when those before it have no jobs. The last ones may starve.
+    weighted,  ///< While all queues have jobs, each gets slots in proportion to its weight.
+    /// A queue gets slots only if the queues before it have no jobs. The last queues may starve.
+    strict,
 };
 
-/// Settings of a `WorkerPool`. What is out of range makes its constructor throw `Failure`.
+/// Settings of a `WorkerPool`. If a setting is out of range, the constructor of the pool throws
+/// `Failure`.
 struct WorkerPoolOptions {
-    std::vector<PoolQueue> queues{};  ///< At least one, each once; none is the bus's own.
+    /// At least one queue, each at most once, and not `delivery_queue`.
+    std::vector<PoolQueue> queues{};
     QueueOrder order = QueueOrder::weighted;
 
-    /// Threads that run handlers. 0: they run inside `poll`, one after another.
+    /// Threads that run handlers. 0: handlers run inside `poll`, one after another.
     std::size_t threads = 1;
-    /// Jobs under way at once. 0: as many as threads, and at least one. More is for asynchronous
-    /// handlers.
+    /// Jobs under way at once. 0: equal to `threads`, and at least 1. A greater number is useful
+    /// for asynchronous handlers.
     std::size_t concurrency = 0;
-    /// Jobs that wait here for a slot, at most, so that slots do not wait for the store. As long as
-    /// jobs take longer than the store there are hardly any: no more than were done in the last
-    /// 20 ms, and none while jobs come that had an attempt before. Those that wait for a second all
-    /// the same go back to the queue. If the process dies, what waits has lost an attempt, though
-    /// it never began: where a job has but one or two, 0 is right. None if `threads` is 0.
+    /// How many jobs may wait in the process for a slot, at most. Slots then need not wait for the
+    /// store.
+    /// The actual limit is the number of jobs done in the last 20 ms, and hardly any job waits if
+    /// jobs take longer than a request to the store. While jobs arrive that had an attempt before,
+    /// no job waits. A job that waits for a second goes back to the queue. If the process dies, the
+    /// waiting jobs lose an attempt, although it never began; use 0 for jobs with only one or two
+    /// attempts. If `threads` is 0, no job waits in the process.
     std::size_t prefetch_max = 1'024;
 
-    RetryPolicy retry{};     ///< Of handlers that have none of their own.
-    Duration grace{10'000};  ///< How long `run` lets handlers go on once it was asked to stop.
+    RetryPolicy retry{};     ///< For handlers without their own retry policy.
+    Duration grace{10'000};  ///< How long `run` lets handlers go on after the request to stop.
 
     // The next three are from 1 ms to a day.
-    Duration heartbeat_interval{1'000};  ///< How often the pool says that it is alive.
-    /// Other workers silent for so long are taken for dead. With the time until the next look at
-    /// them, their jobs run again within 5 s. Longer than the `heartbeat_interval` of all.
+    Duration heartbeat_interval{1'000};  ///< Time between two heartbeats of the pool.
+    /// If another worker sends no heartbeat for this long, it counts as dead. Together with the
+    /// time until the next check, its jobs run again within 5 s. Must be longer than the
+    /// `heartbeat_interval` of all workers.
     Duration worker_silence{3'500};
-    Duration poll_interval{1'000};  ///< A look at the queues even when nobody woke it.
-    Duration wake_grace{20};  ///< After several wake-ups for nothing, how long it ignores others.
+    /// Longest time between two polls of the queues, if no wake-up comes.
+    Duration poll_interval{1'000};
+    /// After several wake-ups without a job: how long to ignore wake-ups.
+    Duration wake_grace{20};
 
-    /// Of the jitter and of its names as a worker; no two pools on a store may have the same. By
-    /// default each pool draws its own, copies of these options and forked processes included.
+    /// Seed of the jitter and of the pool's worker ids. Two pools on one store must have different
+    /// seeds. By default each pool draws a random seed, even if two pools have copies of these
+    /// options, or are in forked processes.
     std::optional<std::uint64_t> seed{};
-    /// Null: the clock of the machine. Must outlive the pool. `poll` does not read it.
+    /// Null: the clock of the machine. Must outlive the pool. `poll` does not read this clock.
     const Clock* clock = nullptr;
-    /// Of events that handlers publish with `JobContext::publish`.
+    /// Settings of events that handlers publish with `JobContext::publish`.
     PublicationOptions publications{};
     Log log{};
 };
 
-/// What a pool does now, and has done since it was made.
+/// What a pool does now, and has done since its construction.
 struct WorkerPoolStatus {
     std::size_t running = 0;  ///< Jobs under way: begun, and not ended.
-    std::size_t waiting = 0;  ///< Jobs that wait here for a slot.
+    std::size_t waiting = 0;  ///< Jobs that wait in the process for a slot.
 
     std::uint64_t done = 0;
-    std::uint64_t failed = 0;     ///< Attempts that failed, for whatever reason.
-    std::uint64_t timed_out = 0;  ///< Of these, the ones that took too long.
-    std::uint64_t buried = 0;     ///< Of these, the ones after which the job was given up.
-    std::uint64_t released = 0;   ///< Begun, and given up without a result: snoozed, or at the end.
-    std::uint64_t snoozed = 0;    ///< Of these, the ones whose handlers asked to wait.
-    std::uint64_t lease_lost = 0;  ///< Attempts whose job had been handed on.
-    std::uint64_t unhandled = 0;   ///< Jobs left to others, as no handler has their name.
+    std::uint64_t failed = 0;     ///< Attempts that failed, for any reason.
+    std::uint64_t timed_out = 0;  ///< Part of `failed`: attempts that took too long.
+    std::uint64_t buried = 0;     ///< Part of `failed`: attempts after which the job was BURIED.
+    /// Jobs that began and were released without a result: snoozed, or at the end of the pool.
+    std::uint64_t released = 0;
+    std::uint64_t snoozed = 0;  ///< Part of `released`: jobs that were snoozed by their handlers.
+    std::uint64_t lease_lost = 0;  ///< Attempts whose lease was lost.
+    /// Jobs released to other processes, as no handler has their name.
+    std::uint64_t unhandled = 0;
 
     friend bool operator==(const WorkerPoolStatus&, const WorkerPoolStatus&) = default;
 };
