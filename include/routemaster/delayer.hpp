@@ -34,37 +34,37 @@ namespace routemaster {
 class FollowUps;
 struct PostTimer;
 
-/// One namespace of timers. Any number of objects, in any processes, may share one, and so may any
-/// number of listeners, who take turns.
+/// One namespace of timers. Several `Delayer` objects and listeners, also in several processes, may
+/// share a namespace. The listeners take turns.
 ///
-/// A timer that was posted survives a crash as the store promises. It is handed to one listener
-/// when it is due, never before: at most once if it has no retries; else again and again until it
-/// is confirmed, or has been fired `retries_max` times more. One that nobody confirmed becomes
-/// DEAD, and is kept: see `dead`.
+/// A posted timer is as durable as its store promises. When due, and never earlier, a timer is
+/// handed to one listener. Without retries a timer is handed out at most once. With retries it
+/// fires again until a listener confirms it, up to `retries_max` more times. A timer that is never
+/// confirmed then becomes DEAD and is kept: see `dead`.
 ///
-/// The payload is any value that JSON can carry, of at most `timer_bytes_max`; else `invalid`.
-/// `invalid` is also what every call answers if the namespace is none by `is_timer_name`, or an id
-/// none by `check_timer_id`. The namespace of `ActionTimers` is reserved for them: see
-/// `action_space`.
+/// The payload is any value that JSON can carry, of at most `timer_bytes_max` bytes; else
+/// `invalid`. Every call returns `invalid` when the namespace does not satisfy `is_timer_name`, or
+/// an id does not satisfy `check_timer_id`. `ActionTimers` reserves the namespace `action_space`.
 ///
-/// Due times are those of the wall clock. Negative delays mean now, and those that lead beyond
-/// `due_at_max` mean that. An instant that a call names is from 1970 to there, else `invalid`.
+/// Due times refer to the wall clock. A negative delay means now; a delay that ends after
+/// `due_at_max` is cut there. Instants passed to a call are from 1970 to `due_at_max`, else
+/// `invalid`.
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Delayer {
 public:
-    /// The store and the clock must outlive it, and its listeners.
+    /// The store and the clock must outlive this object and its listeners.
     Delayer(Store& store, std::string space, const Clock& clock = system_clock());
 
     // --- Posting --------------------------------------------------------------------------------
 
-    /// Puts a timer into the namespace, due after a delay or at an instant. Returns its id, and
-    /// whether one of that id was there, in any state, and is gone.
+    /// Posts a timer, due after a delay or at an instant. Returns its id, and whether the post
+    /// replaced a timer with this id, in any state.
     ///
-    /// A post in doubt (`timed_out`) may be repeated if it gave an id: the timer is then there
-    /// once, but if it has fired in between, it fires again.
+    /// If a post is in doubt (`timed_out`), a post with an id may be repeated: the timer then
+    /// exists once. But if the timer has fired in between, it fires again.
     Result<PostedTimer> post(const Value& payload, Duration delay, TimerOptions options = {});
     Result<PostedTimer> post(const Value& payload, TimePoint at, TimerOptions options = {});
     void post(const Value& payload, Duration delay, TimerOptions options,
@@ -72,31 +72,32 @@ public:
     void post(const Value& payload, TimePoint at, TimerOptions options,
               std::function<void(Result<PostedTimer>)> done);
 
-    /// Posts many timers, in order, in one trip to the store, and returns the result of each. On an
-    /// embedded store those up to `row_bytes_max` share one commit: all are there, or none.
+    /// Posts timers in order, in one trip to the store, and returns each result. On an embedded
+    /// store, posts of up to `row_bytes_max` bytes share one commit: all of them are kept, or none.
     std::vector<Result<PostedTimer>> post_many(std::span<const TimerPost> posts);
     void post_many(std::span<const TimerPost> posts,
                    std::function<void(std::vector<Result<PostedTimer>>)> done);
 
-    /// Why `post` would refuse a timer as `invalid`, whatever is in the namespace.
+    /// Checks a timer as `post` does, without a look into the namespace.
     [[nodiscard]] Result<void> check(const TimerPost& post) const;
 
     // --- Recurring ------------------------------------------------------------------------------
 
-    /// Adds a recurring timer to the store, or changes the one of that name: a `RecurringScheduler`
-    /// posts a timer into this namespace at each tick, due at the tick. `RecurringJobs` lists,
-    /// pauses, resumes, triggers and removes it, and has the rules; their names are one list.
+    /// Adds a recurring timer to the store, or changes the recurring job of this name. At each tick
+    /// a `RecurringScheduler` posts a timer into this namespace, due at the tick. `RecurringJobs`
+    /// lists, pauses, resumes, triggers and removes recurring timers, and explains the rules.
+    /// Recurring timers and recurring jobs share one list of names.
     ///
-    /// The id of the timer is `recurring:` and the name. By default a tick keeps a timer of that id
-    /// that is PENDING or FIRED, and replaces a DEAD one. With `overlap` each tick has a timer of
-    /// its own: its id ends in a colon and the tick in milliseconds since the Unix epoch. The tick
-    /// is `Timer::due_at` of its first firing, on Redis to the difference of the clocks.
+    /// The id of the timer is `recurring:` and the name. By default a tick keeps a PENDING or FIRED
+    /// timer with this id, and replaces a DEAD timer. With `overlap` each tick posts a separate
+    /// timer, whose id ends in a colon and the tick in milliseconds since the Unix epoch.
+    /// `Timer::due_at` of the first firing is the tick, on Redis up to a difference of the clocks.
     Result<void> cron(std::string name, std::string expression, const Value& payload,
                       RecurringTimerOptions options = {});
     void cron(std::string name, std::string expression, const Value& payload,
               RecurringTimerOptions options, std::function<void(Result<void>)> done);
 
-    /// The same with an interval, from 1 s to 3,650 days in whole seconds, which is counted from
+    /// Like `cron`, with an interval of 1 s to 3,650 days in whole seconds, counted from
     /// 1970-01-01T00:00:00Z.
     Result<void> every(std::string name, Duration interval, const Value& payload,
                        RecurringTimerOptions options = {});
@@ -105,29 +106,29 @@ public:
 
     // --- Changing -------------------------------------------------------------------------------
 
-    /// Forgets a timer that is PENDING or FIRED: it fires no more. A handler that has it goes on.
+    /// Removes a PENDING or FIRED timer, so it fires no more. A handler that already runs goes on.
     Result<Removal> cancel(std::string id);
     void cancel(std::string id, std::function<void(Result<Removal>)> done);
 
-    /// Gives a PENDING timer another due time, sooner or later. False when none of that id is
-    /// PENDING.
+    /// Changes the due time of a PENDING timer, to an earlier or a later time. Returns false when
+    /// no timer with this id is PENDING.
     Result<bool> postpone(std::string id, Duration delay);
     Result<bool> postpone(std::string id, TimePoint at);
     void postpone(std::string id, Duration delay, std::function<void(Result<bool>)> done);
     void postpone(std::string id, TimePoint at, std::function<void(Result<bool>)> done);
 
-    /// Confirms the last firing of a timer, whoever has it; or only the one that has `retries` as
-    /// its `Timer::retries`, and `firing` as its `Timer::firing`. Listeners do so by themselves
-    /// when their handlers return.
+    /// Confirms the last firing of a timer, whichever listener has the timer. With `retries` or
+    /// `firing`, confirms only the firing with equal `Timer::retries` and `Timer::firing`.
+    /// Listeners confirm by themselves when their handlers return.
     Result<TimerConfirmed> confirm(std::string id, std::optional<std::uint32_t> retries = {},
                                    std::optional<std::int64_t> firing = {});
     void confirm(std::string id, std::optional<std::uint32_t> retries,
                  std::optional<std::int64_t> firing,
                  std::function<void(Result<TimerConfirmed>)> done);
 
-    /// Confirms a firing, and lets jobs, events and timers follow, in one step: all of it or
-    /// nothing. `unknown` when no such firing waits for it. With the errors of `CompleteTimer`.
-    /// Handlers of listeners have `TimerContext` for that.
+    /// Confirms a firing and performs its follow-ups (jobs, events, timers) in one step: all of
+    /// them, or nothing. Returns `unknown` when this firing waits for no confirmation. Also returns
+    /// the errors of `CompleteTimer`. Handlers of listeners use `TimerContext` instead.
     Result<TimerConfirmed> complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
                                     std::optional<std::int64_t> firing = {});
     void complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
@@ -136,54 +137,54 @@ public:
 
     // --- Looking --------------------------------------------------------------------------------
 
-    /// A timer of any state; nothing when there is none of that id.
+    /// Returns a timer in any state, or nothing when no timer has this id.
     [[nodiscard]] Result<std::optional<TimerStatus>> peek(std::string id) const;
     void peek(std::string id, std::function<void(Result<std::optional<TimerStatus>>)> done) const;
 
-    /// Why a timer has not fired, or what became of it, which `to_text` says in words.
+    /// Returns why a timer has not fired, or how it ended; `to_text` prints the reason.
     [[nodiscard]] Result<std::optional<TimerExplanation>> explain(std::string id) const;
     void explain(std::string id,
                  std::function<void(Result<std::optional<TimerExplanation>>)> done) const;
 
-    /// The PENDING timers of a span of time, the next one first.
+    /// The PENDING timers that fall due in a span of time, the earliest first.
     [[nodiscard]] Result<std::vector<TimerStatus>> upcoming(UpcomingTimers span = {}) const;
     void upcoming(UpcomingTimers span,
                   std::function<void(Result<std::vector<TimerStatus>>)> done) const;
 
-    /// A page of the timers of one state. See `TimerPage::following` for the next.
+    /// A page of the timers in one state. `TimerPage::following` gives the next page.
     [[nodiscard]] Result<std::vector<TimerStatus>> list(TimerState state,
                                                         TimerPage page = {}) const;
     void list(TimerState state, TimerPage page,
               std::function<void(Result<std::vector<TimerStatus>>)> done) const;
 
-    /// How many timers there are in each state, how many listeners, and when the next one is due.
+    /// The number of timers in each state, the number of listeners, and the next due time.
     [[nodiscard]] Result<TimerCounts> counts() const;
     void counts(std::function<void(Result<TimerCounts>)> done) const;
 
     // --- DEAD timers ----------------------------------------------------------------------------
 
-    /// A page of the timers that were given up, of which a namespace keeps `dead_timers_max`; those
-    /// that died first come first.
+    /// A page of the DEAD timers, in the order in which they died. A namespace keeps up to
+    /// `dead_timers_max` DEAD timers.
     [[nodiscard]] Result<std::vector<TimerStatus>> dead(TimerPage page = {}) const;
     void dead(TimerPage page, std::function<void(Result<std::vector<TimerStatus>>)> done) const;
 
-    /// Makes DEAD timers PENDING again, due after the delay and with all their retries: the one of
-    /// that id, or, without an id, all. Returns how many there were.
+    /// Makes a DEAD timer PENDING again, due after the delay and with all its retries. Without an
+    /// id, does so for all DEAD timers. Returns the number of changed timers.
     Result<std::uint64_t> repost_dead(std::optional<std::string> id, Duration delay = Duration{0});
     void repost_dead(std::optional<std::string> id, Duration delay,
                      std::function<void(Result<std::uint64_t>)> done);
 
-    /// Forgets DEAD timers: the one of that id, or, without an id, all. Returns how many.
+    /// Removes a DEAD timer; without an id, all DEAD timers. Returns the number of removed timers.
     Result<std::uint64_t> drop_dead(std::optional<std::string> id);
     void drop_dead(std::optional<std::string> id, std::function<void(Result<std::uint64_t>)> done);
 
     // --- Listening ------------------------------------------------------------------------------
 
-    /// Begins to handle timers, in threads of its own, until the listener is stopped or destroyed.
-    /// Throws `Failure` as the constructor of `TimerListener` and `TimerListener::start` do.
-    /// Without a clock in the options it uses that of this object.
+    /// Starts a listener, which handles timers in its own threads until it is stopped or destroyed.
+    /// Throws `Failure` as the constructor of `TimerListener` and `TimerListener::start` do. If the
+    /// options have no clock, the listener uses the clock of this object.
     [[nodiscard]] TimerListener listen(TimerHandler handler, TimerListenerOptions options = {});
-    /// The same for a handler that confirms later.
+    /// Like `listen`, with a handler that confirms later.
     [[nodiscard]] TimerListener listen_async(AsyncTimerHandler handler,
                                              TimerListenerOptions options = {});
 

@@ -1,13 +1,13 @@
 /// @file
-/// `DeliveryWorker`: runs the deliveries of a bus. With a store and a `Bus` it is all that a
-/// program needs for its callbacks to be called.
+/// `DeliveryWorker`: runs the deliveries of a bus. A program needs a store, a `Bus` and a
+/// `DeliveryWorker` to have its callbacks called.
 ///
 ///     auto store = open_store("file:shop.db").value();
 ///     Bus bus{*store};
 ///     bus.subscriber("billing").subscribe({"orders"}, [](const Batch& batch) { ... }).value();
 ///     DeliveryWorker worker{bus};                   // From here on callbacks are called.
 ///     ...
-///     worker.stop(Duration{5'000});                 // Lets those under way end.
+///     worker.stop(Duration{5'000});                 // Lets deliveries under way finish.
 ///
 ///     Bus ──► Callbacks ──► LocalTransport ─┐
 ///                           HttpTransport ──┴─► Dispatcher ──► Runner (a thread)
@@ -35,77 +35,77 @@ class Bus;
 
 /// Settings of a `DeliveryWorker`.
 struct DeliveryWorkerOptions {
-    /// For subscribers elsewhere than in this process. The worker shares them, so they may be made
-    /// in place:
+    /// For subscribers outside this process. The worker shares the ownership of the transports, so
+    /// they may be created in place:
     ///
     ///     DeliveryWorker worker{bus, {.transports = {std::make_shared<HttpTransport>()}}};
     std::vector<std::shared_ptr<Transport>> transports{};
-    /// Threads for the callbacks of the bus: so many of them run at once. At least 1, or the
-    /// constructor throws `Failure`.
+    /// Threads that run the callbacks of the bus, and so the number of callbacks that run at once.
+    /// At least 1, else the constructor throws `Failure`.
     std::size_t callback_threads = 1;
-    /// Deliveries under way at once. One subscriber gets no more than its fair share of them. At
-    /// least 1, likewise.
+    /// The most deliveries under way at once. One subscriber gets no more than its fair share. At
+    /// least 1, else the constructor throws `Failure`.
     std::uint32_t in_flight_max = DispatcherOptions{}.in_flight_max;
     HealthOptions health{};
-    /// Other workers silent for so long are taken for dead; see `DispatcherOptions`.
+    /// Other workers that are silent for this long count as dead; see `DispatcherOptions`.
     Duration worker_silence = DispatcherOptions{}.worker_silence;
-    /// A look at the queue even when nobody woke it.
+    /// The worker checks the queue at least this often, even if nothing wakes it.
     Duration poll_interval = DispatcherOptions{}.poll_interval;
-    /// Null: the clock of the bus, or, without one, of the machine. Must outlive it.
+    /// Null: the clock of the bus, or without a bus the machine's clock. Must outlive the worker.
     const Clock* clock = nullptr;
     Log log{};
 };
 
-/// A `Dispatcher` with its transports and a `Runner`, in one object that works from its
-/// construction to its end. Any number of them, in any processes, may share a store.
+/// A `Dispatcher` with its transports and a `Runner`, in one object. The worker delivers from its
+/// construction to its destruction. Several workers, also in several processes, may share a store.
 ///
-/// **Order.** The store, the bus, and what callbacks use are constructed before it and destroyed
-/// after it; declare them in that order, as variables or as members. Subscribe the callbacks first:
-/// batches of the program's last run may be waiting for them. Subscribing later is fine for a
-/// subscriber that is new.
+/// **Order.** Construct the store, the bus, and everything that callbacks use before the worker,
+/// and destroy them after the worker. Variables and members declared in this order follow the rule.
+/// Subscribe the callbacks before you construct the worker: batches of the program's last run may
+/// be waiting for them. A new subscriber may also subscribe later.
 ///
-/// **Threads.** One takes deliveries from the store and settles them; callbacks run on
-/// `callback_threads` others. A callback may use the bus, waiting calls included, but not stop
-/// the worker, and must not destroy it: it would wait for itself.
+/// **Threads.** One thread takes deliveries from the store and settles them. `callback_threads`
+/// further threads run the callbacks. A callback may use the bus, blocking calls included. A
+/// callback must neither stop nor destroy the worker, because the call would wait for itself.
 ///
-/// **The end.** The destructor does what `stop` does without any grace: nothing new begins, and
-/// what has not arrived goes back to the queue and comes again with the next start. A callback that
-/// runs cannot be stopped; the destructor waits for it, and settles what came of it. After a crash,
-/// what was under way comes again from another worker within 5 s, or with the next start.
+/// **Stopping.** The destructor stops the worker as `stop` without grace: no new delivery begins,
+/// and unfinished deliveries return to the queue until the next start. A running callback cannot be
+/// interrupted: the destructor waits for the callback, and settles its delivery. After a crash,
+/// another worker repeats the unfinished deliveries within 5 s, or the next start does.
 ///
-/// The parts are there for those who want them otherwise: `Dispatcher`, to be polled from a loop of
-/// the program or on a manual clock, `LocalTransport`, `Runner`. `Monitor`, `Autodrop` and
-/// `AdmissionControl` are no part of it: give each a `Runner`.
+/// **Parts.** A program with different needs can use the parts: a `Dispatcher`, polled by a loop of
+/// the program or with a manual clock, a `LocalTransport`, and a `Runner`. `Monitor`, `Autodrop`
+/// and `AdmissionControl` are not included: give each of them a `Runner`.
 ///
-/// Thread safety: the constructor, `stop` and the destructor from one thread; the rest from any.
+/// Thread safety: call the constructor, `stop` and the destructor from one thread at a time. All
+/// other members may be called from any thread.
 class DeliveryWorker {
 public:
-    /// Delivers to the callbacks of `bus`, and by the other transports. Begins at once.
+    /// Delivers to the callbacks of `bus`, and through the transports of `options`. Starts at once.
     explicit DeliveryWorker(Bus& bus, DeliveryWorkerOptions options = {});
 
-    /// Delivers by the transports alone: for a process without callbacks, of which there must be at
-    /// least one, else it throws `Failure`. Begins at once.
+    /// Delivers only through the transports of `options`, for a process without callbacks. Throws
+    /// `Failure` when there is no transport. Starts at once.
     DeliveryWorker(Store& store, DeliveryWorkerOptions options);
 
-    /// Stops as `stop(0)` does.
+    /// Stops the worker without grace, as `stop` does.
     ~DeliveryWorker();
 
     DeliveryWorker(const DeliveryWorker&) = delete;
     DeliveryWorker& operator=(const DeliveryWorker&) = delete;
 
-    /// Begins nothing new, and lets what is under way end for as long as `grace`; the rest goes
-    /// back to the queue, to be delivered by another worker or after the next start. Returns when
-    /// all of that is noted in the store; if the store fails to, 5 s after the grace at the latest,
-    /// unless a callback still runs. Repeating it does nothing. Inside a callback it throws
-    /// `Failure`, `invalid`.
+    /// Begins no new delivery, and lets deliveries under way finish for up to `grace`. The rest
+    /// return to the queue, for another worker or the next start. Returns when the store has
+    /// recorded all of this, or at most 5 s after the grace if the store fails, unless a callback
+    /// still runs. Repeating it does nothing. Inside a callback, throws `Failure` with `invalid`.
     void stop(Duration grace);
 
-    /// Deliveries under way: from the acquisition of a job to its settlement.
+    /// The number of deliveries under way: acquired, and not yet settled.
     [[nodiscard]] std::size_t in_flight() const noexcept;
 
-    /// Why nothing can be delivered now: the trouble of a transport, a store that does not answer,
-    /// a thread that is stuck, or that the worker was stopped. Nothing when all is well. One line
-    /// for operators.
+    /// Why nothing can be delivered now: an unhealthy transport, a store that does not reply, a
+    /// thread that is stuck, or a worker that was stopped. Nothing while the worker is healthy. One
+    /// line for operators.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -27,42 +27,49 @@ namespace routemaster {
 
 /// Settings of a `Dispatcher`.
 struct DispatcherOptions {
-    /// A batch goes by the first that serves its callback. They must outlive it.
+    /// A batch goes to the first transport that serves its callback. The transports must outlive
+    /// the dispatcher.
     std::vector<Transport*> transports{};
-    /// Deliveries under way at once. One subscriber gets no more than its fair share of them.
+    /// The most deliveries under way at once. One subscriber gets no more than its fair share.
     std::uint32_t in_flight_max = 1'024;
     HealthOptions health{};
-    // The next three are from 1 ms to a day.
-    Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
-    /// Other workers silent for so long are taken for dead. With the time until the next look at
-    /// them and the delivery itself, what they had leased goes out again within 5 s. Longer than
-    /// the `heartbeat_interval` of all.
+    // The next three durations must be from 1 ms to a day.
+    Duration heartbeat_interval{1'000};  ///< The time from one heartbeat to the next.
+    /// Other workers that are silent for this long count as dead, and their leases end. By default
+    /// the batches of a dead worker are delivered again within 5 s, which includes the next check
+    /// for dead workers and the delivery. Must be longer than the `heartbeat_interval` of all
+    /// workers.
     Duration worker_silence{3'500};
-    Duration poll_interval{1'000};  ///< A look at the queue even when nobody woke it.
-    Duration wake_grace{20};  ///< After several wake-ups for nothing, how long it ignores others.
-    std::uint64_t seed = entropy();  ///< Of the jitter and of its name as a worker.
+    Duration poll_interval{1'000};  ///< The longest time between checks of the queue.
+    /// How long wake-ups are ignored after several wake-ups without work.
+    Duration wake_grace{20};
+    std::uint64_t seed = entropy();  ///< Seed of the jitter and of the worker's id.
     Log log{};
 };
 
-/// Delivers what is due. Any number of them, in any processes, may share a store.
+/// Delivers batches that are due. Several dispatchers, also in several processes, may share a
+/// store.
 ///
 /// By default each subscriber has one delivery under way, so its batches arrive in order; see
-/// `Subscription::max_in_flight`. A slow or dead subscriber delays nobody else. After a failure
-/// the batch comes again at its `retry_time`, without limit of attempts, until it is delivered, its
-/// subscriber is gone, or it becomes DEAD as its subscriber asked for (`Subscription::attempts_max`
-/// and `age_max`), which is logged. A batch may arrive twice: after a crash, or when a lease was
-/// lost.
+/// `Subscription::max_in_flight`. A slow or dead subscriber delays no other subscriber. After a
+/// failure the batch is retried at its `retry_time`, without a limit of attempts, until it is
+/// delivered, or its subscriber is gone. If the subscriber set a limit
+/// (`Subscription::attempts_max` or `age_max`), the batch becomes DEAD at the limit, which is
+/// logged. After a crash, or when a lease was lost, a batch may arrive twice.
 ///
-/// An eighth of the deliveries that may be under way is a reserve. A subscriber with several under
-/// way, 16 at first and more as they succeed, may have up to eight times as many as are free beyond
-/// the reserve: alone it gets three quarters of all, and the more there are, the less each of them.
-/// Into the reserve everybody comes with one delivery, unless those whose health is below its
-/// maximum have all the rest already.
+/// An eighth of `in_flight_max` is a reserve. A subscriber begins with at most 16 deliveries under
+/// way, and may have more after successes, up to eight times the number that is free outside the
+/// reserve. A single subscriber gets about three quarters of `in_flight_max`; more subscribers get
+/// a smaller share each. The reserve is for the first delivery of a subscriber. But while unhealthy
+/// subscribers (below full health) use everything outside the reserve, the reserve is closed to
+/// unhealthy subscribers.
 ///
-/// Thread safety: as `Active` says; `in_flight` and `trouble` from any thread.
+/// Thread safety: `in_flight` and `trouble` may be called from any thread. For the rest, see
+/// `Active`.
 class Dispatcher final : public Active {
 public:
-    /// The store must outlive it. Throws `Failure`, `invalid`, for times that its options forbid.
+    /// The store must outlive the dispatcher. Throws `Failure` with `invalid` for times out of
+    /// range.
     Dispatcher(Store& store, DispatcherOptions options);
     ~Dispatcher() override;
     Dispatcher(const Dispatcher&) = delete;
@@ -71,18 +78,18 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets deliveries under way end; at `deadline` the rest goes back to the queue, but for
-    /// callbacks in this process that run: those are awaited, however long they take. What was
-    /// delivered is settled even after the deadline, unless the store fails to do so for 5 s.
+    /// Lets deliveries under way finish. At `deadline` the rest return to the queue. Only running
+    /// callbacks of this process are awaited, however long they take. Finished deliveries are
+    /// settled even after `deadline`, unless the store fails to do so for 5 s.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;
 
-    /// Deliveries under way: from the acquisition of a job to its settlement.
+    /// The number of deliveries under way: acquired, and not yet settled.
     [[nodiscard]] std::size_t in_flight() const noexcept;
 
-    /// Why it cannot deliver anything now: the trouble of a transport, or the store has not
-    /// answered for 5 s. Nothing when all is well.
+    /// Why nothing can be delivered now: an unhealthy transport, or a store that has not replied
+    /// for 5 s. Nothing while the dispatcher is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// True randomness from the operating system: seeds, and nothing else.
+/// Random bits from the operating system, for seeds only.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// @file
-/// What can go wrong, named by what the caller should do about it.
+/// Errors, named by what the caller should do.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace routemaster {
 
-/// The few kinds of failure. The text of the `Error` gives the details.
+/// The kinds of failure. The text of the `Error` gives the details.
 enum class Errc {
     invalid = 1,  ///< The request itself is wrong. Never retry it; nothing was changed.
-    unavailable,  ///< It could not be done now (disk full, server away). Retry; nothing changed.
-    timed_out,    ///< In doubt: it may or may not have happened.
+    unavailable,  ///< Not possible now (disk full, server unreachable). Retry; nothing was changed.
+    timed_out,    ///< In doubt: the call may or may not have had its effect.
     corrupted,    ///< Stored data is damaged. Retrying does not help.
-    cancelled,    ///< The caller, or a shutdown, cancelled it.
-    forbidden,    ///< The caller has no right to it. Never retry it; nothing was changed.
+    cancelled,    ///< The caller, or a shutdown, cancelled the call.
+    forbidden,    ///< The caller lacks the right. Never retry; nothing was changed.
     unauthenticated,  ///< The caller's credentials are not valid. Nothing was changed.
     limit_exceeded,   ///< The caller has reached its limit. Nothing was changed.
 };
@@ -25,7 +25,7 @@ enum class Errc {
 /// The category of all `Errc` codes.
 [[nodiscard]] const std::error_category& error_category() noexcept;
 
-/// Makes `Errc` usable where a `std::error_code` is wanted.
+/// Converts an `Errc` to a `std::error_code`.
 inline std::error_code make_error_code(Errc code) noexcept {
     return {static_cast<int>(code), error_category()};
 }
@@ -40,17 +40,17 @@ namespace routemaster {
 
 /// A failure as a value: a code, and one line that says what failed.
 ///
-/// Thread safety: a value.
+/// Thread safety: a plain value; concurrent reads are safe.
 class Error {
 public:
-    /// `context` names the thing that failed: a field, a file, an address.
+    /// `context` names the failed field, file or address.
     Error(std::error_code code, std::string context) : code_{code}, context_{std::move(context)} {}
 
     [[nodiscard]] const std::error_code& code() const noexcept { return code_; }
     [[nodiscard]] const std::string& context() const noexcept { return context_; }
 
-    /// Whether the same call may succeed later. False for `timed_out`: only the caller knows
-    /// whether repeating it is safe.
+    /// Whether a repeated call may succeed later. False for `timed_out`: only the caller knows
+    /// whether a repetition is safe.
     [[nodiscard]] bool retryable() const noexcept { return code_ == Errc::unavailable; }
 
     /// `context: code`, for logs and people.
@@ -63,12 +63,12 @@ private:
     std::string context_;
 };
 
-/// An `Error` thrown: by constructors, and by `Result::value()`.
+/// An `Error` as an exception, thrown by constructors and by `Result::value()`.
 class Failure : public std::system_error {
 public:
     explicit Failure(const Error& error) : std::system_error{error.code(), error.context()} {}
 
-    /// The `Error` it was created from.
+    /// The `Error` of this exception.
     [[nodiscard]] Error error() const;
 };
 

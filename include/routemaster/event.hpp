@@ -1,5 +1,5 @@
 /// @file
-/// An event: something happened to the thing that lives at a URL.
+/// An event: a notice that something happened to the thing at a URL.
 
 #pragma once
 
@@ -20,12 +20,12 @@ namespace routemaster {
 /// What happened.
 enum class EventType {
     create,  ///< The thing is new.
-    update,  ///< It changed.
-    remove,  ///< It is gone; spelt `delete` on the wire.
+    update,  ///< The thing changed.
+    remove,  ///< The thing is gone; spelt `delete` in HTTP and in stored messages.
     noop,    ///< Nothing happened: sent for receivers that missed earlier events.
 };
 
-/// The word on the wire: `create`, `update`, `delete`, `noop`.
+/// The word in HTTP and in stored messages: `create`, `update`, `delete`, `noop`.
 [[nodiscard]] constexpr std::string_view to_string(EventType type) noexcept {
     switch (type) {
         case EventType::create: return "create";
@@ -36,7 +36,7 @@ enum class EventType {
     return "?";
 }
 
-/// The type that a word on the wire stands for; nothing for any other word.
+/// The type of a word in HTTP or in a stored message; nothing for any other word.
 [[nodiscard]] constexpr std::optional<EventType> event_type(std::string_view word) noexcept {
     for (const auto type :
          {EventType::create, EventType::update, EventType::remove, EventType::noop}) {
@@ -45,30 +45,31 @@ enum class EventType {
     return std::nullopt;
 }
 
-/// What publishers publish and subscribers get.
+/// An event as publishers publish it and subscribers receive it.
 struct Event {
-    std::string topic;                     ///< See `is_topic_name`.
-    Required<EventType> type;              ///< What happened. It has no default.
-    std::string url{};                     ///< Where the thing lives; see `EventRules`.
-    std::optional<TimePoint> timestamp{};  ///< When it happened; absent: when it is published.
-    std::optional<Value> data{};           ///< A map of a few bytes, if any; its keys differ.
+    std::string topic;         ///< See `is_topic_name`.
+    Required<EventType> type;  ///< Required; there is no default.
+    std::string url{};         ///< The URL of the thing; see `EventRules`.
+    /// When the event happened; absent: the time of publication.
+    std::optional<TimePoint> timestamp{};
+    std::optional<Value> data{};  ///< A small map with distinct keys, or nothing.
 
     friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// Rules for events that a bus may choose, beyond those that always apply.
+/// Rules for events that a bus may add to the general rules.
 struct EventRules {
     TopicRule topics = TopicRule::any;
-    /// With `any`, an event that has data may also be without a URL.
+    /// With `any`, an event with data may lack a URL.
     UrlRule urls = UrlRule::any;
 };
 
-/// How deep arrays and maps may nest in the data of an event: as deep as HTTP can publish them.
+/// The deepest nesting of arrays and maps in the data of an event, equal to the limit over HTTP.
 inline constexpr std::size_t event_data_depth_max = 63;
 
-/// Checks everything about an event but the size of its data, which only an encoder knows: its
-/// names and URL, and that its data is a map which JSON can carry (text is UTF-8, numbers are
-/// finite, keys differ). `invalid`, naming the field, when something is wrong. Thread safe.
+/// Checks an event, except for the size of its data, which only an encoder knows. Checks the names,
+/// the URL, and that the data is a map which JSON can carry (UTF-8 text, finite numbers, distinct
+/// keys). `invalid`, naming the field, when a check fails. Thread safe.
 [[nodiscard]] Result<void> check(const Event& event, const EventRules& rules = {});
 
 }  // namespace routemaster

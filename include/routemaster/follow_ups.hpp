@@ -1,6 +1,6 @@
 /// @file
-/// `FollowUps`: jobs, events and timers that come into the store in the moment in which a job is
-/// done, or a timer confirmed.
+/// `FollowUps`: jobs, events and timers that a store adds in the step that ends a job, or confirms
+/// a timer.
 
 #pragma once
 
@@ -24,35 +24,37 @@
 
 namespace routemaster {
 
-/// What is to follow from one job, or one firing of a timer: pushes, then publications, then
-/// timers, each in the order in which they were added. They happen when the store forgets the job
-/// as done, or the timer as confirmed, in one step with that, or not at all. See `CompleteJob` and
+/// The follow-ups of one job, or of one firing of a timer: pushes, then publications, then timers,
+/// each in the order of their addition. The store performs the follow-ups in the step that removes
+/// the job as done, or the timer as confirmed, or not at all. See `CompleteJob` and
 /// `CompleteTimer`.
 ///
-/// Thread safety: a value.
+/// Thread safety: a plain value; concurrent reads are safe.
 class FollowUps {
 public:
-    /// Adds a push, as `JobQueue::push` would make it at `now`. `invalid`, without a change, for
-    /// what that would refuse, and beyond `follow_ups_max` or `follow_up_bytes_max`.
+    /// Adds a push, as `JobQueue::push` would make it at `now`. `invalid`, without a change, for a
+    /// push that `JobQueue::push` would refuse, for a push with an idempotency key or with `after`,
+    /// and beyond `follow_ups_max` or `follow_up_bytes_max`.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options,
                       TimePoint now);
 
-    /// Adds a publication, as a `Bus` or a `Publisher` would make it at `now`. `invalid` as above.
-    /// Whether its publisher may publish in the topic turns out when the job is done.
+    /// Adds a publication, as a `Bus` or a `Publisher` would make it at `now`. `invalid` as for
+    /// `push`. Only the store can check the publisher's right to the topic, when the job is done.
     Result<void> publish(const Event& event, const PublicationOptions& options, TimePoint now);
 
-    /// Adds a timer, as `Delayer::post` would post it, and returns its id. `invalid` as above.
+    /// Adds a timer, as `Delayer::post` would post it, and returns its id. `invalid` as for `push`.
     Result<std::string> post(const std::string& space, const Value& payload, TimePoint at,
                              TimerOptions options);
 
-    /// Adds what an action does, with the rules of `publications`; who publishes, and for whom, the
-    /// action says itself. `invalid` as above, beginning with the word for the action.
+    /// Adds the follow-up of an action, under the rules of `publications`. The action itself names
+    /// its publisher or its subscriber. `invalid` as for `push`; the error begins with the word for
+    /// the action.
     Result<void> act(const TimerAction& action, const PublicationOptions& publications,
                      TimePoint now);
 
     /// Whether nothing was added.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    /// How many were added.
+    /// The number of follow-ups.
     [[nodiscard]] std::size_t size() const noexcept {
         return pushes_.size() + publications_.size() + timers_.size();
     }
@@ -63,12 +65,12 @@ public:
 
     [[nodiscard]] const std::vector<PostTimer>& timers() const noexcept { return timers_; }
 
-    /// The step that ends the job of a lease with them.
+    /// The step that ends the job of a lease and performs these follow-ups.
     [[nodiscard]] CompleteJob step(Lease lease) && {
         return {std::move(lease), std::move(pushes_), std::move(publications_), std::move(timers_)};
     }
 
-    /// The step that confirms a firing of a timer with them.
+    /// The step that confirms a firing of a timer and performs these follow-ups.
     [[nodiscard]] CompleteTimer step(std::string space, std::string id, std::uint32_t retries,
                                      std::optional<std::int64_t> firing = {}) && {
         return {std::move(space),         std::move(id),      retries, std::move(pushes_),
@@ -76,21 +78,21 @@ public:
     }
 
 private:
-    /// The same without that word.
+    /// Like `act`, but the error does not begin with the word for the action.
     Result<void> add(const TimerAction& action, const PublicationOptions& publications,
                      TimePoint now);
 
-    /// Adds a publication, for one subscriber alone if there is one.
+    /// Adds a publication; with `subscriber`, for this subscriber alone.
     Result<void> add(const Event& event, const PublicationOptions& options,
                      std::optional<std::string> subscriber, TimePoint now);
 
-    /// Notes one more of so many bytes, if it fits.
+    /// Counts one follow-up of this many bytes; `invalid` beyond a limit.
     Result<void> count(std::size_t bytes);
 
     std::vector<PushJob> pushes_;
     std::vector<PublishEvent> publications_;
     std::vector<PostTimer> timers_;
-    std::size_t bytes_ = 0;  // Of all.
+    std::size_t bytes_ = 0;  // Of all follow-ups.
 };
 
 }  // namespace routemaster
