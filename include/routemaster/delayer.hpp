@@ -46,9 +46,8 @@ struct PostTimer;
 /// `invalid`. Every call returns `invalid` when the namespace does not satisfy `is_timer_name`, or
 /// an id does not satisfy `check_timer_id`. `ActionTimers` reserves the namespace `action_space`.
 ///
-/// Due times refer to the wall clock. A negative delay means now; a delay that ends after
-/// `due_at_max` is cut there. Instants passed to a call are from 1970 to `due_at_max`, else
-/// `invalid`.
+/// Due times refer to the wall clock. A negative delay means now; a longer delay than to
+/// `due_at_max` ends there. Any instant passed must be from 1970 to `due_at_max`, else `invalid`.
 ///
 /// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
