@@ -1,5 +1,5 @@
 /// @file
-/// When a worker asks its queue for jobs.
+/// When a worker asks the store for jobs.
 
 #pragma once
 
@@ -14,49 +14,48 @@
 
 namespace routemaster::detail {
 
-/// How long to wait before a step is sent again that the store refused so often before: 100 ms,
-/// doubled each time, at most a second.
+/// The delay before a refused step is sent again, after `refusals` earlier refusals: 100 ms,
+/// doubled each time, at most 1 s.
 [[nodiscard]] inline Duration refusal_backoff(std::uint32_t refusals) noexcept {
     constexpr Duration shortest{100};
     constexpr Duration longest{1'000};
     return std::min(longest, shortest * (1 << std::min(refusals, 4U)));
 }
 
-/// Decides when to ask for jobs: when one falls due, when the store wakes the worker, when the
-/// store could not answer before, and after an interval in any case, as a wake-up may be lost.
+/// Decides when to ask the store for jobs: when a job falls due, after a wake-up, again after a
+/// refusal, and after an interval in any case, as wake-ups may be lost.
 ///
-/// Where many workers share a queue, each job wakes all of them, and those that are hardly ever the
-/// first need not come each time. A worker that was woken for nothing several times in a row
-/// ignores wake-ups for a grace.
+/// When many workers share a queue, each job wakes all of them, and most find nothing. A worker
+/// woken for nothing several times in a row therefore ignores wake-ups for `wake_grace`.
 ///
 /// Thread safety: none.
 class AcquireSchedule {
 public:
-    /// `what` it cannot do while the store does not answer, for operators.
+    /// `what` describes, for operators, what the worker cannot do while the store does not reply.
     AcquireSchedule(Duration interval, Duration wake_grace, std::string_view what = "acquire jobs")
         : interval_{interval}, wake_grace_{wake_grace}, what_{what} {}
 
-    /// The store says that there is a job.
+    /// Notes a wake-up from the store.
     void wake() noexcept {
         woken_ = true;
         unannounced_ = false;
     }
 
-    /// A slot or a job has become free.
+    /// Notes that a slot or a job has become free: asks at `at` or earlier.
     void ask_at(TimePoint at) noexcept {
         next_ = std::min(next_, at);
         idle_since_ = never;
     }
 
-    /// There is no free slot: the store owes no wake-up.
+    /// Notes that no slot is free. Until a request finds no jobs, the store owes no wake-up.
     void busy() noexcept { idle_since_ = never; }
 
-    /// Whether to ask now. Never while a question is unanswered.
+    /// Whether to ask now. Never while a request is under way.
     [[nodiscard]] bool due(TimePoint now) const noexcept {
         return !asking_ && (now >= next_ || (woken_ && now >= rested_at_));
     }
 
-    /// A question was sent. It may not know of wake-ups that come from now on.
+    /// Notes a request. The store may not know of wake-ups after this call.
     void asked(TimePoint now) noexcept {
         only_woken_ = now < next_;
         unannounced_ = !woken_ && now < next_due_ && idle_since_ <= now - idle_min;
@@ -65,12 +64,12 @@ public:
         if (!unanswered_since_) unanswered_since_ = now;
     }
 
-    /// Whether the question that was sent last is a look in spite of the store: it had nothing, and
-    /// since then, for a second at least, there were free slots, no job was to fall due, and no
-    /// wake-up came until now. So it has nothing still, unless a wake-up was missed.
+    /// Whether the last request had no reason but the interval, while the store owed a wake-up: for
+    /// at least 1 s there were free slots, no job was due, and no wake-up came. If its reply has
+    /// jobs, a wake-up was probably missed.
     [[nodiscard]] bool unannounced() const noexcept { return unannounced_; }
 
-    /// The store could not answer. True for the first time in a row.
+    /// Notes that the store refused the request. Returns true for the first refusal in a row.
     bool refused(TimePoint now, std::string why) {
         asking_ = false;
         idle_since_ = never;
@@ -79,12 +78,13 @@ public:
         return refusals_ == 1;
     }
 
-    /// The store replied with jobs, or none, and with when the next falls due.
+    /// Notes the reply: whether there were jobs, and when the next job falls due.
     void answered(TimePoint now, bool jobs, TimePoint next_due) noexcept {
         asking_ = false;
         refusals_ = 0;
         unanswered_since_.reset();
-        // For nothing: another worker was faster, or this one had seen the job before it was woken.
+        // Woken for nothing: another worker was faster, or the previous reply contained the job
+        // already.
         if (!only_woken_ || jobs || next_due < next_due_) {
             woken_for_nothing_ = 0;
         } else if (++woken_for_nothing_ >= woken_for_nothing_max) {
@@ -95,7 +95,7 @@ public:
         next_ = std::min(next_due_, now + interval_);
     }
 
-    /// The clock was set back: what waits for an instant must not wait for it twice.
+    /// The clock was set back. Nothing must wait for an instant twice.
     void clock_set_back(TimePoint now) noexcept {
         next_ = std::min(next_, now);
         idle_since_ = never;
@@ -103,14 +103,14 @@ public:
         if (unanswered_since_) unanswered_since_ = std::min(*unanswered_since_, now);
     }
 
-    /// When the next question is due; `never` while one is unanswered.
+    /// When to ask next; `never` while a request is under way.
     [[nodiscard]] TimePoint next() const noexcept {
         if (asking_) return never;
         return woken_ ? std::min(next_, rested_at_) : next_;
     }
 
-    /// When the store has failed to answer for so long that there is trouble; `never` when it has
-    /// answered. From that instant on, `trouble` says why.
+    /// When a missing reply makes the store unhealthy; `never` after a reply. From then on,
+    /// `trouble` returns the reason.
     [[nodiscard]] TimePoint trouble_at() const noexcept {
         return unanswered_since_ ? *unanswered_since_ + trouble_after : never;
     }
@@ -129,16 +129,16 @@ private:
     Duration wake_grace_;
     std::string_view what_;
     bool asking_ = false;
-    bool woken_ = false;  // Since the last question was sent.
+    bool woken_ = false;  // Since the last request.
     TimePoint next_{};
-    TimePoint next_due_{};                 // From the last reply.
-    bool only_woken_ = false;              // The last question was not due by itself.
-    TimePoint idle_since_ = never;         // When the store had nothing, and owes wake-ups since.
-    bool unannounced_ = false;             // Of the last question.
+    TimePoint next_due_{};          // From the last reply.
+    bool only_woken_ = false;       // The last request had no reason but a wake-up.
+    TimePoint idle_since_ = never;  // When the store had no jobs. Since then wake-ups are owed.
+    bool unannounced_ = false;      // For the last request.
     std::uint32_t woken_for_nothing_ = 0;  // In a row.
     TimePoint rested_at_{};                // When wake-ups count again.
     std::uint32_t refusals_ = 0;           // In a row.
-    std::string refusal_;                  // The last of them.
+    std::string refusal_;                  // The text of the last refusal.
     std::optional<TimePoint> unanswered_since_;
 };
 

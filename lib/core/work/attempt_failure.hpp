@@ -1,5 +1,5 @@
 /// @file
-/// The step that ends an attempt that failed, wherever its worker is.
+/// The step to end a failed attempt, for all kinds of workers.
 
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace routemaster::detail {
 
-/// Why an attempt failed, and what is to follow.
+/// Why an attempt failed, and how to go on.
 struct AttemptFailure {
     std::string error;
     std::optional<Duration> wait{};  ///< Until the next attempt. Absent: as the policy says.
-    bool bury = false;               ///< There is to be none.
+    bool bury = false;               ///< There is no next attempt.
 };
 
-/// The step about it, under that policy; `chance` from [0, 1) decides the jitter of the wait.
+/// The step for this failure, by the policy. `chance` from [0, 1) decides the jitter of the wait.
 [[nodiscard]] FailJob fail_job(Lease lease, const AttemptFailure& failure,
                                const RetryPolicy& policy, TimePoint now, double chance);
 

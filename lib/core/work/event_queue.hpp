@@ -1,5 +1,5 @@
 /// @file
-/// What other threads have for an active object, until it is polled.
+/// Events from other threads for an active object, until its next poll.
 
 #pragma once
 
@@ -14,18 +14,19 @@
 
 namespace routemaster::detail {
 
-/// Events from other threads, and their wake-ups. Thread safe. Shared with those who will write, so
-/// it may outlive its reader.
+/// Events from other threads, and wake-ups. Thread safe. The queue may outlive its reader, because
+/// writers share the queue.
 template <class Event>
 class EventQueue {
 public:
-    /// All that has come since the last time.
+    /// All events and wake-ups since the last `take`.
     struct Events {
         std::vector<Event> events;
         bool woken = false;
     };
 
-    /// An event that got lost would leave its reader waiting for ever: this waits for memory.
+    /// A lost event would leave the reader waiting for ever. When memory runs out, waits for
+    /// memory.
     void put(Event event) {
         with_patience([&] {
             const std::lock_guard lock{mutex_};
@@ -52,16 +53,16 @@ public:
         return events_.events.empty() && !events_.woken;
     }
 
-    /// Calls `wake`, which must not call back, whenever something comes.
+    /// Calls `wake` after each event or wake-up. `wake` must not call the queue.
     void wake_with(std::function<void()> wake) {
         const std::lock_guard lock{wake_mutex_};
         wake_ = std::move(wake);
     }
 
 private:
-    /// Without the lock of the events: the reader would wait for it, if it ran at once. Others may
-    /// wake it meanwhile: a thread of low priority loses the processor to the one that it wakes,
-    /// and on a busy machine it is long until it can go on.
+    /// Does not lock `mutex_`: the woken reader would wait for the lock. `wake_mutex_` is locked as
+    /// shared: several writers may wake the reader. A writer of low priority can lose the processor
+    /// to the woken thread, and stand still for long on a busy machine.
     void wake_reader() {
         const std::shared_lock lock{wake_mutex_};
         if (wake_) wake_();
@@ -69,12 +70,13 @@ private:
 
     mutable std::mutex mutex_;  // Guards the events.
     Events events_;
-    std::shared_mutex wake_mutex_;  // Guards the wake-up; held while waking: none comes late.
+    std::shared_mutex wake_mutex_;  // Guards `wake_`. Locked during its calls: no call begins after
+                                    // `wake_with`.
     std::function<void()> wake_;
 };
 
-/// The queue of one active object, which others share to write into. Its wake-up ends with it: what
-/// comes later wakes nobody.
+/// The queue of an active object, shared with its writers. Its wake-up ends with the object: later
+/// events wake nothing.
 template <class Event>
 class OwnEventQueue {
 public:
@@ -85,7 +87,7 @@ public:
 
     [[nodiscard]] EventQueue<Event>* operator->() const noexcept { return queue_.get(); }
 
-    /// For those who write.
+    /// For the writers.
     [[nodiscard]] const std::shared_ptr<EventQueue<Event>>& shared() const noexcept {
         return queue_;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// How the deliveries that a dispatcher may have under way are shared among subscribers.
+/// How the deliveries of a dispatcher are shared among subscribers.
 
 #pragma once
 
@@ -10,21 +10,20 @@
 namespace routemaster::detail {
 
 /// Dynamic thresholds, after A. Choudhury and E. Hahne, "Dynamic Queue Length Thresholds for
-/// Shared-Memory Packet Switches" (1998): nobody may have more than a multiple of what is free.
-/// Who takes much leaves little free, which lowers the limit of all, so nobody needs to be counted.
-/// A part is kept for those who have nothing under way.
+/// Shared-Memory Packet Switches" (1998): a subscriber may use at most a multiple of the free
+/// slots. Greedy subscribers leave few slots free, and thereby lower the limit of all. Subscribers
+/// need not be counted. Some slots are reserved for subscribers without a delivery under way.
 struct FairShare {
-    std::uint32_t slots;  ///< Deliveries under way at once.
+    std::uint32_t slots;  ///< Limit of deliveries under way.
 
-    /// The multiple. Of n subscribers that take all they can get, each has 8/(1 + 8n) of what is
-    /// not reserved.
+    /// The multiple. Of n greedy subscribers, each gets 8/(1 + 8n) of the unreserved slots.
     static constexpr std::uint64_t factor = 8;
 
-    /// What is kept for those who have nothing under way.
+    /// Slots reserved for subscribers without a delivery under way.
     [[nodiscard]] std::uint32_t reserve() const noexcept { return slots / 8; }
 
-    /// How many deliveries one subscriber may have under way when others have so many slots; at
-    /// least 1, which is what the reserve is for.
+    /// How many deliveries a subscriber may have under way when all further deliveries take `taken`
+    /// slots. At least 1, because of the reserve.
     [[nodiscard]] std::uint32_t concurrency_max(std::size_t taken) const noexcept {
         const std::uint64_t kept = taken + reserve();
         if (kept >= slots) return 1;
@@ -32,7 +31,7 @@ struct FairShare {
             std::min<std::uint64_t>(factor * (slots - kept), UINT32_MAX));
     }
 
-    /// Whether so many deliveries to unhealthy subscribers are more than those may have together.
+    /// Whether deliveries to unhealthy subscribers exceed their common limit.
     [[nodiscard]] bool too_many(std::size_t unhealthy) const noexcept {
         return unhealthy > slots - reserve();
     }

@@ -7,10 +7,10 @@
 
 namespace routemaster::detail {
 
-/// A thread that runs handlers, or polls what may run them, keeps one of these for as long as it
-/// does. Its owner can then refuse what would wait for that thread, as `stop` would in a handler.
+/// Marks a thread while it runs handlers, or polls an object with handlers inside. The owner can
+/// then refuse calls that would wait for this thread, for example `stop` in a handler.
 ///
-/// Thread safety: used only by the thread that it marks.
+/// Thread safety: used only by the marked thread.
 class HandlerThread {
 public:
     explicit HandlerThread(const void* owner) noexcept : before_{std::exchange(marked(), owner)} {}
@@ -18,7 +18,7 @@ public:
     HandlerThread(const HandlerThread&) = delete;
     HandlerThread& operator=(const HandlerThread&) = delete;
 
-    /// Whether the calling thread is marked by this owner. Null owns none.
+    /// Whether the calling thread is marked by this owner. False for null.
     [[nodiscard]] static bool is_of(const void* owner) noexcept {
         return owner != nullptr && marked() == owner;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Threads that wait for something to do.
+/// Threads waiting for work.
 
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace routemaster::detail {
 
-/// Wakes threads one at a time, so that short work does not wake more of them than it needs.
+/// Wakes threads one after another: short work wakes few threads.
 ///
-/// A thread that takes something to do calls `wake_one` when there is more, so one leads to the
-/// next. Until a woken thread has run, no other is woken: until then, it still counts as idle, and
-/// each piece of work would wake another.
+/// A thread that takes work calls `wake_one` if more work remains. Each thread thus wakes the next.
+/// A woken thread counts as idle until the thread runs, and no further thread is woken until then:
+/// otherwise each piece of work would wake a thread.
 ///
-/// Thread safety: the lock of the owner guards it, and is held by whoever calls a member.
+/// Thread safety: guarded by the lock of the owner. Callers must have locked it.
 class IdleThreads {
 public:
-    /// Waits until `ready`.
+    /// Waits until `ready()`.
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, Ready ready) {
         ++idle_;
@@ -29,7 +29,7 @@ public:
         --idle_;
     }
 
-    /// Wakes one, unless one is about to run.
+    /// Wakes a thread, unless a woken thread is about to run.
     void wake_one() {
         if (idle_ == 0 || woken_) return;
         woken_ = true;
@@ -41,7 +41,7 @@ public:
 private:
     std::condition_variable arrived_;
     std::size_t idle_ = 0;
-    bool woken_ = false;  // One was woken, and has not run since.
+    bool woken_ = false;  // A woken thread has not run yet.
 };
 
 }  // namespace routemaster::detail

@@ -14,13 +14,13 @@
 namespace routemaster::detail {
 namespace {
 
-/// What a step that ends a job answers.
+/// The settlement in the reply to a step.
 Settlement settlement_in(const Reply& reply) {
     const auto* completed = std::get_if<Completed>(&reply);
     return completed != nullptr ? completed->settlement : std::get<Settlement>(reply);
 }
 
-/// Whether a step is refused for good.
+/// Whether a refusal is final.
 bool is_final(const Error& error) {
     const auto& code = error.code();
     return code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
@@ -76,8 +76,8 @@ TimePoint LeaseLoop::send(std::size_t free) {
     if (free == 0) schedule_.busy();
     if (closing() && !retiring_ && !awaiting()) wind_up();
     stay_alive();
-    // Settlements go first, so that an acquisition finds what they freed; in a group of their own,
-    // so that it does not wait for their being durable.
+    // Settlements go first: the acquisition then finds the jobs they free. Submitted apart from
+    // settlements, the acquisition need not wait until they are durable.
     post_settlements();
     post(std::exchange(begins_.steps, {}), Begun{std::exchange(begins_.ids, {}), {}});
     post_released();
@@ -124,7 +124,7 @@ void LeaseLoop::ask_for_jobs() {
     if (closing() || (free_ == 0 && !asks_for_all_) || !schedule_.due(now_)) return;
     schedule_.asked(now_);
     auto step = acquisition(std::max<std::size_t>(free_, 1));
-    // What others could deliver to woke nobody here.
+    // A new destination may have jobs without a wake-up for this worker.
     const auto known =
         std::exchange(destinations_, step.destinations ? step.destinations->size() : 0);
     step.explain = schedule_.unannounced() && known == destinations_;
@@ -151,7 +151,7 @@ void LeaseLoop::on(GotJobs& got) {
         find_lost(got);
         may_have_lost_ = asks_for_all_;
     }
-    // A wake-up may have come before this answer.
+    // A wake-up may have come before the reply.
     const bool unannounced = got.unannounced && schedule_.unannounced();
     if (unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
     for (auto& lease : leases) take(std::move(lease));
@@ -174,13 +174,14 @@ void LeaseLoop::report_missed() {
 }
 
 void LeaseLoop::on(Heard& heard) {
-    // Nobody takes a worker for dead that was heard of in time: this one was by now, at the latest.
+    // The store has received this heartbeat by now at the latest. If the previous heartbeat was
+    // received less than `worker_silence` ago, no scrub has ended the worker's leases.
     const auto heard_before = heard_at_ != never ? heard_at_ : first_heartbeat_;
     if (options_.finds_lost && now_ - heard_before >= options_.worker_silence) {
         asks_for_all_ = may_have_lost_ = true;
         schedule_.ask_at(now_);
     }
-    // The others were not heard of, either.
+    // The store heard of no workers in this time, so all workers are spared.
     if (std::exchange(store_was_away_, false) || now_ - heard.at >= away_after()) {
         spares_until_ = now_ + options_.worker_silence;
     }
@@ -249,12 +250,12 @@ void LeaseLoop::settle(Id id, Step step) {
 
 void LeaseLoop::send_settlement(Id id) {
     unsent_.push_back(id);
-    // What waited for this job may be acquired as soon as the step is performed.
+    // The settlement may free further jobs of the queue at once.
     schedule_.ask_at(now_);
 }
 
-/// Sends as many as belong to a slice with those that the store has not answered yet: the rest
-/// follows its answer, and what others want of the store comes between.
+/// Sends a chunk of settlements: at most `job_slice_bytes_max` bytes of jobs, counting settlements
+/// without a reply. The rest follows after the reply, and other steps may come between.
 void LeaseLoop::post_settlements() {
     Settled event;
     std::vector<Step> steps;
@@ -282,7 +283,7 @@ void LeaseLoop::on(Settled& settled) {
         if (!leased_.contains(id)) continue;
         const auto& outcome = settled.outcomes[i];
         if (outcome) {
-            // The store goes on: those behind this one are awaited as long as that.
+            // The store makes progress: the wait for the remaining settlements begins anew.
             settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
             owner_.settled(id, settlement_in(*outcome));
             drop(leased_.find(id));
@@ -301,7 +302,7 @@ void LeaseLoop::refused(Id id, const Error& error, Refusals& refusals) {
     retries_.emplace(now_ + refusal_backoff(leased.refusals++), id);
 }
 
-/// One line, however many leases there are.
+/// Logs one line for any number of leases.
 void LeaseLoop::report(const Refusals& refusals) const {
     if (refusals.jobs == 0) return;
     const auto jobs = refusals.jobs == 1 ? "" : " (for " + std::to_string(refusals.jobs) + " jobs)";
@@ -351,14 +352,14 @@ Lease LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
 
 void LeaseLoop::stay_alive() {
     if (retiring_ || (now_ < next_heartbeat_ && now_ >= last_heartbeat_)) return;
-    // All of a process or a machine stand still together, and a clock that is set forward looks the
-    // same: then the others are heard of before anybody looks for the dead. But somebody who is
-    // always late looks each second time.
+    // When a process or machine stands still, all its workers miss heartbeats. A clock set forward
+    // looks alike. The worker then skips a scrub: first the store must hear of all live workers. A
+    // worker whose polls are always late scrubs every second time.
     const bool stood_still = last_heartbeat_ <= now_ && !spared_others_ &&
                              now_ - last_heartbeat_ >= 2 * options_.heartbeat_interval;
     spared_others_ = stood_still;
-    // What is sent to a store that is away is done when it is back, perhaps before it hears of the
-    // others: until then, and for as long as they have to be heard of, all are spared.
+    // Steps sent to an absent store are performed after its return, perhaps before the heartbeats
+    // of live workers. Until then, and for `worker_silence` after, the worker does not scrub.
     const bool away = heard_at_ != never && last_heartbeat_ <= now_ &&
                       last_heartbeat_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
@@ -370,7 +371,7 @@ void LeaseLoop::stay_alive() {
     others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
-/// Alone, so that its reply waits for nothing that is to be written.
+/// Submitted alone: its reply does not wait for any write.
 void LeaseLoop::beat() {
     submit(
         store_, heartbeat(), now_,
@@ -380,7 +381,7 @@ void LeaseLoop::beat() {
         0);
 }
 
-/// A worker that closes acquires nothing, so it serves no queue.
+/// A closing worker acquires nothing. Its profile lists no queue.
 Heartbeat LeaseLoop::heartbeat() const {
     Heartbeat beat{.worker = options_.worker};
     owner_.describe(beat);
@@ -409,7 +410,7 @@ void LeaseLoop::wind_up() {
     }
     retiring_ = true;
     retire_at_ = now_;
-    // With nothing to release, others may as well find the worker silent.
+    // With nothing to release, no retry is needed: the store will find the worker silent.
     const bool releases = !leased_.empty() || !released_.empty();
     retire_by_ = releases ? saturating_add(now_, settle_timeout) : now_;
     leased_.clear();
@@ -418,14 +419,14 @@ void LeaseLoop::wind_up() {
     settling_bytes_ = 0;
     refused_ = 0;
     retries_.clear();
-    // The retirement releases them, with few steps, however many they are.
+    // The retirement releases these, too, in few steps.
     released_.clear();
 }
 
 bool LeaseLoop::awaiting() const {
     const bool in_time = !over(now_) || now_ < settle_by_;
     if (in_time && !leased_.empty()) return true;
-    // The retirement releases all that is left, to run at once.
+    // The retirement releases the remaining leases, but their jobs run at once.
     const auto runs_later = [this](const Released& each) { return each.run_at > now_; };
     if (in_time && (releasing_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
         return true;
@@ -455,7 +456,7 @@ void LeaseLoop::on(Retired& retired) {
         retire_at_ = now_ + refusal_backoff(retire_refusals_++);
         return;
     }
-    // Others will find the worker silent.
+    // The store will find the worker silent.
     warn("could not release what was under way");
     retired_ = true;
 }
@@ -465,7 +466,7 @@ void LeaseLoop::on(Retired& retired) {
 template <class Back>
 void LeaseLoop::post(std::vector<Step> steps, Back event) {
     if (steps.empty()) return;
-    // The reply must need no memory: it would get lost.
+    // The reply must not allocate memory: without memory, the reply would be lost.
     event.outcomes.reserve(steps.size());
     store_.submit(steps, now_,
                   [event_queue = events_.shared(),
@@ -476,8 +477,8 @@ void LeaseLoop::post(std::vector<Step> steps, Back event) {
                   });
 }
 
-/// Sends a slice once the store has answered for the one before: very many large jobs may go back
-/// at once, when a worker ends or lost its clients.
+/// Sends a chunk after the reply to the previous chunk: very many large jobs may be released at
+/// once, when a worker ends or loses its clients.
 void LeaseLoop::post_released() {
     if (releasing_ || now_ < release_at_) return;
     GaveBack event;
@@ -498,8 +499,8 @@ void LeaseLoop::post_released() {
     post(std::move(steps), std::move(event));
 }
 
-/// What the store could not do is done again after a wait: as long as the worker lives, nobody else
-/// would get the job.
+/// Releases refused by the store are sent again after a delay. No other worker can get these jobs
+/// while this worker lives.
 void LeaseLoop::on(GaveBack& back) {
     releasing_ = false;
     std::optional<Error> problem;
@@ -511,7 +512,7 @@ void LeaseLoop::on(GaveBack& back) {
     }
     if (!problem) {
         release_refusals_ = 0;
-        // The store goes on: the next slice is awaited as long as that.
+        // The store makes progress: the wait for the next chunk begins anew.
         settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
         return;
     }

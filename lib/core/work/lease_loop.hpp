@@ -1,16 +1,16 @@
 /// @file
-/// What every worker does about its leases, whatever its jobs are: it acquires jobs, sends
-/// heartbeats, settles what is done, and releases the rest when it ends.
+/// The leases of a worker, for all kinds of workers: acquires jobs, sends heartbeats, settles jobs,
+/// and releases the remaining jobs at the end.
 ///
 ///     AcquireJobs ──► acquired ──► begin ──► begun ──► settle ──► settled
 ///          ▲                         └─ refused: begin_again       └─ refused: sent again
 ///          │
-///     due, woken, or after an interval           release: the job runs again, elsewhere perhaps
+///     due, woken, or after an interval           release: any worker may run the job again
 ///
 ///     each heartbeat_interval: Heartbeat, ScrubWorkers          close, no lease left: RetireWorker
 ///
-/// Jobs that a look after an interval finds, though the store should have woken the worker before,
-/// are counted (`wakeups.missed`) and logged.
+/// Jobs found after an interval, although the store owed a wake-up, are counted (`wakeups.missed`)
+/// and logged.
 
 #pragma once
 
@@ -42,85 +42,92 @@ namespace routemaster::detail {
 
 /// Settings of a `LeaseLoop`.
 struct LeaseLoopOptions {
-    std::string queue{};                         ///< Whose jobs it acquires.
-    std::vector<std::string> further_watches{};  ///< What wakes it besides (`Store::watch`).
-    Uid worker{};  ///< Its id in the store. No two live workers have the same.
-    Duration heartbeat_interval{1'000};  ///< How often it says that it is alive.
-    Duration worker_silence{3'500};      ///< Workers silent for so long are taken for dead.
-    Duration poll_interval{1'000};       ///< A look at the queue even when nobody woke it.
+    std::string queue{};  ///< The queue to acquire from.
+    /// Further names to watch (`Store::watch`).
+    std::vector<std::string> further_watches{};
+    Uid worker{};                        ///< Its id in the store. Live workers have different ids.
+    Duration heartbeat_interval{1'000};  ///< Time between heartbeats.
+    Duration worker_silence{3'500};      ///< Workers silent for this time count as dead.
+    Duration poll_interval{1'000};       ///< Longest time between acquisitions without a wake-up.
     Duration wake_grace{20};             ///< See `AcquireSchedule`.
-    std::size_t acquired_max = 256;      ///< Jobs that it asks for at once.
-    bool finds_lost = false;  ///< Whether the owner wants `Owner::lost` and `Owner::cancelled`.
+    std::size_t acquired_max = 256;      ///< Jobs per acquisition.
+    /// Whether to call `Owner::lost` and `Owner::cancelled`.
+    bool finds_lost = false;
     Log log{};
 };
 
-/// Throws `Failure`, `invalid`, naming the first of these times with which a worker could not work.
+/// Throws `Failure`, `invalid`, naming the first invalid time.
 void check_times(Duration heartbeat_interval, Duration worker_silence, Duration poll_interval,
                  Duration wake_grace);
 
-/// A worker's leases. Its owner does the jobs.
+/// The leases of a worker. Its owner does the jobs.
 ///
-/// The owner polls it in two halves, with its own work between them: `receive` passes on what came
-/// from the store, `send` sends what the loop and its owner have for the store and says when
-/// to poll next. Steps about many jobs leave together.
+/// The owner polls the loop in two halves, with its own work between them: `receive` passes events
+/// of the store to the owner; `send` submits steps and returns when to poll next. Steps about many
+/// jobs are submitted together.
 ///
-/// Settlements leave in slices, each once the store has answered those before: of their jobs it has
-/// no more than `job_slice_bytes_max` to answer for, or one job. So do those that are released, of
-/// which there are no more than `released_max` in a slice, either.
+/// Settlements and releases are submitted in chunks. A chunk follows after the reply to the
+/// previous one. A chunk has at most `job_slice_bytes_max` bytes of jobs, or one job, and at most
+/// `released_max` releases.
 ///
-/// It has no more leases than the owner had slots for. Those that are left at its end are released,
-/// and the store forgets the worker. A step about a lease that the store refuses is repeated,
-/// after growing waits, until the store does it.
+/// The loop has no more leases than its owner had slots. At the end, the remaining leases are
+/// released, and the store forgets the worker. A refused step about a lease is repeated, after
+/// growing delays, until the store performs it.
 ///
-/// Thread safety: `trouble` from any thread, the rest from one at a time. It has no thread and no
-/// clock. Replies and wake-ups may come from any thread, and after its end they reach nobody.
+/// Thread safety: `trouble` from any thread, the rest from one thread at a time. The loop has no
+/// thread and no clock. Replies and wake-ups may come from any thread, and are ignored after the
+/// end of the loop.
 class LeaseLoop {
 public:
     /// The number of a lease in this loop. Never used twice.
     using Id = std::uint64_t;
 
-    /// Does the jobs. Called inside `receive` alone, where it may call all that is about leases.
+    /// Does the jobs. Called inside `receive` only, unless noted. May then call all functions about
+    /// leases.
     class Owner {
     public:
-        /// Where it can deliver to now, as `AcquireJobs::destinations` says. Asked by `send`.
+        /// The present destinations of its deliveries, as `AcquireJobs::destinations`. Called by
+        /// `send`.
         [[nodiscard]] virtual std::optional<std::vector<std::string>> destinations() {
             return std::nullopt;
         }
 
-        /// A heartbeat is about to be sent: fills in the profile of the worker, and how busy the
-        /// worker is. While the loop closes, the profile goes without queues.
+        /// Called before a heartbeat: fills in the profile of the worker and its load. While the
+        /// loop closes, the profile is sent without queues.
         virtual void describe(Heartbeat& heartbeat) { static_cast<void>(heartbeat); }
 
-        /// A job was acquired. Its lease lasts until the job is settled or nacked.
+        /// A job was acquired. Its lease lasts until the job is settled or released.
         virtual void acquired(Id id, const Lease& lease) = 0;
 
-        /// The store could not say which jobs there are. It is asked again after a wait.
+        /// The store refused an acquisition. The loop tries again after a delay.
         virtual void not_acquired(const Error& error) { static_cast<void>(error); }
 
-        /// The store has done the step of `begin`.
+        /// The store has performed the step of `begin`.
         virtual void begun(Id id, Outcome outcome) {
             static_cast<void>(id);
             static_cast<void>(outcome);
         }
 
-        /// The store could not do the step of `begin`, and the wait is over: call it again.
+        /// The store refused the step of `begin`, and the delay is over: call `begin` again.
         virtual void begin_again(Id id) { static_cast<void>(id); }
 
-        /// The store has done the step of `settle`. `lease_lost`: the worker was taken for dead and
-        /// the job handed on, or, if there were `refusals`, an earlier try had settled it though
-        /// its reply was lost. The lease is forgotten once this returns.
+        /// The store has performed the step of `settle`. `lease_lost` means: the worker was taken
+        /// for dead and another worker has the job. If there were `refusals`, it can also mean: an
+        /// earlier try settled the job, and its reply was lost. The lease is forgotten after this
+        /// call.
         virtual void settled(Id id, Settlement settlement) = 0;
 
-        /// The store was not heard of for so long that others may have taken the worker for dead,
-        /// and now says that they did: the lease is lost, and forgotten once this returns.
-        /// Not called for what is being settled: `settled` reports the same.
+        /// The store did not hear of the worker for so long that a scrub ended this lease. The
+        /// lease is forgotten after this call. Not called for a lease being settled: `settled`
+        /// reports the loss.
         virtual void lost(Id id) { static_cast<void>(id); }
 
-        /// The job was cancelled. Its lease lasts. Called with each heartbeat until it is settled.
+        /// The job was cancelled. Its lease lasts. Called after each heartbeat until the job is
+        /// settled.
         virtual void cancelled(Id id) { static_cast<void>(id); }
 
-        /// A step about it is `invalid`: the queue holds a job that is not for this kind of worker;
-        /// or the worker may not do what it asks for. Its lease lasts: `release` it, or `settle` it
+        /// A step about the lease was refused for good: the job is not for this kind of worker, or
+        /// the worker may not perform the step. The lease lasts: `release` the job or `settle` it
         /// by another step.
         virtual void unfit(Id id, const Error& error) = 0;
 
@@ -128,95 +135,97 @@ public:
         ~Owner() = default;
     };
 
-    /// Both must outlive it. Throws as `check_times` does.
+    /// Both must outlive the loop. Throws as `check_times` does.
     LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner);
 
     LeaseLoop(const LeaseLoop&) = delete;
     LeaseLoop& operator=(const LeaseLoop&) = delete;
 
-    /// Calls `wake`, from any thread, when it should be polled sooner than `send` said.
+    /// Calls `wake`, from any thread, when the loop must be polled sooner than `send` said.
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
     // --- A poll ---------------------------------------------------------------------------------
 
-    /// The first half: takes in what has come, and calls the owner.
+    /// The first half: takes events, and calls the owner.
     void receive(TimePoint now);
 
-    /// The second half: sends settlements, then beginnings, then the rest, and asks for jobs, at
-    /// most as many as there are `free` slots. Returns when to poll next.
+    /// The second half: submits settlements, then beginnings, then the rest, and asks for jobs, at
+    /// most `free`. Returns when to poll next.
     TimePoint send(std::size_t free);
 
     // --- Leases ---------------------------------------------------------------------------------
 
-    /// Sends a step that begins the job, with the next `send`.
+    /// Submits a step that begins the job, with the next `send`.
     void begin(Id id, Step step);
 
-    /// Sends the step that ends the job, whose reply is a `Settlement`, and repeats it until the
-    /// store has done it. Once, and again after `unfit`.
+    /// Submits a step that ends the job, and repeats it until the store has performed it. The reply
+    /// to the step must be a `Settlement`. Call once per lease, and again after `unfit`.
     void settle(Id id, Step step);
 
-    /// Whether there is room for further settlements. Whoever has many waits for it, with the next
-    /// `receive`, as each is kept with its job until the store has done it.
+    /// Whether there is room for further settlements. Each is stored with its job until the store
+    /// has performed it. With many settlements, call this first; it may change with the next
+    /// `receive`.
     [[nodiscard]] bool takes_settlements() const noexcept {
         return settling_bytes_ < job_slice_bytes_max;
     }
 
-    /// Releases a job that was not done, to run again at once or at `run_at`; where attempts are
-    /// counted, this one does not count. Its lease is forgotten.
+    /// Releases a job, to run again at once or at `run_at`. The attempt does not count. The lease
+    /// is forgotten.
     void release(Id id) { release(id, now_); }
     void release(Id id, TimePoint run_at);
 
-    /// Forgets a lease that the store has ended by itself, as the reply of `begin` says.
+    /// Forgets a lease ended by the store, as the reply to `begin` says.
     void forget(Id id);
 
-    /// Sends a step that is about no lease, and whose reply does not matter.
+    /// Submits a step without a lease. Its reply is ignored.
     void fire_and_forget(Step step) { others_.push_back(std::move(step)); }
 
-    /// The next `send` asks for jobs, if there are free slots and no question is unanswered.
+    /// Makes the next `send` ask for jobs, if there are free slots and no acquisition is under way.
     void ask_now() noexcept { schedule_.ask_at(now_); }
 
-    /// How many jobs it has asked for, and has no answer yet.
+    /// How many jobs the acquisition under way asked for; 0 without an acquisition.
     [[nodiscard]] std::size_t asked() const noexcept { return asked_; }
-    /// Whether it would ask for jobs now if there were free slots.
+    /// Whether the loop would ask for jobs now, if there were free slots.
     [[nodiscard]] bool wants_jobs() const noexcept { return !closing() && schedule_.due(now_); }
 
-    /// How many of its leases the store has refused to settle, for want of space for example, and
-    /// not settled since.
+    /// Number of leases whose settlement was refused, for example for want of space, and not
+    /// performed since.
     [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
 
-    /// Whether it has all the leases that it knows, as nobody can have taken it for dead that has
-    /// not been asked since what was lost. Only where the owner wants `Owner::lost`.
+    /// Whether the worker certainly has all its leases: no scrub can have taken the worker for dead
+    /// since the store last confirmed the leases. Only with `finds_lost`.
     [[nodiscard]] bool knows_leases() const noexcept;
 
-    /// How many leases it has.
+    /// Number of leases.
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
-    /// Bytes of their jobs.
+    /// Bytes of the leased jobs.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return leased_bytes_; }
 
     [[nodiscard]] const Lease& lease(Id id) const { return leased_.at(id).lease; }
-    /// Whether `settle` was called for it. So are all that are left when it retires.
+    /// Whether `settle` was called for the lease. True for all leases of a retiring worker.
     [[nodiscard]] bool settling(Id id) const {
         return retiring_ || leased_.at(id).settlement.has_value();
     }
-    /// How many times the store could not do a step about it.
+    /// How often the store refused a step about the lease.
     [[nodiscard]] std::uint32_t refusals(Id id) const { return leased_.at(id).refusals; }
 
     // --- The end --------------------------------------------------------------------------------
 
-    /// Acquires nothing any more. A job that arrives after `deadline` is nacked unseen; those whose
-    /// leases are left then are for the owner to nack. The worker retires once it has no lease, or
-    /// when after the deadline only settlements are left, and the store does none of them for 5 s.
+    /// Stops acquisitions. A job that arrives after `deadline` is released unseen. The owner must
+    /// release its remaining jobs at the deadline. The worker retires when it has no lease. After
+    /// the deadline, it also retires when only settlements remain and the store performs none of
+    /// them for 5 s.
     void close(TimePoint deadline);
 
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
-    /// Whether the deadline is past.
+    /// Whether the deadline is over.
     [[nodiscard]] bool over(TimePoint now) const noexcept { return closing() && now >= *close_at_; }
-    /// Whether it has no lease and never will again.
+    /// Whether the worker has no lease and will get none.
     [[nodiscard]] bool retiring() const noexcept { return retiring_; }
     /// Whether the store has forgotten the worker.
     [[nodiscard]] bool retired() const noexcept { return retired_; }
 
-    /// Why there are no jobs: the store has not answered for 5 s. Nothing when all is well.
+    /// Why there are no jobs: the store has not replied for 5 s. Empty when healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
@@ -227,17 +236,17 @@ private:
         std::optional<Step> settlement{};
     };
 
-    /// A lease that goes back.
+    /// A lease to release.
     struct Released {
         Lease lease;
         TimePoint run_at;
     };
 
-    // What comes back, from whichever thread.
+    // Events, from any thread.
     struct GotJobs {
         Result<Acquired> acquired;
-        bool unannounced = false;  // It was a look in spite of the store.
-        bool all = false;          // Whether all leases of this worker are among them.
+        bool unannounced = false;  // The request was `unannounced`.
+        bool all = false;          // The request asked for all leases of the worker.
     };
     struct Heard {
         TimePoint at;  // When the heartbeat was sent.
@@ -263,17 +272,17 @@ private:
         ReleasedJobs jobs;
     };
 
-    /// Jobs that were found though no wake-up had come. One may still be on its way.
+    /// Jobs found without a wake-up. The wake-up may still be on its way.
     struct Unannounced {
         std::size_t jobs;
-        std::string why;  // The first of them had not begun.
-        TimePoint until;  // How long its wake-up is awaited.
+        std::string why;  // Why the first job had not begun.
+        TimePoint until;  // End of the wait for the wake-up.
     };
     using Event = std::variant<GotJobs, Heard, Begun, Settled, GaveBack, Retired, Scrubbed>;
 
     using OwnEventQueue = detail::OwnEventQueue<Event>;
 
-    /// Steps that leave together, and whose they are.
+    /// Steps to submit together, with their leases.
     struct Outgoing {
         std::vector<Id> ids;
         std::vector<Step> steps;
@@ -283,9 +292,9 @@ private:
     static constexpr Duration wake_up_delay_max{100};
 
     void on(GotJobs& got);
-    /// A look in spite of the store found jobs.
+    /// An unannounced request found jobs.
     void suspect(const std::vector<JobExplanation>& explained, std::size_t jobs);
-    /// No wake-up came for them until now.
+    /// No wake-up came for these jobs.
     void report_missed();
     void on(Heard& heard);
     void on(Begun& begun);
@@ -295,17 +304,17 @@ private:
     void on(Scrubbed& scrubbed);
 
     void take(Lease lease);
-    /// Forgets a lease, and returns it.
+    /// Forgets a lease and returns it.
     Lease drop(std::unordered_map<Id, Leased>::iterator leased);
-    /// Compares its leases with what the store says.
+    /// Compares the leases with the reply of the store.
     void find_lost(GotJobs& got);
 
-    /// Of steps that travelled together, those that were refused for the first time.
+    /// The first refusals in a group of steps.
     struct Refusals {
         std::size_t jobs = 0;
         std::string why{};
     };
-    /// The store could not do a step about this lease.
+    /// The store refused a step about this lease.
     void refused(Id id, const Error& error, Refusals& refusals);
     void report(const Refusals& refusals) const;
     void retry_due();
@@ -317,20 +326,20 @@ private:
     void stay_alive();
     void beat();
     [[nodiscard]] Heartbeat heartbeat() const;
-    /// Without an answer for so long, the store is away.
+    /// Without a reply for this time, the store counts as away.
     [[nodiscard]] Duration away_after() const noexcept { return 2 * options_.heartbeat_interval; }
-    /// Forgets the leases that are left, before the worker retires.
+    /// Forgets the remaining leases before the worker retires.
     void wind_up();
-    /// Whether the end waits for a lease.
+    /// Whether the end must wait for a lease.
     [[nodiscard]] bool awaiting() const;
     void retire();
 
-    /// The outcomes come back in the event.
+    /// The outcomes come back in `event`.
     template <class Back>
     void post(std::vector<Step> steps, Back event);
     void post_others();
     void ask_for_jobs();
-    /// The question: the one place where a worker says which jobs it wants.
+    /// The acquisition: the only place where a worker says which jobs it wants.
     [[nodiscard]] AcquireJobs acquisition(std::size_t limit) const;
 
     [[nodiscard]] TimePoint next_poll() const;
@@ -346,38 +355,38 @@ private:
     TimePoint now_{};
     AcquireSchedule schedule_;
     std::optional<Unannounced> unannounced_;
-    std::size_t destinations_ = 0;  // How many the last question named.
+    std::size_t destinations_ = 0;  // Number of destinations in the last request.
     std::size_t free_ = 0;
     std::size_t asked_ = 0;
-    TimePoint heard_at_ = never;  // When the last heartbeat was sent that the store replied to.
-    bool asks_for_all_ = false;   // The next question is for all leases of this worker.
-    bool may_have_lost_ = false;  // Until the answer to that.
+    TimePoint heard_at_ = never;  // When the last heartbeat with a reply was sent.
+    bool asks_for_all_ = false;   // The next request asks for all leases.
+    bool may_have_lost_ = false;  // Until the reply to that request.
     std::unordered_map<Id, Leased> leased_;
     std::size_t leased_bytes_ = 0;
-    std::size_t settling_bytes_ = 0;    // Of those with a settlement.
-    std::size_t unanswered_bytes_ = 0;  // Of those with one that the store is to answer.
-    std::size_t refused_ = 0;           // Of these.
+    std::size_t settling_bytes_ = 0;    // Of leases with a settlement.
+    std::size_t unanswered_bytes_ = 0;  // Of submitted settlements without a reply.
+    std::size_t refused_ = 0;           // Of leases with a settlement.
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;
     Outgoing begins_;
-    std::deque<Id> unsent_;     // Whose settlements are to be sent, in this order.
-    std::vector<Step> others_;  // Their replies matter little.
+    std::deque<Id> unsent_;     // Leases with settlements to submit, in order.
+    std::vector<Step> others_;  // Their replies are mostly ignored.
     std::deque<Released> released_;
-    bool releasing_ = false;  // The store is to answer for a slice of released ones.
-    TimePoint release_at_{};  // Not before: the store could not do it.
+    bool releasing_ = false;  // A chunk of releases is submitted.
+    TimePoint release_at_{};  // Earliest next try after a refusal.
     std::uint32_t release_refusals_ = 0;
     TimePoint first_heartbeat_ = never;
     TimePoint last_heartbeat_ = never;
-    bool spared_others_ = false;   ///< It did not look for the dead with its last heartbeat.
-    bool store_was_away_ = false;  ///< Since the last heartbeat that it replied to.
-    TimePoint spares_until_ = TimePoint::min();  ///< It does not look for the dead before.
+    bool spared_others_ = false;                 ///< It skipped the last scrub.
+    bool store_was_away_ = false;                ///< Since the last heartbeat with a reply.
+    TimePoint spares_until_ = TimePoint::min();  ///< No scrubs before this time.
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;
-    TimePoint settle_by_{};  // How long settlements are awaited beyond the deadline.
+    TimePoint settle_by_{};  // End of the wait for settlements after the deadline.
     bool retiring_ = false;
-    TimePoint retire_at_ = never;  // When the store is to be told.
-    TimePoint retire_by_{};        // How long that is tried.
+    TimePoint retire_at_ = never;  // When to submit the retirement.
+    TimePoint retire_by_{};        // End of the tries.
     std::uint32_t retire_refusals_ = 0;
     bool retired_ = false;
     mutable std::mutex trouble_mutex_;  // Guards `trouble_`.

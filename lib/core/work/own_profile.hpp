@@ -1,5 +1,5 @@
 /// @file
-/// What a worker of this process says about itself.
+/// The profile of a worker of this process.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// A profile of a worker that serves one queue, and refuses all names so far.
+/// The profile of a worker for a queue, without handlers so far.
 [[nodiscard]] inline WorkerProfile own_profile(std::string queue, TimePoint since,
                                                Duration silence) {
     WorkerProfile profile{.host = host_name(), .process = process_id(), .since = since};

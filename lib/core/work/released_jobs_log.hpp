@@ -1,5 +1,5 @@
 /// @file
-/// What an operator reads of workers that died.
+/// Log lines about dead workers.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Logs what a look for dead workers found, if anything.
+/// Logs the result of a scrub, unless it is empty.
 inline void log_released(const ReleasedJobs& released, const Log& log) {
     if (!log) return;
     if (released.jobs > 0) {

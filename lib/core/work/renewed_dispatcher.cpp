@@ -43,7 +43,7 @@ std::optional<std::string> RenewedDispatcher::trouble() const {
     return dispatcher_->trouble();
 }
 
-/// Another seed makes another worker.
+/// A new seed gives the dispatcher a new worker id.
 void RenewedDispatcher::renew() {
     auto options = options_;
     options.seed = entropy();

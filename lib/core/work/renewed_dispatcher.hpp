@@ -17,14 +17,14 @@
 
 namespace routemaster::detail {
 
-/// Polls a `Dispatcher`. A poll that runs out of memory may have lost events, so that dispatcher is
-/// given up like one whose process was killed: it sends no heartbeat any more, its jobs run again
-/// once it has been silent for `worker_silence`, and another dispatcher takes its place.
+/// Polls a `Dispatcher`. A poll without memory may have lost events, so its dispatcher is given up
+/// as if its process had been killed: it sends no more heartbeats, and after `worker_silence` its
+/// jobs run again. A new dispatcher replaces it.
 ///
 /// Thread safety: `in_flight` and `trouble` from any thread, the rest as an `Active`.
 class RenewedDispatcher final : public Active {
 public:
-    /// The store and the transports must outlive it.
+    /// The store and the transports must outlive the object.
     RenewedDispatcher(Store& store, DispatcherOptions options);
 
     TimePoint poll(TimePoint now) override;

@@ -48,8 +48,8 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
                        std::move(report));
 }
 
-/// A delivery that ends the process that makes it never fails; what was begun is all that counts
-/// it. To begin again after a refusal may have counted without an attempt.
+/// A delivery that crashes its process reports no failure, so attempts are counted when they begin.
+/// After a refusal, `begin_again` may have counted once more without an attempt.
 bool Dispatcher::Impl::none_left(Id id, const Flight& flight, const Subscription& wants) const {
     return wants.attempts_max > 0 &&
            flight.attempt > std::uint64_t{wants.attempts_max} + loop_.refusals(id);
@@ -74,7 +74,7 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
         .begun_at = flight.begun_at,
         .concurrency_max = concurrency_max(),
-        // Nobody waits for it but the end of the dispatcher.
+        // Only the end of the dispatcher waits for the settlement.
         .patient = !loop_.closing()};
     if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);

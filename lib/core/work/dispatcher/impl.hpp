@@ -1,5 +1,5 @@
 /// @file
-/// What a `Dispatcher` is made of. Each file beside this one has one thing that it does.
+/// The implementation of `Dispatcher`. Each source file beside this header has a task of its own.
 
 #pragma once
 
@@ -33,7 +33,7 @@
 
 namespace routemaster {
 
-/// A dispatcher, which the public class forwards to.
+/// A dispatcher; the public class forwards to it.
 class Dispatcher::Impl final : private detail::LeaseLoop::Owner {
 public:
     const detail::OwnerProcess process{"dispatcher"};
@@ -65,18 +65,18 @@ private:
 
     /// A job under way.
     struct Flight {
-        bool beginning = true;  ///< The store has not said how it begins.
+        bool beginning = true;  ///< The store has not replied to `BeginDelivery`.
         std::string subscriber{};
         Uid batch{};
         int health_points = health_points_max;
         std::uint32_t attempt = 0;
         std::size_t events = 0;
-        Transport* transport = nullptr;  ///< Who carries it; null until then.
+        Transport* transport = nullptr;  ///< Delivers the batch; null before that.
         TimePoint begun_at{};
-        std::string error{};  ///< Why it failed, once that is known.
+        std::string error{};  ///< Why the delivery failed, once known.
     };
 
-    /// What a transport reports, from whichever thread.
+    /// A report of a transport, from any thread.
     struct Delivered {
         Id id;
         DeliveryReport report;
@@ -89,8 +89,8 @@ private:
     [[nodiscard]] static detail::LeaseLoopOptions loop_options(const DispatcherOptions& options,
                                                                const Uid& worker);
 
-    /// All that the transports reach now. Each comes first in turn, or those behind it would
-    /// starve while few deliveries are free.
+    /// All destinations of the transports. Begins with the next destination each time: with few
+    /// free deliveries, the last destinations would otherwise starve.
     [[nodiscard]] std::optional<std::vector<std::string>> destinations() override;
 
     // --- Begin ----------------------------------------------------------------------------------
@@ -99,10 +99,11 @@ private:
     void acquired(Id id, const Lease& lease) override;
     void begin_again(Id id) override;
 
-    /// How many deliveries of the subscriber of a flight may be under way.
+    /// How many deliveries a subscriber may have under way.
     [[nodiscard]] std::uint32_t concurrency_max() const noexcept;
 
-    /// Whatever begins may be for the unhealthy.
+    /// The pause for unhealthy subscribers, if too many deliveries go to them. Counts deliveries
+    /// still beginning, because their subscribers may be unhealthy.
     [[nodiscard]] Duration unhealthy_pause() const noexcept;
 
     void begun(Id id, Outcome outcome) override;
@@ -113,14 +114,13 @@ private:
 
     void deliver(Id id, DeliveryStart start);
 
-    /// Whether all attempts that a subscriber wants at a batch were begun before this one.
+    /// Whether all attempts allowed by the subscription began before this attempt.
     [[nodiscard]] bool none_left(Id id, const Flight& flight, const Subscription& wants) const;
     [[nodiscard]] Transport* serving(std::string_view callback) const;
     void on(Delivered& delivered);
     void log_outcome(const Flight& flight, const DeliveryReport& report);
 
-    /// Once for each subscriber, until its callback is called again: its batches are tried again
-    /// and again, which is no news.
+    /// Logs once per subscriber, until its callback is called again: repeated attempts are no news.
     void log_unnamed(const std::string& subscriber);
 
     // --- Settle ---------------------------------------------------------------------------------
@@ -130,11 +130,11 @@ private:
 
     // --- The end --------------------------------------------------------------------------------
 
-    /// The flights that nobody waits for beyond the deadline. Asked before the reports are taken,
-    /// so that the one of a callback that has just returned is among them.
+    /// Withdraws flights from their transports after the deadline, and returns their ids. Called
+    /// before reports are taken: a callback that has just returned still counts.
     std::vector<Id> take_back();
 
-    /// Nacks those of the flights that have not returned.
+    /// Releases these flights, except for returned flights.
     void nack(const std::vector<Id>& ids);
 
     void end(Id id);
@@ -157,14 +157,15 @@ private:
     Random random_;
     detail::LeaseLoop loop_;
     OwnEventQueue events_;
-    std::size_t acquisitions_ = 0;                    // Whose turn it is.
-    std::shared_ptr<const WorkerProfile> profile_{};  // As it was sent last.
+    std::size_t acquisitions_ = 0;                    // Rotates `destinations`.
+    std::shared_ptr<const WorkerProfile> profile_{};  // As sent last.
     TimePoint now_{};
     bool attached_ = false;
     std::unordered_map<Id, Flight> flights_;
-    std::set<std::string> unnamed_;  ///< Subscribers whose callback nobody named, and was logged.
-    std::size_t beginning_ = 0;      // Flights of which the store has not said how they begin.
-    std::size_t unhealthy_ = 0;      // Flights to those whose health is below its maximum.
+    /// Subscribers with an unnamed callback, already logged.
+    std::set<std::string> unnamed_;
+    std::size_t beginning_ = 0;  // Flights with `beginning`.
+    std::size_t unhealthy_ = 0;  // Flights to unhealthy subscribers.
     std::atomic<std::size_t> in_flight_{0};
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The step that ends an attempt of a worker elsewhere.
+/// The step to end an attempt of a remote worker.
 
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace routemaster::detail {
 
-/// What ends an attempt. The reply of each is a `Settlement`, or has one.
+/// The steps to end an attempt. The reply to each is or contains a `Settlement`.
 using EndStep = std::variant<AckJob, CompleteJob, ReleaseJob, FailJob>;
 
-/// Without a time of its own, a job that failed runs again as the policy says, of which `chance`
-/// from [0, 1) decides the jitter; one that is released, at once.
+/// The step for the end of an attempt. Without a time in `end`, a failed job runs again as `retry`
+/// says, with a jitter decided by `chance` from [0, 1), and a released job runs at once.
 [[nodiscard]] EndStep step_of(AttemptEnd end, Lease lease, const RetryPolicy& retry, TimePoint now,
                               double chance);
 
-/// The same as any step.
+/// Converts to `Step`.
 [[nodiscard]] inline Step any_step(EndStep step) {
     return std::visit([](auto& one) { return Step{std::move(one)}; }, step);
 }

@@ -15,11 +15,11 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
         look_at_ = now + interval_;
         return never;
     }
-    // When the clock was set back, it waits until all live workers were heard of.
+    // After the clock was set back, waits until the store has heard of all live workers.
     look_at_ = std::min(look_at_, now + (look_at_ == never ? interval_ : silence_));
     if (asked_at_) return never;
-    // All of a process or a machine stand still together, and a clock that is set forward looks the
-    // same. But who is always late looks each second time.
+    // When a process or machine stands still, all its workers miss heartbeats. A clock set forward
+    // looks alike. A process that is always late scrubs every second time.
     const bool stood_still = now - interval_ >= expected_at;
     if (stood_still && !stood_still_) look_at_ = now + silence_;
     stood_still_ = stood_still;
@@ -33,7 +33,7 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
 void DeadSearch::note(const Result<ReleasedJobs>& reply, TimePoint now) {
     const auto asked_at = *std::exchange(asked_at_, std::nullopt);
     if (reply) log_released(*reply, log_);
-    // The others could not reach the store, either.
+    // The store heard of no workers in this time.
     const bool was_away = !reply || now - asked_at >= 2 * interval_;
     look_at_ = was_away ? now + silence_ : reply->more ? now : asked_at + interval_;
 }

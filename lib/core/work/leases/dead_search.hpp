@@ -1,5 +1,5 @@
 /// @file
-/// Looks for workers that died, on behalf of a process that is no worker at the moment.
+/// The search for dead workers by a process without a worker.
 
 #pragma once
 
@@ -16,19 +16,19 @@
 
 namespace routemaster::detail {
 
-/// Performs `ScrubWorkers` at an interval, as each worker does, and with the same care: after this
-/// process stood still, or the store was away, live workers are heard of before it looks again.
-/// Thread safety: none.
+/// Performs `ScrubWorkers` at an interval, as each worker does. After this process stood still, or
+/// the store was away, the search waits until the store has heard of all live workers. Thread
+/// safety: none.
 class DeadSearch {
 public:
-    /// The store must outlive it.
+    /// The store must outlive the object.
     DeadSearch(Store& store, Duration interval, Duration silence, Log log)
         : store_{store}, interval_{interval}, silence_{silence}, log_{std::move(log)} {}
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    /// Looks if it is time. Returns when to poll next. While it is not `needed`, as a worker of
-    /// this process looks, it does nothing, and is to be polled all the same.
+    /// Scrubs if due. Returns when to poll next. When not `needed`, because a worker of this
+    /// process scrubs, does nothing, but must still be polled.
     TimePoint poll(TimePoint now, bool needed);
 
 private:
@@ -39,10 +39,10 @@ private:
     const Duration silence_;
     const Log log_;
     OwnEventQueue<Result<ReleasedJobs>> events_;
-    std::optional<TimePoint> asked_at_;  // Without an answer yet.
+    std::optional<TimePoint> asked_at_;  // Without a reply yet.
     TimePoint look_at_ = never;
-    TimePoint expected_at_ = never;  // When it asked to be polled next; `never`: at no instant.
-    bool stood_still_ = false;       // The last poll came an interval late, or more.
+    TimePoint expected_at_ = never;  // The last returned time; `never` if none.
+    bool stood_still_ = false;       // The last poll was late by an interval or more.
 };
 
 }  // namespace routemaster::detail

@@ -12,13 +12,13 @@
 namespace routemaster::detail {
 namespace {
 
-/// How long beyond its wait a request waits for the store.
+/// How long a request waits for the store after the end of its wait.
 constexpr Duration store_timeout{5'000};
-/// How often to look whether clients are gone.
+/// How often to search for clients who are gone.
 constexpr Duration look_interval{1'000};
-/// Leases whose time is over that one poll ends at most.
+/// How many expired leases a poll ends at most.
 constexpr int ended_max = 1'000;
-/// Clients with handlers that are known at once.
+/// How many clients with handlers are known at once.
 constexpr std::size_t clients_max = 1'000;
 
 LeaseLoopOptions loop_options(std::string queue, Uid worker, const JobLeasesOptions& options) {
@@ -81,7 +81,7 @@ TimePoint LeasedQueue::send() {
     }
     next = std::min(next, look_at_);
     if (!extending_.empty()) next = std::min(next, extending_.front().until);
-    // Those that are to end once others have ended wait for the answer about these.
+    // Further expired leases must wait for replies about earlier ones.
     if (ends_.empty() || (is_overdue() && !loop_.takes_settlements())) return next;
     return std::min(next, ends_.begin()->first);
 }
@@ -91,7 +91,7 @@ bool LeasedQueue::idle(TimePoint now) const noexcept {
            loop_.asked() == 0 && now - used_at_ >= options_.idle_max;
 }
 
-/// What waits for an instant must not wait for it twice.
+/// Nothing must wait for an instant twice.
 void LeasedQueue::clock_set_back(Duration passed) {
     used_at_ = std::min(used_at_, now_);
     look_at_ = std::min(look_at_, now_);
@@ -109,8 +109,8 @@ void LeasedQueue::clock_set_back(Duration passed) {
     }
 }
 
-/// Nobody could extend a lease while this process stood still, so that time counts for none. A step
-/// of the clock looks the same. What others took over meanwhile, the lease loop finds out.
+/// No client could extend a lease while this process stood still, so this time does not count. A
+/// clock set forward looks alike. The lease loop finds leases taken over meanwhile.
 void LeasedQueue::stood_still(Duration span) {
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
@@ -119,9 +119,10 @@ void LeasedQueue::stood_still(Duration span) {
     }
 }
 
-// --- Those who wait -----------------------------------------------------------------------------
+// --- Waiting requests ---------------------------------------------------------------------------
 
-/// Clients that name no handlers, and those beyond the bound, make the list incomplete.
+/// The list of handlers is incomplete with clients without a list of their own, or with too many
+/// clients.
 void LeasedQueue::note_client(const LeaseRequest& request) {
     const auto until = now_ + request.wait + options_.idle_max;
     const bool fits = clients_.size() < clients_max || clients_.contains(request.worker);
@@ -180,7 +181,7 @@ LeasedQueue::Waiters::iterator LeasedQueue::answer(Waiters::iterator waiter,
     return next;
 }
 
-/// The first who lacks a job and is there; null when there is none.
+/// The first unfilled request with a client; null without such a request.
 LeaseWaiter* LeasedQueue::next_in_turn() {
     while (!waiters_.empty()) {
         auto& first = waiters_.front();
@@ -234,7 +235,7 @@ void LeasedQueue::answer_served() {
     }
 }
 
-/// The store has replied to a question, and those on whose behalf it was asked know now.
+/// Called after the reply to an acquisition. Marks the requests covered by the acquisition.
 void LeasedQueue::note_reply() {
     asking_ = false;
     for (auto& waiter : waiters_) {
@@ -249,7 +250,7 @@ void LeasedQueue::note_reply() {
     look_at_ = std::min(look_at_, now_);
 }
 
-/// Answers those whose time is over, and those who are gone.
+/// Completes requests whose wait is over or whose clients are gone.
 void LeasedQueue::look_through() {
     look_at_ = never;
     for (auto each = waiters_.begin(); each != waiters_.end();) {
@@ -281,7 +282,7 @@ LeasedQueue::Leases::iterator LeasedQueue::find(const LeaseName& name) {
     return same ? found : leases_.end();
 }
 
-/// Sets when it ends, but no later than its attempt may last.
+/// Sets the end of a lease, at most the timeout of its attempt.
 void LeasedQueue::end_at(Leases::iterator lease, TimePoint until) {
     auto& given = lease->second;
     if (!given.settling(ends_)) ends_.erase(given.ends);
@@ -305,8 +306,8 @@ void LeasedQueue::extend(LeaseName name, std::optional<Duration> lease_time, Ext
     extending_.push_back({std::move(name), std::move(done), now_ + store_timeout});
 }
 
-/// While this process stood still, or the store was away, others may have taken a lease over. Its
-/// worker must not hear that it lasts before the store was asked.
+/// While this process stood still, or the store was away, another worker may have taken a lease
+/// over. The store must be asked before a client hears of a lasting lease.
 void LeasedQueue::answer_extensions() {
     for (auto& each : std::exchange(extending_, {})) {
         const auto found = find(each.name);
@@ -339,7 +340,8 @@ void LeasedQueue::settled(const LeaseName& name, bool ended) {
     leases_.erase(found);
 }
 
-/// A slice: each end is a step with its job, and very many of them may be over at once.
+/// Ends a chunk of expired leases: each end is a step with its job, and very many may expire at
+/// once.
 void LeasedQueue::end_overdue() {
     for (int n = 0; n < ended_max && is_overdue() && loop_.takes_settlements(); ++n) {
         const auto fence = ends_.begin()->second;
@@ -381,7 +383,7 @@ void LeasedQueue::release(const std::vector<LeasedJob>& jobs) {
 
 void LeasedQueue::settled(Id id, Settlement settlement) {
     const auto text = ended_.extract(id);
-    // Another process may have settled it.
+    // Another process may have settled the job.
     if (settlement == Settlement::lease_lost) return;
     if (text) log(LogLevel::warning, text.mapped());
     if (settlement == Settlement::buried) {
@@ -429,7 +431,8 @@ void LeasedQueue::close(TimePoint deadline) {
     loop_.close(deadline);
 }
 
-/// What is still being settled at the end goes on without us, or is released with the rest.
+/// Leases still being settled at the end are released with the rest, unless another process settles
+/// them.
 void LeasedQueue::forget_left() {
     for (const auto& [fence, given] : leases_) loop_.forget(given.id);
     leases_.clear();

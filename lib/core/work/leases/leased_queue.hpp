@@ -1,5 +1,5 @@
 /// @file
-/// One queue of `JobLeases`: who waits for its jobs, and who has leased them.
+/// One queue of `JobLeases`: waiting requests and leases.
 
 #pragma once
 
@@ -24,17 +24,18 @@
 
 namespace routemaster::detail {
 
-/// The error of one who can get nothing now, because this process ends.
+/// The error of requests while this process ends.
 [[nodiscard]] Error leases_stopping();
 
-/// A request that waits, or begins to.
+/// A waiting request.
 struct LeaseWaiter {
     LeaseRequest request;
     std::function<void(Result<std::vector<LeasedJob>>)> done;
-    TimePoint until{};  ///< When it is answered in any case.
+    TimePoint until{};  ///< When the request is completed, even without jobs.
     std::vector<LeasedJob> jobs{};
 
-    /// How far it has come. Nobody is sent away before the store was asked on its behalf.
+    /// How far the store was asked on behalf of the request. A request is not completed without
+    /// jobs before the store was asked.
     enum class Look : std::uint8_t { none, asked, answered };
     Look look = Look::none;
 
@@ -42,53 +43,53 @@ struct LeaseWaiter {
     [[nodiscard]] bool passing() const noexcept { return request.wait <= Duration{0}; }
 };
 
-/// Gets the answer to an extension: nothing when the lease is lost.
+/// Gets the result of an extension; empty when the lease is lost.
 using ExtensionDone = std::function<void(Result<std::optional<Extension>>)>;
 
-/// A `LeaseLoop` whose slots are the requests that wait. Thread safety: none.
+/// A `LeaseLoop` whose slots are the waiting requests. Thread safety: none.
 class LeasedQueue final : public LeaseLoop::Owner {
 public:
-    /// The store, the options and the random numbers must outlive it.
+    /// The store, the options and the random numbers must outlive the queue.
     LeasedQueue(Store& store, std::string queue, const JobLeasesOptions& options, Random& random,
                 TimePoint now);
 
     void wake_with(std::function<void()> wake) { loop_.wake_with(std::move(wake)); }
 
-    /// The first half of a poll, and the second one, which returns when to poll next.
+    /// The first half of a poll, and the second half, which returns when to poll next.
     void receive(TimePoint now);
     TimePoint send();
 
-    /// Takes a request; a later poll answers it. To be called between the halves of a poll, as all
-    /// that follows.
+    /// Adds a request; a later poll completes it. Call this and the following functions between the
+    /// halves of a poll.
     void wait(LeaseWaiter waiter);
 
-    /// Puts off the end of a lease. The answer comes once it is certain that the lease is not lost.
+    /// Extends a lease. `done` is called once the lease is certain not to be lost.
     void extend(LeaseName name, std::optional<Duration> lease_time, ExtensionDone done);
 
-    /// The lease of that name, and keeps it from ending by itself; null when it is none of these,
-    /// or is being settled.
+    /// The lease with this name. Keeps it from expiring. Null when the lease is unknown or being
+    /// settled.
     [[nodiscard]] const Lease* begin_settling(const LeaseName& name);
-    /// What became of it: without `ended` it goes on.
+    /// Ends what `begin_settling` began. Without `ended`, the lease goes on.
     void settled(const LeaseName& name, bool ended);
 
-    /// Answers all who wait with an error.
+    /// Completes all waiting requests with an error.
     void refuse_waiting(const Error& error);
 
-    /// Acquires nothing any more, and releases all jobs. Poll it until it is `over`.
+    /// Stops acquisitions and releases all jobs. Poll until `over`.
     void close(TimePoint deadline);
     [[nodiscard]] bool over() const noexcept { return loop_.retired(); }
 
-    /// Whether nobody has wanted anything of it for so long.
+    /// Whether the queue has been unused for `idle_max`.
     [[nodiscard]] bool idle(TimePoint now) const noexcept;
 
-    /// Requests that wait for jobs, and those whose wait is 0.
+    /// Requests waiting for jobs, and requests with a wait of 0.
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size() - passing_; }
     [[nodiscard]] std::size_t passing() const noexcept { return passing_; }
     [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
-    /// Bytes of jobs that are leased, or whose leases are being ended.
+    /// Bytes of jobs that are leased or being settled.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return loop_.leased_bytes(); }
 
-    // What the lease loop reports.
+    // Reports of the lease loop.
     using Id = LeaseLoop::Id;
     void describe(Heartbeat& heartbeat) override;
     void acquired(Id id, const Lease& lease) override;
@@ -102,29 +103,31 @@ private:
     using Ends = std::multimap<TimePoint, std::uint64_t>;
     using Waiters = std::list<LeaseWaiter>;
 
-    /// A lease that a worker has.
+    /// A lease of a client.
     struct Given {
         Id id;
         std::string worker;
         Duration lease_time;
-        TimePoint times_out;  ///< When the attempt has taken too long.
-        Ends::iterator ends;  ///< The end of `ends_` while it is being settled.
+        TimePoint times_out;  ///< When the attempt times out.
+        /// In `ends_`, or `ends_.end()` while the lease is being settled.
+        Ends::iterator ends;
         TimePoint until;
         bool cancelled = false;
         [[nodiscard]] bool settling(const Ends& all) const noexcept { return ends == all.end(); }
     };
-    /// A worker that asked, and the handlers that it named.
+    /// A client and the handlers it has named.
     struct Client {
-        TimePoint until;  ///< How long it counts as there unless it has a lease or asks again.
+        /// How long the client counts as present without a lease or a request.
+        TimePoint until;
         std::vector<std::string> handlers;
     };
-    /// An extension whose answer waits for the store.
+    /// An extension waiting for the store.
     struct Extending {
         LeaseName name;
         ExtensionDone done;
-        TimePoint until;  ///< When it is answered in any case.
+        TimePoint until;  ///< When it is completed in any case.
     };
-    /// By their fences.
+    /// By fence.
     using Leases = std::unordered_map<std::uint64_t, Given>;
 
     void note_client(const LeaseRequest& request);
@@ -143,7 +146,7 @@ private:
     [[nodiscard]] Leases::iterator find(const LeaseName& name);
     void end_at(Leases::iterator lease, TimePoint until);
     void answer_extensions();
-    /// Whether the time of a lease is over.
+    /// Whether a lease has expired.
     [[nodiscard]] bool is_overdue() const noexcept {
         return !ends_.empty() && ends_.begin()->first <= now_;
     }
@@ -160,21 +163,21 @@ private:
     LeaseLoop loop_;
     TimePoint now_;
     TimePoint used_at_;
-    Waiters waiters_;            // In the order in which they came.
-    Waiters served_;             // Those that are to be answered with jobs.
-    std::size_t wanted_ = 0;     // Jobs that those who wait ask for, all together.
-    std::size_t passing_ = 0;    // Those of `waiters_` whose wait is 0.
-    TimePoint look_at_ = never;  // When one of them is to be answered.
-    bool unasked_ = false;       // The store was not asked yet on behalf of some.
-    bool asking_ = false;        // A question is under way.
+    Waiters waiters_;            // In the order of arrival.
+    Waiters served_;             // To be completed with jobs.
+    std::size_t wanted_ = 0;     // Jobs wanted by all waiting requests.
+    std::size_t passing_ = 0;    // Waiting requests with a wait of 0.
+    TimePoint look_at_ = never;  // When to complete the next waiting request.
+    bool unasked_ = false;       // Some request is not covered by an acquisition yet.
+    bool asking_ = false;        // An acquisition is under way.
     std::optional<Error> trouble_;
     std::map<std::string, Client> clients_;       // By name, at most `clients_max`.
-    TimePoint unnamed_until_ = TimePoint::min();  // Until then some client named no handlers.
+    TimePoint unnamed_until_ = TimePoint::min();  // Until then some client names no handlers.
     const TimePoint since_;
     Leases leases_;
     Ends ends_;
-    std::vector<Extending> extending_;           // In the order in which they came.
-    std::unordered_map<Id, std::string> ended_;  // What to log of those that ended by themselves.
+    std::vector<Extending> extending_;           // In the order of arrival.
+    std::unordered_map<Id, std::string> ended_;  // Log texts of expired leases.
     bool closing_ = false;
 };
 

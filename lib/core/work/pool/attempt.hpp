@@ -1,5 +1,5 @@
 /// @file
-/// One attempt at a job, from its acquisition until it is settled.
+/// An attempt at a job, from its acquisition to its settlement.
 
 #pragma once
 
@@ -23,10 +23,10 @@ struct Attempt;
 
 using AttemptPtr = std::shared_ptr<Attempt>;
 
-/// When attempts have taken too long.
+/// Attempts by the time of their timeouts.
 using Timeouts = std::multimap<TimePoint, AttemptPtr>;
 
-/// Shared by the loop, the thread that runs the handler, and its responder.
+/// Shared by the loop, the thread of the handler, and its responder.
 struct Attempt {
     Attempt(std::size_t in_queue, LeaseLoop::Id of_lease, Job job, const Lease& lease,
             const Handler& by, TimePoint now, const Clock& clock,
@@ -37,17 +37,17 @@ struct Attempt {
           handler{by},
           acquired_at{now} {}
 
-    const std::size_t queue;  ///< Its place among the queues of the pool.
+    const std::size_t queue;  ///< Index of the queue in the pool.
     const LeaseLoop::Id id;
     JobContext context;
     const Handler& handler;
-    Duration timeout{0};  ///< 0: none. Set before any thread sees it.
+    Duration timeout{0};  ///< 0: no timeout. Set before threads see it.
 
-    // The rest is the loop's.
+    // Used by the loop only.
 
     const TimePoint acquired_at;
     std::optional<Timeouts::iterator> times_out{};
-    bool has_follow_ups = false;  ///< It is being settled as done, with follow-ups.
+    bool has_follow_ups = false;  ///< A completion with follow-ups is being settled.
 };
 
 }  // namespace routemaster::detail

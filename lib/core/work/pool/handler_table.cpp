@@ -9,7 +9,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// What the exception that is being handled says.
+/// The end of an attempt after the current exception.
 JobVerdict verdict_of_current(const RetryPolicy& policy) {
     try {
         throw;

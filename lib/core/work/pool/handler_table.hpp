@@ -1,5 +1,5 @@
 /// @file
-/// The handlers of a pool by the name of their jobs, and what runs around them.
+/// The handlers of a pool by job name, and the middleware around them.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace routemaster::detail {
 
-/// A handler, in one of both forms.
+/// A handler: `handle` or `begin`.
 struct Handler {
     JobHandler handle{};
     AsyncJobHandler begin{};
@@ -28,32 +28,32 @@ struct Handler {
     Duration timeout{0};
 };
 
-/// Who does the jobs of which name. Declared first, then shared by all threads.
+/// The handlers of a pool. Filled first, then shared by all threads.
 ///
-/// Thread safety: `add` and `use` before all others; those from any thread.
+/// Thread safety: `add` and `use` before all other calls; the rest from any thread.
 class HandlerTable : public std::enable_shared_from_this<HandlerTable> {
 public:
     /// Throws `Failure` when the name is empty or taken.
     void add(std::string name, Handler handler);
-    /// Who does all others. Throws `Failure` when somebody does already.
+    /// The handler for all unnamed jobs. Throws `Failure` when there is one already.
     void add_other(Handler handler);
     void use(JobMiddleware middleware) { middleware_.push_back(std::move(middleware)); }
 
-    /// Null when nobody does jobs of that name.
+    /// Null when there is no handler for this name.
     [[nodiscard]] const Handler* find(const std::string& name) const;
 
-    /// Says which names have a handler.
+    /// Lists the names with a handler.
     void describe(WorkerProfile& profile) const;
 
-    /// Runs the handler of an attempt, and reports to the board what came of it; an asynchronous
-    /// handler does so later.
+    /// Runs the handler of an attempt and reports its end to `board`. An asynchronous handler
+    /// reports later.
     void run(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
 
 private:
     [[nodiscard]] JobVerdict handle(Attempt& attempt) const;
     void begin(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
 
-    /// Runs `innermost` inside all middleware from that layer on.
+    /// Runs `innermost` inside all middleware from `layer` on.
     void inside(std::size_t layer, JobContext& context,
                 const std::function<void()>& innermost) const;
 

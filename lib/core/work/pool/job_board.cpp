@@ -87,7 +87,7 @@ AttemptPtr JobBoard::begin() {
     ++running_;
     if (attempt->timeout > Duration{0}) {
         begun_.push_back(attempt);
-        // While others wait, the loop looks often enough by itself.
+        // While jobs wait, the loop polls often enough.
         if (count_ == 0) wake_loop();
     }
     if (count_ == refill_) wake_loop();

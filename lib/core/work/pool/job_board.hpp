@@ -1,5 +1,5 @@
 /// @file
-/// Where the loop of a pool leaves jobs for its threads, and finds what became of them.
+/// The exchange of jobs between the loop of a pool and its threads.
 ///
 ///     loop ──offer──► waiting ──next──► under way ──end──► ended ──take──► loop
 ///                        └──────withdraw──────► loop
@@ -20,15 +20,15 @@
 
 namespace routemaster::detail {
 
-/// Jobs that wait for a slot, and those that ended. A slot is a job that was begun and has not
-/// ended, whichever thread or responder has it.
+/// Jobs waiting for a slot, and jobs that ended. A begun job takes a slot until its end, in a
+/// thread or in a responder.
 ///
-/// One lock for all, taken once for each job by the threads and once for each turn by the loop.
-/// Nobody is woken who has something to do: of the threads one at a time, who wakes the next when
-/// there is more; the loop when it should fetch more jobs, or when a thread has ended its job and
-/// finds no other. Otherwise the loop looks by itself every `look_interval`.
+/// There is one lock. A thread takes it once per job, the loop once per poll. Wake-ups are rare:
+/// threads are woken one at a time, and each wakes the next when jobs remain. The loop is woken to
+/// fetch more jobs, or when a job ended and no job waits. Otherwise the loop polls every
+/// `look_interval`.
 ///
-/// Thread safety: all members may be called from any thread. It may outlive the pool.
+/// Thread safety: all members from any thread. The object may outlive the pool.
 class JobBoard {
 public:
     /// A job that ended.
@@ -37,51 +37,51 @@ public:
         JobVerdict verdict;
     };
 
-    /// What the loop finds.
+    /// News for the loop.
     struct Report {
         std::vector<Ended> ended{};
-        std::vector<AttemptPtr> begun{};  ///< Of those that may time out.
+        std::vector<AttemptPtr> begun{};  ///< Jobs with a timeout only.
         std::size_t waiting = 0;
         std::size_t running = 0;
     };
 
-    /// How long what ended may lie here while others wait.
+    /// How long an ended job may stay here while jobs wait.
     static constexpr Duration look_interval{2};
 
-    /// `strict`: jobs of a queue come before all of the queues behind it. Else first come, first
-    /// served.
+    /// `strict`: jobs of a queue precede all jobs of the queues behind it. Otherwise jobs begin in
+    /// the order of arrival.
     JobBoard(std::size_t queues, std::size_t slots, bool strict)
         : slots_{slots}, strict_{strict}, waiting_(strict ? queues : 1) {}
 
     // --- For the loop ---------------------------------------------------------------------------
 
-    /// Calls `wake`, from any thread, when the loop should look.
+    /// Calls `wake`, from any thread, when the loop should poll.
     void wake_with(std::function<void()> wake);
 
-    /// Adds jobs, and empties the list.
+    /// Adds jobs and empties the list.
     void offer(std::vector<AttemptPtr>& fresh);
 
-    /// Takes what has come.
+    /// Takes the news.
     [[nodiscard]] Report take();
 
-    /// Takes away the jobs that wait since before `since`; all of them with `never`.
+    /// Takes away jobs that have been waiting since before `since`; with `never`, all jobs.
     [[nodiscard]] std::vector<AttemptPtr> withdraw(TimePoint since);
 
-    /// Lets the threads go: `next` returns null from now on.
+    /// Ends the threads: `next` returns null from now on.
     void close();
 
     [[nodiscard]] std::size_t running() const;
     [[nodiscard]] std::size_t waiting() const;
 
-    // --- For those who do jobs ------------------------------------------------------------------
+    // --- For threads ----------------------------------------------------------------------------
 
-    /// The next job, which has a slot from now on; waits for one. Null at the end.
+    /// The next job, which takes a slot. Waits for a job. Null after `close`.
     [[nodiscard]] AttemptPtr next();
 
-    /// The same, but null when there is none now.
+    /// The next job, which takes a slot; null when no job may begin now.
     [[nodiscard]] AttemptPtr next_now();
 
-    /// Reports a job, whose slot is free from now on. Once.
+    /// Reports the end of a job and frees its slot. Call once.
     void end(AttemptPtr attempt, JobVerdict verdict);
 
 private:
@@ -92,16 +92,16 @@ private:
     const OwnerProcess process_{"worker pool"};
     const std::size_t slots_;
     const bool strict_;
-    mutable std::mutex mutex_;  // Guards the rest; held while waking, so no wake comes late.
+    mutable std::mutex mutex_;  // Guards the rest. Locked during `wake_`, so no call comes late.
     IdleThreads idle_;
     std::vector<std::deque<AttemptPtr>> waiting_;
-    std::size_t count_ = 0;   // Of those that wait.
-    std::size_t refill_ = 0;  // When so few wait, the loop is woken to fetch more.
+    std::size_t count_ = 0;   // Of waiting jobs.
+    std::size_t refill_ = 0;  // When this few jobs wait, the loop is woken to fetch more.
     std::size_t running_ = 0;
     std::vector<Ended> ended_;
     std::vector<AttemptPtr> begun_;
     std::function<void()> wake_;
-    bool woken_ = false;  // The loop was woken, and has not looked since.
+    bool woken_ = false;  // The loop was woken and has not polled since.
     bool closed_ = false;
 };
 

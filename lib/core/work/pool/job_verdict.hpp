@@ -1,5 +1,5 @@
 /// @file
-/// What became of an attempt at a job, as its handler says.
+/// The end of an attempt at a job, as reported by its handler.
 
 #pragma once
 
@@ -13,27 +13,29 @@
 
 namespace routemaster::detail {
 
-/// What becomes of the job, before the retry policy is asked.
+/// The end of an attempt, before the retry policy decides.
 struct JobVerdict {
     enum class Kind : std::uint8_t {
         done,
-        failed,   ///< It runs again as the policy says.
-        retry,    ///< It failed, and runs again after `delay`.
-        bury,     ///< It failed for good.
-        snoozed,  ///< It runs again after `delay`; the attempt does not count.
+        failed,  ///< Runs again as the policy says.
+        retry,   ///< Failed; runs again after `delay`.
+        bury,    ///< Failed for good.
+        /// Runs again after `delay`; the attempt does not count.
+        snoozed,
     };
 
     Kind kind = Kind::done;
     std::string error{};
     Duration delay{0};
-    const RetryRule* rule = nullptr;  ///< That of the policy about this error, if any.
+    /// The rule of the policy for this error, or null.
+    const RetryRule* rule = nullptr;
 };
 
-/// What may be kept of the text of an error: the first `job_error_max` bytes of whole UTF-8
-/// characters. Bytes that are none become `?`.
+/// The text of an error, cut to `job_error_max` bytes of whole UTF-8 characters. Invalid bytes
+/// become `?`.
 [[nodiscard]] std::string kept_text(std::string_view error);
 
-/// What an exception that left a handler says, under that policy.
+/// The end of an attempt after an exception of its handler, by the policy.
 [[nodiscard]] JobVerdict verdict_of(const std::exception& error, const RetryPolicy& policy);
 
 }  // namespace routemaster::detail

@@ -42,7 +42,7 @@ PoolLoop::~PoolLoop() {
     for (const auto& queue : queues_) {
         for (const auto& [id, attempt] : queue->attempts) give_up(*attempt);
     }
-    // Responders may outlive it.
+    // Responders may outlive the loop.
     board_->wake_with({});
     join();
 }
@@ -67,7 +67,7 @@ void PoolLoop::join() {
     threads_.clear();
 }
 
-// --- A turn -------------------------------------------------------------------------------------
+// --- A poll -------------------------------------------------------------------------------------
 
 void PoolLoop::begin() {
     if (std::exchange(begun_, true)) return;
@@ -85,7 +85,7 @@ void PoolLoop::begin() {
 }
 
 TimePoint PoolLoop::poll(TimePoint now) {
-    // What waited meanwhile was probably handed on.
+    // The jobs that waited meanwhile probably have new leases elsewhere.
     const bool stood_still = begun_ && now - now_ >= options_.worker_silence;
     if (now < now_) shift_timeouts(now - now_);
     now_ = now;
@@ -109,7 +109,7 @@ TimePoint PoolLoop::poll(TimePoint now) {
 }
 
 void PoolLoop::run_inside() {
-    // Each at most once: a handler that ends at once frees its slot for the next.
+    // Each slot at most once: a handler that returns at once frees its slot for the next job.
     for (std::size_t i = 0; i < slots_; ++i) {
         const auto attempt = board_->next_now();
         if (attempt == nullptr) return;
@@ -143,7 +143,7 @@ void PoolLoop::describe(Queue& queue, Heartbeat& heartbeat) const {
         queue.profile = std::make_shared<const WorkerProfile>(std::move(profile));
     }
     heartbeat.profile = queue.profile;
-    // The slots are those of all queues of the pool.
+    // All queues of the pool share the slots.
     heartbeat.busy = static_cast<std::uint32_t>(board_->running());
     for (const auto& other : queues_) {
         for (const auto& [id, attempt] : other->attempts) {
@@ -152,7 +152,7 @@ void PoolLoop::describe(Queue& queue, Heartbeat& heartbeat) const {
     }
 }
 
-// --- What others see ----------------------------------------------------------------------------
+// --- Status -------------------------------------------------------------------------------------
 
 WorkerPoolStatus PoolLoop::status() const {
     const auto read = [](const std::atomic<std::uint64_t>& count) {

@@ -1,5 +1,5 @@
 /// @file
-/// The loop of a pool: fetches jobs, hands them to the threads, and settles what came of them.
+/// The loop of a pool: fetches jobs, passes jobs to the threads, and settles their ends.
 
 #pragma once
 
@@ -30,19 +30,19 @@
 
 namespace routemaster::detail {
 
-/// One lease loop for each queue, and the threads that run handlers.
+/// A lease loop for each queue, and the threads that run handlers.
 ///
 /// Thread safety: as `Active` says; `status` and `trouble` from any thread.
 class PoolLoop final : public Active {
 public:
-    /// The store must outlive it. The handlers are declared before the first `poll`.
+    /// The store must outlive the loop. The handlers must be declared before the first `poll`.
     PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<HandlerTable> handlers);
     PoolLoop(const PoolLoop&) = delete;
     PoolLoop& operator=(const PoolLoop&) = delete;
     ~PoolLoop() override;
 
-    /// Makes the threads. Throws `Failure` when it cannot, and is of no use then. Repeating it does
-    /// nothing; `poll` does it, too.
+    /// Starts the threads. Throws `Failure` when it cannot; the object is unusable then. Further
+    /// calls do nothing. Called by `poll`, too.
     void begin();
 
     TimePoint poll(TimePoint now) override;
@@ -50,10 +50,10 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override;
 
-    /// Whether it was polled: from then on nothing may be declared.
+    /// Whether `poll` or `begin` was called. Then handlers may no longer be declared.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// Ends the threads; waits for the handlers that run.
+    /// Ends the threads. Waits for running handlers.
     void join();
 
     [[nodiscard]] WorkerPoolStatus status() const;
@@ -62,7 +62,7 @@ public:
 private:
     using Id = LeaseLoop::Id;
 
-    /// One queue, and the attempts at its jobs that are not settled.
+    /// A queue and its unsettled attempts.
     struct Queue final : LeaseLoop::Owner {
         Queue(Store& store, LeaseLoopOptions options, PoolLoop& in, std::size_t at)
             : pool{in}, place{at}, loop{store, std::move(options), *this} {}
@@ -81,7 +81,7 @@ private:
         std::shared_ptr<const WorkerProfile> profile{};  // Made for the first heartbeat.
     };
 
-    /// What `status` reports; written by the loop alone.
+    /// The numbers in `status`; written by the loop only.
     struct Counts {
         std::atomic<std::uint64_t> done{0};
         std::atomic<std::uint64_t> failed{0};
@@ -93,12 +93,13 @@ private:
         std::atomic<std::uint64_t> unhandled{0};
     };
 
-    /// What waits for a slot for so long goes back to the queue.
+    /// A job waiting this long for a slot goes back to its queue.
     static constexpr Duration waiting_max{1'000};
-    /// Jobs that one question asks for, at most.
+    /// Jobs per acquisition.
     static constexpr std::size_t acquired_max = 512;
 
-    // --- What the lease loops say ---------------------------------------------------------------
+    // --- Reports of the lease loops
+    // ---------------------------------------------------------------
 
     void describe(Queue& queue, Heartbeat& heartbeat) const;
     void acquired(Queue& queue, Id id, const Lease& lease);
@@ -107,30 +108,30 @@ private:
     static void cancelled(const Queue& queue, Id id);
     void unfit(Queue& queue, Id id, const Error& error);
 
-    // --- What came of the jobs ------------------------------------------------------------------
+    // --- Ends of jobs ---------------------------------------------------------------------------
 
     void run_inside();
     void watch(const AttemptPtr& attempt);
     void time_out();
-    /// Settles a job as its handler said, unless it was given up meanwhile.
+    /// Settles a job as its handler reports, unless the attempt was given up meanwhile.
     void end(const AttemptPtr& attempt, JobVerdict& verdict);
-    /// The step that ends an attempt that failed.
+    /// The step to end a failed attempt.
     [[nodiscard]] Step failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                                const RetryPolicy& policy);
     void forget_timeout(Attempt& attempt);
-    /// The clock was set back: each attempt has as much time left as it had.
+    /// The clock was set back: keeps the remaining time of each attempt.
     void shift_timeouts(Duration by);
-    /// Nobody waits for the result of an attempt any more.
+    /// Stops an attempt whose result no longer counts.
     static void give_up(Attempt& attempt);
 
-    /// Releases jobs that wait here for a slot since before `since`.
+    /// Releases jobs that have been waiting for a slot since before `since`.
     void release_waiting(TimePoint since);
-    /// Releases the jobs that run, and stops their tokens.
+    /// Releases the running jobs and stops their tokens.
     void release_running();
 
-    // --- What is fetched ------------------------------------------------------------------------
+    // --- Fetching jobs --------------------------------------------------------------------------
 
-    /// Asks each queue for as many jobs as it may have.
+    /// Gives each queue its share of the free slots and lets it ask for jobs.
     TimePoint send(std::size_t taken);
 
     [[nodiscard]] bool over() const { return !queues_.empty() && queues_.front()->loop.over(now_); }
@@ -139,7 +140,7 @@ private:
     }
 
     const WorkerPoolOptions options_;
-    const Clock& clock_;  // For handlers: the loop is told the time.
+    const Clock& clock_;  // For handlers. The loop gets the time from `poll`.
     const std::size_t slots_;
     std::shared_ptr<HandlerTable> handlers_;
     std::shared_ptr<JobBoard> board_;
@@ -151,10 +152,10 @@ private:
     TimePoint now_{};
     bool begun_ = false;
     bool closing_ = false;
-    std::vector<AttemptPtr> fresh_;  // Acquired, and not yet on the board.
+    std::vector<AttemptPtr> fresh_;  // Acquired, not offered yet.
     Timeouts timeouts_;
     Counts counts_;
-    std::vector<std::jthread> threads_;  // The first to end.
+    std::vector<std::jthread> threads_;  // Destroyed first.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// How many jobs a pool fetches before there is a slot for them.
+/// How many jobs a pool fetches before there are slots for them.
 
 #pragma once
 
@@ -10,10 +10,11 @@
 
 namespace routemaster::detail {
 
-/// As many as ended in the last two windows of time. So a pool of short jobs need not wait for its
-/// store; and of long ones it keeps none from others who could do them now. The work of a burst
-/// begins small, and doubles until the store keeps up. None while jobs come that were begun before:
-/// one of them may have ended its process, and would take all along that wait here.
+/// As many jobs as ended in the last two windows of time. A pool of short jobs then need not wait
+/// for its store, and a pool of long jobs keeps no jobs from workers with free slots. A burst
+/// begins with few jobs, and doubles their number until the store keeps up. 0 after a job came for
+/// a second attempt: the job may have crashed its process before, and a crash would end the waiting
+/// jobs, too.
 ///
 /// Thread safety: none.
 class Prefetch {
@@ -22,7 +23,7 @@ public:
 
     explicit Prefetch(std::size_t most) : most_{most} {}
 
-    /// So many jobs ended since the last call.
+    /// Notes the number of jobs ended since the last call.
     void ended(TimePoint now, std::size_t jobs) noexcept {
         if (now < none_until_ && none_until_ - now <= 2 * window) return;
         if (now < begun_ || now - begun_ >= window) {
@@ -33,7 +34,7 @@ public:
         current_ += jobs;
     }
 
-    /// A job came that was begun before.
+    /// Notes a job whose attempt is not its first.
     void came_again(TimePoint now) noexcept {
         none_until_ = now + 2 * window;
         last_ = current_ = 0;
@@ -46,7 +47,7 @@ private:
     TimePoint begun_{};  // Of the current window.
     std::size_t last_ = 0;
     std::size_t current_ = 0;
-    TimePoint none_until_{};  // Since a job came that was begun before.
+    TimePoint none_until_{};  // Two windows after the last repeated job.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// What all copies of a `JobResponder` share.
+/// The state shared by all copies of a `JobResponder`.
 
 #pragma once
 
@@ -18,7 +18,7 @@ class HandlerTable;
 /// Reports the end of an attempt once. Thread safe.
 class Response {
 public:
-    /// `handlers` are kept alive: the attempt refers to its handler.
+    /// Keeps `handlers` alive: the attempt refers to its handler.
     Response(std::shared_ptr<JobBoard> board, std::shared_ptr<const HandlerTable> handlers,
              AttemptPtr attempt)
         : board_{std::move(board)}, handlers_{std::move(handlers)}, attempt_{std::move(attempt)} {}

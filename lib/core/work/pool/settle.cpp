@@ -17,7 +17,7 @@ std::string shown(std::string_view name) {
     return "'" + log_text(name, name_max) + "'";
 }
 
-/// A job in a log line. Its arguments are not for logs.
+/// A job in a log line, without its arguments: they are not for logs.
 std::string text_of(std::string_view name, const Lease& lease) {
     auto text = "job " + shown(name);
     if (lease.id != 0) text += " (" + std::to_string(lease.id) + ")";
@@ -26,7 +26,7 @@ std::string text_of(std::string_view name, const Lease& lease) {
 
 }  // namespace
 
-// --- What the lease loops say -------------------------------------------------------------------
+// --- Reports of the lease loops -----------------------------------------------------------------
 
 void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
     if (closing_) return queue.loop.release(id);
@@ -65,7 +65,7 @@ void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
         add(counts_.buried);
         log(LogLevel::warning, text() + " is BURIED");
     }
-    // After a reply in doubt, the lease may be lost because the settlement was done.
+    // After refusals, `lease_lost` may mean that an earlier try settled the job.
     if (settlement == Settlement::lease_lost && queue.loop.refusals(id) == 0) {
         add(counts_.lease_lost);
         log(LogLevel::warning, "lost the lease of " + text() + ": it runs again");
@@ -105,7 +105,7 @@ void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
     queue.loop.release(id, now_ + options_.retry.wait_max);
 }
 
-// --- What came of the jobs ----------------------------------------------------------------------
+// --- Ends of jobs -------------------------------------------------------------------------------
 
 void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
     auto& queue = *queues_[attempt->queue];
@@ -151,7 +151,7 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
                             ": " + log_text(failed.error, error_max));
     auto step = fail_job(lease, failed, policy, now_, random_.unit());
     if (!is_ruby_queue(lease.queue)) return step;
-    // There nothing can be BURIED, and no error is kept.
+    // Ruby's queues have no BURIED jobs and store no errors.
     const auto run_at = step.bury ? due_after(policy.wait_max, now_) : step.run_at;
     return NackJob{std::move(step.lease), run_at};
 }
@@ -195,7 +195,7 @@ void PoolLoop::time_out() {
 void PoolLoop::release_waiting(TimePoint since) {
     for (const auto& attempt : board_->withdraw(since)) {
         auto& queue = *queues_[attempt->queue];
-        if (queue.attempts.erase(attempt->id) == 0) continue;  // Its lease was lost.
+        if (queue.attempts.erase(attempt->id) == 0) continue;  // The lease was lost.
         if (closing_) {
             queue.loop.release(attempt->id);
         } else {

@@ -37,7 +37,7 @@ std::vector<std::size_t> SlotShares::share(const std::vector<Wish>& wishes, std:
     for (; free > 0; --free) {
         const auto queue = next(wishes, turns);
         charge(turns, queue);
-        // One that waits for an answer has its slots kept until then.
+        // The slots of a waiting queue stay free until its reply.
         if (wishes[queue] == Wish::waits) continue;
         charge(credits_, queue);
         ++shares[queue];

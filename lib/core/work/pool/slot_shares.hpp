@@ -11,27 +11,27 @@
 
 namespace routemaster::detail {
 
-/// Shares slots among the queues that want jobs now. Thread safety: none.
+/// Shares slots among the queues with jobs. Thread safety: none.
 class SlotShares {
 public:
-    /// What a queue is at.
+    /// The state of a queue.
     enum class Wish : std::uint8_t {
-        nothing,  ///< It has no jobs, as far as is known.
-        waits,    ///< It has asked for jobs.
-        wants,    ///< It would ask for jobs.
+        nothing,  ///< Has no jobs, as far as is known.
+        waits,    ///< Has an acquisition under way.
+        wants,    ///< Would ask for jobs.
     };
 
     SlotShares(const std::vector<PoolQueue>& queues, QueueOrder order);
 
-    /// So many of the free slots each queue may fill. In strict order the first queue that has
-    /// jobs gets all. By weight they go round, so that each queue gets its part in the long run (as
-    /// nginx balances: "smooth weighted round robin"). A queue that waits for an answer takes part:
-    /// slots that are its turn are kept, or whoever asks while it waits would get its part.
-    /// A queue that does not ask is given all: it will not take it.
+    /// How many free slots each queue may fill. In strict order, the first queue with jobs gets
+    /// all. By weight, queues take turns (as nginx balances: "smooth weighted round robin"), and
+    /// each gets its part in the long run. A waiting queue takes part, too: its slots stay free
+    /// until its reply, as the next asking queue would take them. A queue that does not ask is
+    /// given all slots, which has no effect.
     [[nodiscard]] std::vector<std::size_t> share(const std::vector<Wish>& wishes, std::size_t free);
 
 private:
-    /// Whose turn it is.
+    /// The queue to get the next slot.
     [[nodiscard]] std::size_t next(const std::vector<Wish>& wishes,
                                    const std::vector<std::int64_t>& credits) const;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Names of jobs that nobody here handles.
+/// Names of jobs without a handler in this pool.
 
 #pragma once
 
@@ -12,16 +12,16 @@
 
 namespace routemaster::detail {
 
-/// How long jobs of such a name are left to others: 1 s, doubled each time that one comes after
-/// that, up to a minute. Thread safety: none.
+/// How long a pool leaves jobs of an unhandled name to other processes: 1 s, doubled each time a
+/// job comes after that, up to a minute. Thread safety: none.
 class UnhandledNames {
 public:
     struct Left {
-        Duration wait;  ///< When to look at the job again.
-        bool news;      ///< The name was not known.
+        Duration wait;  ///< When to acquire the job again.
+        bool news;      ///< The name was new.
     };
 
-    /// A job of that name came.
+    /// Notes a job with this name.
     [[nodiscard]] Left came(const std::string& name, TimePoint now) {
         if (!names_.contains(name) && names_.size() >= names_max) return {longest, false};
         const auto [place, news] = names_.try_emplace(name, Wait{shortest, now});

@@ -89,14 +89,14 @@ TimePoint RequestedTimers::next_poll() const {
         if (waiter.until > now_) next = std::min(next, waiter.until);
     }
     if (!waiters_.empty()) return std::min(next, schedule_.next());
-    // An answer wakes the loop.
+    // A reply wakes the loop.
     if (asking_) return never;
     next = used_at_ + options_.idle_max;
     if (unwanted_ || !joined_) return next;
     return std::min(next, std::max(schedule_.next(), used_at_ + unwanted_grace));
 }
 
-// --- Those who wait -----------------------------------------------------------------------------
+// --- Waiting requests ---------------------------------------------------------------------------
 
 void RequestedTimers::answer_overdue() {
     Waiters answered;
@@ -165,7 +165,7 @@ void RequestedTimers::ask() {
 void RequestedTimers::on(Taken& taken) {
     asking_ = false;
     asking_for_first_ = false;
-    // While more is due, those behind the first have not had their turn yet.
+    // While more timers are due, the requests behind the first have not been served.
     const bool all = !taken.taken || taken.taken->wake_at > now_;
     for (auto& waiter : waiters_) {
         if (all && waiter.look == TimerWaiter::Look::asked) {

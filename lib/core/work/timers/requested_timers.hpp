@@ -1,5 +1,5 @@
 /// @file
-/// One namespace of `TimerRequests`: who waits for its timers.
+/// One namespace of `TimerRequests`, with its waiting requests.
 
 #pragma once
 
@@ -22,49 +22,50 @@
 
 namespace routemaster::detail {
 
-/// The error of one who can get nothing now, because this process ends.
+/// The error of requests while this process ends.
 [[nodiscard]] Error timers_stopping();
 
-/// A request that waits, or begins to.
+/// A waiting request.
 struct TimerWaiter {
     TimerRequest request;
     std::function<void(Result<std::vector<FiredTimer>>)> done;
-    TimePoint until{};  ///< When it is answered in any case.
+    TimePoint until{};  ///< When the request is completed, even without timers.
 
-    /// How far it has come. Nobody is sent away before the store was asked on its behalf.
+    /// How far the store was asked on behalf of the request. A request is not completed without
+    /// timers before the store was asked.
     enum class Look : std::uint8_t { none, asked, answered };
     Look look = Look::none;
 
     [[nodiscard]] bool gone() const noexcept { return request.gone && request.gone->load(); }
 };
 
-/// A listener on behalf of the first of those who wait. Thread safety: none.
+/// A listener for the first waiting request. Thread safety: none.
 class RequestedTimers {
 public:
-    /// The store and the options must outlive it.
+    /// The store and the options must outlive the object.
     RequestedTimers(Store& store, std::string space, const TimerRequestsOptions& options,
                     TimePoint now);
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    /// Takes a request; a later poll answers it.
+    /// Adds a request; a later poll completes it.
     void wait(TimerWaiter waiter);
 
-    /// Answers all who wait with an error, but one that the store is being asked for.
+    /// Completes all requests with an error, except for the request of a `TakeTimers` under way.
     void refuse_waiting(const Error& error);
 
-    /// Asks for nothing any more, and leaves. Poll it until it is `over`, a second after the
-    /// deadline at the latest.
+    /// Stops taking timers and leaves the listeners. Poll until `over`, at most a second after the
+    /// deadline.
     void close(TimePoint deadline);
     [[nodiscard]] bool over() const noexcept { return over_; }
 
-    /// Does what is due, and returns when to call again.
+    /// Does the due work and returns when to poll next.
     TimePoint poll(TimePoint now);
 
-    /// Whether nobody has wanted anything of it for so long.
+    /// Whether the namespace has been unused for `idle_max`.
     [[nodiscard]] bool idle() const noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size(); }
-    /// Those of them whose wait is 0.
+    /// Waiting requests with a wait of 0.
     [[nodiscard]] std::size_t passing() const noexcept;
 
 private:
@@ -76,9 +77,9 @@ private:
     struct Left {};
     using Event = std::variant<Taken, Left>;
 
-    /// For how long nobody waits before the store is told.
+    /// How long no request must wait before the store is told.
     static constexpr Duration unwanted_grace{20};
-    /// How long the store is awaited beyond the deadline of the end.
+    /// How long to wait for the store after the deadline.
     static constexpr Duration leave_timeout{1'000};
 
     void on(Taken& taken);
@@ -87,7 +88,7 @@ private:
     void answer_overdue();
     void ask();
     void leave();
-    /// Whether the store is being asked on behalf of the first one.
+    /// Whether a `TakeTimers` is under way for this request.
     [[nodiscard]] bool served(Waiters::const_iterator waiter) const {
         return asking_for_first_ && waiter == waiters_.begin();
     }
@@ -102,12 +103,12 @@ private:
     AcquireSchedule schedule_;
     TimePoint now_;
     TimePoint used_at_;
-    Waiters waiters_;  // In the order in which they came.
+    Waiters waiters_;  // In the order of arrival.
     std::optional<Error> trouble_;
     bool asking_ = false;
     bool asking_for_first_ = false;
     bool joined_ = false;
-    bool unwanted_ = false;  // The store was told that nobody waits.
+    bool unwanted_ = false;  // The store was told that no request waits.
     std::optional<TimePoint> close_at_;
     bool leaving_ = false;
     bool over_ = false;

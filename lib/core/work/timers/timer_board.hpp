@@ -1,5 +1,5 @@
 /// @file
-/// Where the loop of a listener leaves timers for its threads, and finds what became of them.
+/// The exchange of timers between the loop of a listener and its threads.
 ///
 ///     loop ──offer──► waiting ──next──► under way ──end──► ended ──take──► loop
 ///                        └──────withdraw──────► loop
@@ -24,70 +24,70 @@
 
 namespace routemaster::detail {
 
-/// What became of a firing.
+/// The end of a firing.
 struct EndedTimer {
     std::string id{};
     std::uint32_t retries = 0;
     TimePoint confirm_by = never;
     std::int64_t firing = 0;
     bool handled = false;
-    std::shared_ptr<const FollowUps> follow_ups{};  ///< Null: none.
-    bool given_up = false;                          ///< It failed for good, and is to be DEAD.
+    std::shared_ptr<const FollowUps> follow_ups{};  ///< Null without follow-ups.
+    bool given_up = false;                          ///< Failed for good: to become DEAD.
     std::string reason{};                           ///< Why it is given up.
 };
 
-/// Timers that wait for a slot, and those that ended. A slot is a timer that was begun and has not
-/// ended, whichever thread or responder has it.
+/// Timers waiting for a slot, and timers that ended. A begun timer takes a slot until its end, in a
+/// thread or in a responder.
 ///
-/// One lock for all, taken once for each timer by the threads and once for each turn by the loop.
-/// Threads are woken one at a time, and wake the next when there is more. The loop is woken when it
-/// should take more timers, and when one ended while it was not looking by itself anyway.
+/// There is one lock. A thread takes it once per timer, the loop once per poll. Threads are woken
+/// one at a time, and each wakes the next when timers remain. The loop is woken to take more
+/// timers, and when a timer ended, unless the loop polls anyway.
 ///
-/// Thread safety: all members may be called from any thread. It may outlive the listener.
+/// Thread safety: all members from any thread. The object may outlive the listener.
 class TimerBoard {
 public:
-    /// What the loop finds.
+    /// News for the loop.
     struct Report {
         std::vector<EndedTimer> ended{};
         std::size_t waiting = 0;
         std::size_t running = 0;
     };
 
-    /// How long what ended may lie here while others wait and end quickly.
+    /// How long an ended timer may stay here while timers wait and end quickly.
     static constexpr Duration look_interval{2};
 
     explicit TimerBoard(std::size_t slots) : slots_{slots} {}
 
     // --- For the loop ---------------------------------------------------------------------------
 
-    /// Calls `wake`, from any thread, when the loop should look.
+    /// Calls `wake`, from any thread, when the loop should poll.
     void wake_with(std::function<void()> wake);
 
     /// Adds timers.
     void offer(std::vector<FiredTimer> fresh);
 
-    /// Takes what has come. `looks`: the loop comes again within `look_interval` while some wait.
+    /// Takes the news. `looks`: the loop will poll within `look_interval` while timers wait.
     [[nodiscard]] Report take(bool looks);
 
-    /// Takes away the timers that wait.
+    /// Takes away the waiting timers.
     [[nodiscard]] std::vector<FiredTimer> withdraw();
 
-    /// Lets the threads go: `next` returns nothing from now on, and what ends is not kept.
+    /// Ends the threads: `next` returns nothing from now on. Later ends are dropped.
     void close();
 
     [[nodiscard]] std::size_t running() const;
     [[nodiscard]] std::size_t waiting() const;
 
-    // --- For those who handle timers ------------------------------------------------------------
+    // --- For threads ----------------------------------------------------------------------------
 
-    /// Reports the timer that ended, if any, and waits for the next, which has a slot from now on.
-    /// Nothing at the end.
+    /// Reports the end of a timer, if any, and waits for the next timer, which takes a slot.
+    /// Nothing after `close`.
     [[nodiscard]] std::optional<FiredTimer> next(std::optional<EndedTimer> ended);
 
-    /// The next timer; nothing when there is none now.
+    /// The next timer, which takes a slot; nothing when no timer may begin now.
     [[nodiscard]] std::optional<FiredTimer> next_now();
 
-    /// Reports a timer, whose slot is free from now on. Once.
+    /// Reports the end of a timer and frees its slot. Call once.
     void end(EndedTimer ended);
 
 private:
@@ -98,15 +98,15 @@ private:
 
     const OwnerProcess process_{"timer listener"};
     const std::size_t slots_;
-    mutable std::mutex mutex_;  // Guards the rest; held while waking, so no wake comes late.
+    mutable std::mutex mutex_;  // Guards the rest. Locked during `wake_`, so no call comes late.
     IdleThreads idle_;
     std::deque<FiredTimer> waiting_;
-    std::size_t refill_ = 0;  // When so few wait, the loop is woken to take more.
+    std::size_t refill_ = 0;  // When this few timers wait, the loop is woken to take more.
     std::size_t running_ = 0;
     std::vector<EndedTimer> ended_;
     std::function<void()> wake_;
     bool looks_ = false;
-    bool woken_ = false;  // The loop was woken, and has not looked since.
+    bool woken_ = false;  // The loop was woken and has not polled since.
     bool closed_ = false;
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t logged_id_max = 64;
 constexpr std::size_t logged_error_max = 1'000;
 
-/// The text of the exception that is being handled.
+/// The text of the current exception.
 std::string text_of_current() {
     try {
         throw;
@@ -32,7 +32,7 @@ std::string text_of_current() {
     }
 }
 
-/// What becomes of a timer that was not handled.
+/// What happens to a timer after a failure.
 const char* fate_of(const Timer& timer, bool for_good) {
     if (timer.confirm_by == never) return "it is gone";
     return for_good || timer.last() ? "it becomes DEAD" : "it fires again";
@@ -120,7 +120,7 @@ void TimerLoop::begin() {
     }
 }
 
-// --- A turn -------------------------------------------------------------------------------------
+// --- A poll -------------------------------------------------------------------------------------
 
 TimePoint TimerLoop::poll(TimePoint now) {
     const bool set_back = now < now_;
@@ -190,7 +190,7 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
                 .retries_max = fired.retries_max,
                 .confirm_by = fired.confirm_by,
                 .firing = fired.firing};
-    // It may have been given to another listener since.
+    // The timer may have been fired again since.
     if (clock_.now() >= timer.confirm_by) {
         log_failure(options_.log, timer, "its time was over before it began");
         return end_of(timer, false);
@@ -237,7 +237,7 @@ void TimerLoop::remember(const std::shared_ptr<TimerResponse>& response) {
 }
 
 void TimerLoop::run_inside() {
-    // Each at most once: a handler that ends at once frees its slot for the next.
+    // Each slot at most once: a handler that returns at once frees its slot for the next timer.
     for (std::size_t i = 0; i < slots_; ++i) {
         auto fired = board_->next_now();
         if (!fired) return;
@@ -264,7 +264,7 @@ void TimerLoop::drop_waiting() {
                                " without retries are lost, the others fire again");
 }
 
-// --- What the store says ------------------------------------------------------------------------
+// --- Replies of the store -----------------------------------------------------------------------
 
 void TimerLoop::on(Replied& replied) {
     for (std::size_t i = 0; i < replied.confirmations.size(); ++i) {
@@ -292,7 +292,7 @@ void TimerLoop::took(Outcome& outcome) {
 
 void TimerLoop::confirmed(Confirmation& confirmation, Outcome& outcome) {
     if (!outcome) return not_confirmed(confirmation, outcome.error());
-    // One that could not be given up any more fires again, and is refused again.
+    // A timer not given up in time fires again, and is refused again.
     if (confirmation.timer.given_up) return;
     const auto* completed = std::get_if<CompletedTimer>(&*outcome);
     const auto what =
@@ -383,7 +383,7 @@ void TimerLoop::send() {
     steps.reserve(confirmations_.size() + 1);
     for (const auto& each : confirmations_) steps.push_back(confirmation(each.timer));
     unconfirmed_ += confirmations_.size();
-    // What is confirmed and what is taken travel together, and share a commit.
+    // Confirmations and `TakeTimers` are submitted together and share a commit.
     if (ask) {
         schedule_.asked(now_);
         asking_ = true;
@@ -414,7 +414,7 @@ void TimerLoop::leave() {
 
 void TimerLoop::on(Left& left) {
     left_ = true;
-    // The others will find it silent.
+    // The store will find the listener silent.
     if (!left.done) {
         log(LogLevel::warning,
             "could not leave the listeners of " + space_ + ": " + left.done.error().message());
@@ -423,14 +423,14 @@ void TimerLoop::on(Left& left) {
 
 bool TimerLoop::all_ended() const noexcept {
     if (!close_at_ || waiting_ > 0 || !fresh_.empty()) return false;
-    // A handler that runs cannot be stopped, and what it did is confirmed; nobody knows whether
-    // asynchronous ones will ever end.
+    // A running handler cannot be stopped, and its result is confirmed. Asynchronous handlers may
+    // never end: the loop does not wait for them after the deadline.
     if (running_ > 0 && (handler_.handle || !over())) return false;
     const bool settled = left_ && unconfirmed_ == 0 && confirmations_.empty() && retries_.empty();
     return settled || now_ >= settle_by_;
 }
 
-// --- What others see ----------------------------------------------------------------------------
+// --- Status -------------------------------------------------------------------------------------
 
 TimerListenerStatus TimerLoop::status() const {
     const auto read = [](const std::atomic<std::uint64_t>& count) {

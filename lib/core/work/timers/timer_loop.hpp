@@ -1,5 +1,5 @@
 /// @file
-/// The loop of a listener: takes timers, hands them to the threads, and confirms them.
+/// The loop of a listener: takes timers, passes timers to the threads, and confirms them.
 ///
 ///     TakeTimers ──► taken ──► board ──► handled ──► ConfirmTimer ──► confirmed
 ///         ▲                      │                        └─ refused: sent again, until too late
@@ -36,12 +36,12 @@ namespace routemaster::detail {
 
 class TimerResponse;
 
-/// One of the two forms of a handler.
+/// A handler: `handle` or `begin`.
 struct AnyTimerHandler {
     TimerHandler handle{};
     AsyncTimerHandler begin{};
-    /// Set if a timer becomes DEAD at once when the store refuses for good what follows from it:
-    /// the reason, made of what that is and of the store's error.
+    /// If set: when the store refuses the follow-ups of a timer for good, the timer becomes DEAD at
+    /// once. Returns the reason, from the follow-ups and the store's error.
     std::function<Error(const FollowUps&, const Error&)> refusal{};
 };
 
@@ -50,15 +50,15 @@ struct AnyTimerHandler {
 /// Thread safety: as `Active` says; `status` and `trouble` from any thread.
 class TimerLoop final : public Active {
 public:
-    /// The store must outlive it. The options have been checked, and have a name.
+    /// The store must outlive the loop. The options must be checked and have a name.
     TimerLoop(Store& store, std::string space, AnyTimerHandler handler,
               TimerListenerOptions options);
     TimerLoop(const TimerLoop&) = delete;
     TimerLoop& operator=(const TimerLoop&) = delete;
     ~TimerLoop() override;
 
-    /// Makes the threads. Throws `Failure` when it cannot, and is of no use then. Repeating it does
-    /// nothing; `poll` does it, too.
+    /// Starts the threads. Throws `Failure` when it cannot; the object is unusable then. Further
+    /// calls do nothing. Called by `poll`, too.
     void begin();
 
     TimePoint poll(TimePoint now) override;
@@ -66,10 +66,10 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override { return closed_; }
 
-    /// Whether it was polled.
+    /// Whether `poll` or `begin` was called.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// Ends the threads; waits for the handlers that run.
+    /// Ends the threads. Waits for running handlers.
     void join();
 
     [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
@@ -77,25 +77,26 @@ public:
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
-    /// A firing that was handled, and that the store does not know of yet.
+    /// The end of a handled firing, not confirmed by the store yet.
     struct Confirmation {
         EndedTimer timer;
         std::uint32_t refusals = 0;
-        bool in_doubt = false;  ///< A reply was lost: it may be confirmed already.
+        bool in_doubt = false;  ///< A reply was lost: the timer may be confirmed already.
     };
 
-    // What comes back, from whichever thread.
+    // Events, from any thread.
     struct Replied {
         std::vector<Confirmation> confirmations;
         std::vector<Outcome>
-            outcomes;  ///< Theirs, and then that of the question, if there was one.
+            /// Of the confirmations, then of `TakeTimers`, if there was one.
+            outcomes;
     };
     struct Left {
         Result<Done> done;
     };
     using Event = std::variant<Replied, Left>;
 
-    /// What `status` reports; written by the loop alone.
+    /// The numbers in `status`; written by the loop only.
     struct Counts {
         std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint64_t> handled{0};
@@ -103,25 +104,25 @@ private:
         std::atomic<std::uint64_t> late{0};
     };
 
-    /// For how long all slots are taken before the store is told.
+    /// How long all slots must be taken before the store is told.
     static constexpr Duration busy_grace{2};
-    /// How long confirmations are awaited beyond the deadline of the end, and their making.
+    /// How long to wait for confirmations after the deadline, and after the last end of a timer.
     static constexpr Duration settle_timeout{5'000};
 
     void on(Replied& replied);
     void on(Left& left);
     void confirmed(Confirmation& confirmation, Outcome& outcome);
     void took(Outcome& outcome);
-    /// The store said why it could not be confirmed.
+    /// The store refused a confirmation.
     void not_confirmed(Confirmation& confirmation, const Error& error);
     void give_up(EndedTimer timer, std::string reason);
     void too_late(const EndedTimer& timer);
 
-    /// Runs the handler. What has not ended when it returns ends later.
+    /// Runs the handler. Empty if the firing has not ended when the handler returns.
     [[nodiscard]] std::optional<EndedTimer> handle(FiredTimer fired);
-    /// Keeps in mind that a responder may outlive the listener.
+    /// Remembers a response: its responder may outlive the listener.
     void remember(const std::shared_ptr<TimerResponse>& response);
-    /// The step that confirms a firing, with what follows from it, or gives the timer up.
+    /// The step to confirm a firing, with its follow-ups, or to give the timer up.
     [[nodiscard]] Step confirmation(const EndedTimer& timer) const;
     void run_inside();
     void end(EndedTimer timer);
@@ -130,7 +131,7 @@ private:
     void clock_set_back();
     void drop_waiting();
     void send();
-    /// The question, if it is time for one.
+    /// The `TakeTimers` to send, if due.
     [[nodiscard]] std::optional<TakeTimers> question();
     void leave();
     [[nodiscard]] bool over() const noexcept { return close_at_ && now_ >= *close_at_; }
@@ -144,7 +145,7 @@ private:
     const std::string space_;
     const AnyTimerHandler handler_;
     const TimerListenerOptions options_;
-    const Clock& clock_;  // For handlers: the loop is told the time.
+    const Clock& clock_;  // For handlers. The loop gets the time from `poll`.
     const std::size_t slots_;
     const std::shared_ptr<TimerBoard> board_;
     OwnEventQueue<Event> events_;
@@ -153,19 +154,19 @@ private:
     Prefetch prefetch_;
     TimePoint now_{};
     bool begun_ = false;
-    std::size_t waiting_ = 0;  // As the board last reported; so below.
+    std::size_t waiting_ = 0;  // From the last report, as `running_`.
     std::size_t running_ = 0;
     bool looks_ = false;
-    bool asking_ = false;     // A question is unanswered.
-    bool joined_ = false;     // One was sent.
-    bool told_busy_ = false;  // The last question was for nothing, as all slots were taken.
+    bool asking_ = false;     // A `TakeTimers` is under way.
+    bool joined_ = false;     // A `TakeTimers` was sent.
+    bool told_busy_ = false;  // The last `TakeTimers` had the limit 0, as all slots were taken.
     std::optional<TimePoint> full_since_;
-    std::vector<FiredTimer> fresh_;  // Taken, and not yet on the board.
+    std::vector<FiredTimer> fresh_;  // Taken, not offered yet.
     std::vector<Confirmation> confirmations_;
     std::multimap<TimePoint, Confirmation> retries_;
-    std::size_t unconfirmed_ = 0;  // Sent, and not answered.
+    std::size_t unconfirmed_ = 0;  // Sent, without a reply.
     std::optional<TimePoint> close_at_;
-    TimePoint settle_by_ = TimePoint::min();  // How long confirmations are awaited at the end.
+    TimePoint settle_by_ = TimePoint::min();  // End of the wait for confirmations at the end.
     bool leaving_ = false;
     bool left_ = false;
     bool closed_ = false;
@@ -174,7 +175,7 @@ private:
     std::vector<std::weak_ptr<TimerResponse>> responses_;
     mutable std::mutex trouble_mutex_;  // Guards `trouble_`.
     std::optional<std::string> trouble_;
-    std::vector<std::jthread> threads_;  // The first to end.
+    std::vector<std::jthread> threads_;  // Destroyed first.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// What all copies of a `TimerResponder` share.
+/// The state shared by all copies of a `TimerResponder`.
 
 #pragma once
 
@@ -16,18 +16,18 @@
 
 namespace routemaster::detail {
 
-/// Logs that a timer was not handled, maybe for good, and what becomes of it.
+/// Logs the failure of a timer, and what happens to the timer.
 void log_failure(const Log& log, const Timer& timer, std::string_view error, bool for_good = false);
 
-/// What the loop is to know of a firing that ended. What follows from one that failed is dropped.
+/// The end of a firing, for the loop. The follow-ups of a failed firing are dropped.
 [[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled);
-/// The same of one that is given up.
+/// The end of a firing that is given up, for the loop.
 [[nodiscard]] EndedTimer given_up_timer(TimerContext& timer, std::string_view reason);
 
 /// Reports the end of a firing once. Thread safe.
 class TimerResponse {
 public:
-    /// The clock and the settings are those of `TimerContext`.
+    /// Clock and settings are passed to `TimerContext`.
     TimerResponse(std::shared_ptr<TimerBoard> board, Log log, Timer timer, const Clock& clock,
                   const PublicationOptions& publications)
         : board_{std::move(board)},
@@ -49,7 +49,7 @@ public:
         board_->end(for_good ? given_up_timer(timer_, error) : ended_timer(timer_, false));
     }
 
-    /// The listener ends: nothing more may follow.
+    /// Called when the listener ends: drops the follow-ups so far.
     void abandon() { static_cast<void>(timer_.take_follow_ups()); }
 
 private:
