@@ -1,14 +1,13 @@
--- AckJob: removes a job that was done.
+-- AckJob: removes a job that is done.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 id or 0
 -- Reply: 1, or 0 when the lease is lost.
--- Effect: jobs that wait for it wait for it no more; its record says whether there may be any. Its
---         batch, if it has one, may end.
--- Parts: ruby_acks() gives what only the queues of Ruby Routemaster need, keyed_acks() what only a
---        job with a key needs, job_groups() what only one with an ordering group needs,
---        dependents() what only one needs that others wait for, batches() what only one of a batch
---        needs, queue_names() what only the last job of a queue needs, checks() what only a key of
---        another type needs, throughput() what only the first job of a minute needs.
+-- Effect: releases the jobs that wait for this job; its record says whether there may be any. May
+--         end the batch of the job.
+-- Parts: makes functions only when needed: ruby_acks() for `main` and `aux`, keyed_acks() for a job
+--        with a key, job_groups() for an ordering group, dependents() for a job with dependents,
+--        batches() for a job in a batch, queue_names() for the last job of a queue, checks() for a
+--        key of another type, throughput() for the first job of a minute.
 local q, job, worker, fence, id = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 if q == 'main' or q == 'aux' then return ruby_acks()(q, job, worker, fence) end
 local leases = P .. 'routemaster:leases:' .. worker
@@ -22,19 +21,20 @@ local jobs, own_id, grouped, awaited, batched
 local function take()
     jobs = redis.call('SCARD', KEYS[1])
     own_id = tonumber(redis.call('ZSCORE', P .. ids, job))
-    -- An equal job that has a key may have that id.
+    -- An equal job with a key may have the id.
     if id ~= '0' and own_id and own_id ~= tonumber(id) then return nil end
     local record = redis.call('HGET', P .. records, job)
-    -- Few have an ordering group or are waited for, and few others these words.
+    -- Few jobs have an ordering group or dependents. A match elsewhere in the record does no harm.
     grouped = record and string.find(record, 'group', 1, true)
     awaited = record and string.find(record, '\165after', 1, true)
     batched = record and string.find(record, '\165batch', 1, true) and record
     if grouped or awaited then select(2, checks())(q) end
-    -- The oldest are at the tail.
+    -- The oldest jobs are at the tail.
     return redis.call('LREM', P .. pending, -1, job)
 end
 
--- Only to name a key of another type each is looked at by `expect`, which takes longer.
+-- After an error, `expect` checks each key to name the one of another type. These checks take
+-- longer, so they do not come first.
 local done, taken = pcall(take)
 if not done then
     local expect, expect_queue = checks()

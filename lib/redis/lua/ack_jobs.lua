@@ -1,16 +1,16 @@
--- AckJob, for several jobs, one after the other.
+-- AckJob for several jobs, in order.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, none of Ruby Routemaster's; then of each lease: job,
---       worker, fence, id or 0
--- Parts: ack_job() is that script, as a function of KEYS and ARGV, queue_names() gives what only
---        the last job of a queue needs, checks() what only a key of another type needs,
---        throughput() what only the first job of a minute needs.
--- Reply: a list of what ack_job.lua replies to each, which may be an error.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, not `main` or `aux`; then for each lease: job, worker,
+--       fence, id or 0
+-- Parts: ack_job() is the script for one job, as a function of KEYS and ARGV. queue_names() makes
+--        functions for the last job of a queue, checks() for a key of another type, throughput()
+--        for the first job of a minute.
+-- Reply: a list with the reply of ack_job.lua for each job, which may be an error.
 local q = ARGV[4]
 local ids, records = P .. 'routemaster:ids:' .. q, P .. 'routemaster:job:' .. q
 local count = (#ARGV - 4) / 4
 
--- The leases of each worker: their fences and jobs, and their places among all.
+-- The leases of each worker: their fences and jobs, and their places in the list of all leases.
 local workers, leases_of = {}, {}
 for i = 1, count do
     local job, worker = ARGV[4 * i + 1], ARGV[4 * i + 2]
@@ -25,10 +25,10 @@ for i = 1, count do
     leases.named[at], leases.places[at] = ARGV[4 * i + 4], i
 end
 
--- A job that needs more than to be removed, or stands here twice, is left to ack_job(). What is
--- changed below has the right type when it was read here.
+-- Jobs that only have to be removed are handled together. ack_job() handles jobs with further
+-- needs, and repeated jobs. Each key is read here before any key is changed, which proves its type.
 local replies, plain = {}, {}
--- Jobs that were acquired together mostly have the same record.
+-- Jobs acquired together mostly have equal records.
 local known = {}
 local function needs_more(record)
     if not record then return false end
@@ -62,7 +62,8 @@ local function look()
                 own.places[at] = leases.places[i]
             end
         end
-        -- The oldest are at the tail: mostly these, and some that take longer.
+        -- The oldest jobs are at the tail. Most of the jobs are there, between some that take
+        -- longer.
         own.tail = redis.call('LRANGE', pending, -(#own.jobs + 32), -1)
         if #own.jobs > 0 then plain[#plain + 1] = own end
     end
@@ -79,8 +80,8 @@ if not done then
     error(size)
 end
 
--- Removes those that are in the tail of a worker's PENDING jobs: all at once is faster than one by
--- one. Returns which are not there.
+-- Removes the jobs that stand in the tail of a worker's PENDING jobs. A joint removal is faster
+-- than single removals. Returns the jobs that are not in the tail.
 local function take_of_tail(own)
     local tail, left, found, missing = own.tail, {}, {}, #own.jobs
     for _, job in ipairs(own.jobs) do left[job] = true end

@@ -1,29 +1,30 @@
--- AcquireJobs, for a queue whose jobs have ids: promotes what is due, at most 1,000 jobs, then
--- gives READY jobs to a worker. For the others see acquire_ruby_jobs.lua.
+-- AcquireJobs for a queue whose jobs have ids: promotes up to 1,000 due jobs, then gives READY jobs
+-- to a worker. For `main` and `aux` see acquire_ruby_jobs.lua.
 -- KEYS  1 jobs:instant:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
---       or 0 when it asks for all of its leases, 8 the newest fence it ever got,
---       9 the process of the worker, 10 "1" if the first one is to be explained
--- Parts: rate_limits() gives those for a queue with rate limits, explanations() those that explain
---        a job.
--- Effect: also a heartbeat. Counts the attempt, and ends jobs that have expired, or whose attempts
---         are used up. A process has one job at most that needs isolation; others are put off for
---         up to a second. Nothing is promoted or given while the queue is paused, and no more is
---         given than there are tokens. No more than 4 MiB are given, nor do more end, with their
---         errors, but for the first one.
--- Reply: when the next job falls due or nil, or, when it explains a job, a list of that,
---        job_status() and queue_status() of before; then for each lease its fence, its job, its id,
---        attempts, and timeout or [timeout, metadata]: first those whose reply was lost, then the
---        new ones. Of those that it got before, its fence alone among as many parts.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence known to the
+--       worker, or 0 to get all its leases again, 8 the newest fence the worker ever got, 9 the
+--       process of the worker, 10 "1" to explain the first job
+-- Parts: rate_limits() makes the functions for a queue with rate limits, explanations() those to
+--        explain a job.
+-- Effect: also a heartbeat. Counts the attempt. Ends expired jobs and jobs without attempts left. A
+--         process has at most one job that needs isolation; other jobs that need it are put off by
+--         up to a second. A paused queue promotes and gives nothing. Gives no more jobs than there
+--         are tokens. Gives at most 4 MiB of jobs, and ends at most 4 MiB of jobs with their
+--         errors; the first job of each kind always fits.
+-- Reply: when the next job falls due, or nil; to explain a job, a list of this time, job_status(),
+--        and queue_status() before the acquisition. Then for each lease: fence, job, id, attempts,
+--        and timeout or [timeout, metadata]. First come the leases whose reply was lost, then the
+--        new ones. A lease that the worker got before has its fence and four nils.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
--- A server that lost its newest data gives no fence to a worker again.
+-- A server that lost its newest data must not assign a fence twice.
 fence = math.max(fence, tonumber(ARGV[8]))
 local waiting = expect_queue(q)
--- Whether a worker of the process has a job that needs isolation: `isolated` has the last one.
+-- Whether a process already has a job that needs isolation. The key `isolated` has the lease of the
+-- last one.
 local isolated = P .. 'routemaster:isolated:' .. ARGV[9]
 local holder, held = string.match(redis.call('GET', isolated) or '', '^(%S+) (%d+)$')
 local isolates = holder ~= nil and
@@ -31,7 +32,7 @@ local isolates = holder ~= nil and
 local flags = redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)
 local paused = flags[1] == 1
 local rates = flags[2] == 1 and not paused and rate_limits()(q) or nil
--- Whether jobs have to be placed, and taken, as their records say.
+-- Whether some jobs need their records to be placed and taken in order.
 local has_ranks = waiting > 0 or rates ~= nil
 local explains, before, explained = ARGV[10] == '1', nil, nil
 expect('HLEN', 'counters')
@@ -41,8 +42,8 @@ if redis.call('HSET', P .. 'workers', worker, now) == 1 then note_name('workers'
 
 if rates then rates.begin() end
 
--- Sorts jobs, each with when it falls due, in whose order they are already: of those that fall due
--- together the one that was pushed first goes first.
+-- Sorts jobs with equal due times by their ids, so the job pushed first goes first. The jobs are
+-- already sorted by due time.
 local function sort_by_ids(all)
     local together, jobs = false, {}
     for i, one in ipairs(all) do
@@ -79,10 +80,10 @@ if not paused then
     end
 end
 
--- Parts of the reply for each lease.
+-- The number of reply elements for each lease.
 local width = 5
 local reply, slice, ends = {false}, new_slice(), new_slice()
--- Adds id, attempt and timeout to the lease of a job that has them.
+-- Adds id, attempts and timeout to a lease.
 local function add_attempt(at, id, record)
     reply[at + 1], reply[at + 2], reply[at + 3] = id, record[1], record[4]
 end
@@ -108,7 +109,7 @@ if known < newest then
     end
 end
 
--- Nobody waits: whoever resumes the queue wakes all.
+-- No worker is noted as idle: resuming the queue wakes them all.
 if paused then return reply end
 
 if explains then
@@ -116,7 +117,8 @@ if explains then
     before = queue_status(q)
 end
 
--- Gives jobs to the worker. `taken` has their ids and records, and `texts` what they are to do.
+-- Gives jobs to the worker. `taken` has the jobs with their ids and records, `texts` the jobs as
+-- they were pushed.
 local function give(taken, texts)
     local format, prefix, jobs = string.format, q .. '\0', taken.jobs
     local fields = {'newest', format('%d', fence + #jobs)}
@@ -127,7 +129,7 @@ local function give(taken, texts)
     end
     for i = 1, #jobs do
         fence = fence + 1
-        -- As a text: Redis formats numbers slowly.
+        -- As text, because Redis formats numbers slowly.
         fields[2 * i + 1], fields[2 * i + 2] = format('%d', fence), prefix .. jobs[i]
         reply[at + 1], reply[at + 2] = fence, texts[i]
         add_attempt(at + 2, taken.ids[i], taken.records[i])
@@ -143,7 +145,7 @@ end
 local room = limit - (#reply - 1) / width
 if room > 0 and rates then room = rates.room(room) end
 for _ = 1, room > 0 and 10 or 0 do
-    -- `unpack` takes no more at once.
+    -- `unpack` takes no more elements at once.
     local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends, isolates)
     local got = #taken.jobs
     if explains and not explained and got > 0 then
@@ -164,20 +166,20 @@ end
 local opens_at = rates and rates.opens_at()
 if rates then
     local opened = opens_at ~= nil and opens_at <= now
-    -- Another worker may have room for what this one has none for.
+    -- Another worker may have room for jobs that this worker has no room for.
     if opened and rates.room(1) > 0 then wake(q, -1) end
     more = more or opened or rates.goes_on()
     rates.save()
 end
 if more then
-    -- Who is told of a token comes by itself.
+    -- The worker polls when there is a token, without a wake-up.
     reply[1] = rates and rates.next() or now
 else
     local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. q, 0, 0, 'WITHSCORES')[2]
     if first then reply[1] = math.max(tonumber(first), now) end
     if opens_at and (not reply[1] or opens_at < reply[1]) then reply[1] = opens_at end
     if rates and reply[1] then reply[1] = math.max(reply[1], rates.next()) end
-    -- Workers poll once a day at least; of a queue that nobody uses any more nothing stays.
+    -- Workers poll at least once a day, so the key of an unused queue expires.
     redis.call('SET', P .. 'routemaster:waiting:' .. q, reply[1] or 9007199254740991, 'EX', 172800)
 end
 if explained then reply[1] = {reply[1], explained, before} end

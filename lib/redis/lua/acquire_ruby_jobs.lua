@@ -1,43 +1,44 @@
--- AcquireJobs, for a queue of Ruby Routemaster's: promotes what is due, at most 1,000 jobs, then
--- gives READY jobs to a worker.
+-- AcquireJobs for `main` and `aux`: promotes up to 1,000 due jobs, then gives READY jobs to a
+-- worker.
 -- KEYS  1 jobs:instant:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence the worker knows,
---       or 0 when it asks for all of its leases, 8 the newest fence it ever got, 9... where it can
---       deliver to: "" for URLs, or the name of a callback
--- Parts: deliveries() gives those for jobs that are promoted or given; of these turns() gives those
---        that only a mixed fleet needs.
--- Effect: also a heartbeat. A delivery that waits for longer than any may is due now. A delivery
---         job whose group is closed is blocked instead of given. In a mixed fleet, what is blocked
---         comes back, and jobs wait for their turn where they are. No more than 4 MiB are given,
---         but for the first one.
--- Reply: when the next job falls due or nil; then for each lease its fence and its job: first those
---        whose reply was lost, then the new ones. Of those that it got before, its fence and nil.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence known to the
+--       worker, or 0 to get all its leases again, 8 the newest fence the worker ever got, 9... the
+--       destinations of the worker: "" for URLs, or the name of a callback
+-- Parts: deliveries() makes the functions to promote and give jobs; its turns() makes those for a
+--        mixed deployment.
+-- Effect: also a heartbeat. A delivery that would wait longer than the longest wait is due now. A
+--         delivery job whose ordering group has no free place is blocked instead of given. In a
+--         mixed deployment, blocked jobs come back, and READY jobs wait for a turn where they are.
+--         Gives at most 4 MiB of jobs; the first job always fits.
+-- Reply: when the next job falls due, or nil; then for each lease its fence and its job. First come
+--        the leases whose reply was lost, then the new ones. A lease that the worker got before has
+--        its fence and nil.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases, newest_given = P .. 'routemaster:leases:' .. worker, tonumber(ARGV[8])
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
--- A server that lost its newest data gives no fence to a worker again.
+-- A server that lost its newest data must not assign a fence twice.
 fence = math.max(fence, newest_given)
 local is_main = q == 'main'
 local in_turns = mixed and is_main
 -- Queues in which jobs are SCHEDULED and PENDING.
 local parts = is_main and {'main', 'main:callbacks'} or {q}
 
--- Lists of READY jobs that the worker may take: those for the callback `name`, or, without one, for
--- all; first those that anybody may end.
+-- Lists of READY jobs for this worker: each list for a callback `name`, or, with a nil name, for
+-- URLs. The first list has deliveries without a subscriber, which any worker may end.
 local sources = {}
 if is_main then sources[1] = {name = '', list = P .. 'routemaster:callback:'} end
 for i = 9, is_main and #ARGV or 9 do
     local name = is_main and ARGV[i] ~= '' and ARGV[i] or nil
     sources[#sources + 1] = {name = name, list = name and sources[1].list .. name or KEYS[1]}
-    -- As callback.lua has it, of what only ours deliver to URLs.
+    -- Unreadable batches, which only routemaster delivers to URLs; see callback.lua.
     if is_main and not name then
         sources[#sources + 1] = {name = true, list = P .. 'routemaster:unreadable'}
     end
 end
 
--- When the first SCHEDULED job of each part falls due, or false.
+-- Returns when the first SCHEDULED job of each queue in `parts` falls due, or false.
 local function first_dues()
     local dues = {}
     for i, part in ipairs(parts) do
@@ -47,7 +48,7 @@ local function first_dues()
     return dues
 end
 
--- The sources in which there is something. One that cannot be read has nothing.
+-- Returns the sources that have jobs. A source with an unreadable key counts as empty.
 local function filled()
     local found = {}
     for _, source in ipairs(sources) do
@@ -57,8 +58,8 @@ local function filled()
     return found
 end
 
--- Deliveries that wait for longer than any may were put off by a clock that had run ahead: they are
--- due now.
+-- Makes deliveries due now that would wait longer than the longest wait: a clock that was ahead put
+-- them off.
 local function hasten(part)
     local latest, scheduled = now + 3660000, P .. 'jobs:scheduled:' .. part
     local late = redis.pcall('ZRANGE', scheduled, '+inf', '(' .. string.format('%d', latest),
@@ -74,12 +75,13 @@ if is_main then
     for _, part in ipairs(parts) do hasten(part) end
 end
 
--- All that may be changed is checked before anything is. Most acquisitions find nothing.
+-- Everything that may change is checked before the first change. Most acquisitions find nothing and
+-- skip these checks.
 expect('LLEN', 'jobs:instant:' .. q)
 local dues, ready = first_dues(), filled()
 local untidy = is_main and not mixed and redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
 untidy = type(untidy) == 'string' and untidy
--- Whether a job may become PENDING in any part.
+-- Whether a job may become PENDING in both queues of `parts`.
 local in_parts = in_turns or untidy or dues[2]
 for _, source in ipairs(ready) do in_parts = in_parts or source.name == true end
 local finds_nothing = not in_turns and not untidy and #ready == 0 and
@@ -116,7 +118,8 @@ end
 local function acquire()
     local batch_of, subscriber_of, callback_in, concurrency_in, may_run, offer_to, make_ready, tidy,
         set_fields, new_slice, turns = deliveries()
-    -- Whether it is still known what is due and READY, and whether there is more to do.
+    -- `is_known` says that `dues` and `ready` are still valid. `more` says that there is more to
+    -- do.
     local is_known, more = not in_turns and not untidy, false
     local take_turns, take_turn, take_called, release
     if in_turns then
@@ -124,12 +127,12 @@ local function acquire()
         release(1000)
         more = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
     elseif untidy then
-        -- A group that cannot be read holds nobody back.
+        -- An unreadable group blocks no job.
         local read, done = pcall(tidy, untidy)
         if done or not read then redis.call('SREM', P .. 'routemaster:untidy', untidy) end
     end
 
-    -- What comes back is promoted when all of it has, and so in order.
+    -- Unblocked jobs are promoted only after all have been unblocked, which keeps their order.
     if not in_turns or not more then
         local due, kinds = {}, 0
         for i, part in ipairs(parts) do
@@ -156,13 +159,13 @@ local function acquire()
         if reply[i] then slice.add(#reply[i]) end
     end
 
-    -- Gives jobs to the worker, PENDING in a queue.
+    -- Gives jobs to the worker; they become PENDING in the queue `part`.
     local function give(jobs, part)
         local format, prefix = string.format, part .. '\0'
         local fields = {'newest', format('%d', fence + #jobs)}
         for i, job in ipairs(jobs) do
             fence = fence + 1
-            -- As a text: Redis formats numbers slowly.
+            -- As text, because Redis formats numbers slowly.
             fields[2 * i + 1], fields[2 * i + 2] = format('%d', fence), prefix .. job
             reply[#reply + 1] = fence
             reply[#reply + 1] = job
@@ -175,7 +178,7 @@ local function acquire()
         redis.call('SADD', P .. 'routemaster:queues', q)
     end
 
-    -- The callback and the concurrency of a subscriber, which do not change meanwhile.
+    -- The callback and concurrency of a subscriber. Neither changes during this step.
     local subscribers = {}
     local function subscriber(token)
         local found = subscribers[token]
@@ -192,9 +195,9 @@ local function acquire()
         return found
     end
 
-    -- Gives the worker up to `most` READY jobs of a source. What is not among the first of its
-    -- group any more is blocked, and what is for somebody else goes there. Then the source is
-    -- `drained` if it is known to have no more.
+    -- Gives the worker up to `most` READY jobs of a source. Jobs no longer among the first of their
+    -- group are blocked. Jobs for another destination move there. The source is then `drained` if
+    -- it is known to be empty.
     local function take(source, most)
         local name, got, popped = source.name, 0, 0
         while got < most and popped < 10000 and not slice.full and not source.drained do
@@ -279,7 +282,7 @@ for _, due in ipairs(dues) do
 end
 for _, source in ipairs(sources) do
     if source.name ~= '' and source.name ~= true then
-        -- Workers poll once a day at least; of a queue that nobody uses any more nothing stays.
+        -- Workers poll at least once a day, so the key of an unused queue expires.
         redis.call('SET', P .. 'routemaster:waiting:' .. (source.name and parts[2] or q),
             reply[1] or 9007199254740991, 'EX', 172800)
     end

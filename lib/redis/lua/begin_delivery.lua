@@ -1,13 +1,13 @@
--- BeginDelivery: begins the delivery of the batch that a leased delivery job names.
+-- BeginDelivery: begins the delivery of the batch named by a leased delivery job.
 -- KEYS  1 jobs:index:main
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter,
---       10 concurrency_max, 11 pause
--- Effect: seals the batch and records the attempt; or releases the job until the throttle's wait is
---       over or its group has a free place; or ends a batch without a subscriber or events.
--- Reply: 0 lease lost, 1 throttled, 2 vanished, 3 at its limit, or for a delivery: uid, creation
--- time,
---       attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
---       dead_max, health_points, messages.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter, 10
+--       concurrency_max, 11 pause
+-- Effect: seals the batch and records the attempt. Or releases the job until its wait is over or
+--         its ordering group has a free place. Or ends a batch without a subscriber or without
+--         events.
+-- Reply: 0 lease lost; 1 throttled; 2 vanished; 3 at its limit; or for a delivery: uid, creation
+--        time, attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max,
+--        age_max, dead_max, health_points, messages.
 
 -- As in routemaster/health.hpp.
 local function retry_time(wait)
@@ -50,7 +50,7 @@ local health = tonumber(known[6]) or 100
 local attempted = tonumber(known[7])
 if health < 100 then
     local wait = attempted and math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5) or 0
-    -- An attempt that is further ahead was made while the clock was.
+    -- An attempt further ahead was made while the clock was ahead.
     if wait > 0 and math.abs(now - attempted) >= wait then wait = 0 end
     wait = math.max(wait, tonumber(ARGV[11]))
     if wait > 0 then
@@ -65,7 +65,8 @@ if health < 100 then
 end
 
 if not mixed then
-    -- When a group's limit shrinks, its READY jobs beyond it are blocked as workers meet them.
+    -- After the limit of a group shrinks, workers block READY jobs beyond the limit as they find
+    -- them.
     local concurrency = tonumber(known[5]) or 1
     local window = math.min(concurrency, tonumber(known[8]) or group_start)
     local limit = math.max(1, math.min(window, tonumber(ARGV[10])))

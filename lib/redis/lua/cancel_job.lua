@@ -1,8 +1,8 @@
 -- CancelJob: removes a job that no worker has, or asks its worker to stop.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
--- Effect: the leases of the worker say which of their jobs were cancelled; see lease.lua.
--- Reply: 1 when it is gone, or 0 when there is no such job, or 2 when its worker is to stop.
+-- Effect: for a leased job, `cancelled` in the leases of its worker names the job; see lease.lua.
+-- Reply: 1 when the job is removed, 0 when it does not exist, 2 when its worker was asked to stop.
 local q = ARGV[4]
 expect_queue(q)
 expect('HLEN', 'counters')

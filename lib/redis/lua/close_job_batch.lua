@@ -2,7 +2,7 @@
 -- KEYS  1 routemaster:job_batches
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 id
 -- Effect: ends the batch when none of its jobs waits or runs.
--- Reply: 1, or 0 when there is none.
+-- Reply: 1, or 0 when the batch does not exist.
 local id = tonumber(ARGV[4])
 local key = batch_key(id)
 expect('HLEN', string.sub(key, #P + 1), 'counters', batch_names)

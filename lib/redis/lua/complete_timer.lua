@@ -1,12 +1,12 @@
--- CompleteTimer: confirms a FIRED timer, pushes jobs, publishes events, and posts timers.
--- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, 7 its entry in `et`,
---       or "" for any, 8 how many pushes, 9 how many publications; then each push, each publication
---       and each timer as in complete_job.lua
--- Parts: confirm_timer(), push_job(), publish_event() and post_timer() are these scripts, as
---        functions of KEYS and ARGV.
--- Effect: all that those do, or nothing: what they may meet is checked before anything is changed.
--- Reply: as that of complete_job.lua; 0 when no such firing waits for it.
+-- CompleteTimer: confirms a FIRED timer, pushes jobs, publishes events and posts timers.
+-- KEYS  1 {namespace}:et
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 how often the timer came back, 7 its score
+--       in `et`, or "" for any, 8 number of pushes, 9 number of publications; then the pushes,
+--       publications and timers as in complete_job.lua
+-- Parts: confirm_timer(), push_job(), publish_event() and post_timer() are the scripts of these
+--        names, as functions of KEYS and ARGV.
+-- Effect: the effects of all these scripts, or none: everything is checked before the first change.
+-- Reply: as in complete_job.lua; 0 when no such firing waits for its confirmation.
 read_follow_ups(8)
 local moving = expect_timers_of(ARGV)
 if type(moving) == 'table' then return moving end

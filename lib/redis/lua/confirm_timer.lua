@@ -1,12 +1,13 @@
--- ConfirmTimer: forgets a FIRED timer.
--- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, or "" for any firing,
---       7 its entry in `et`, or "" for any
--- Parts: turns() gives tell_again(), which is only needed when it would have come back next.
--- Effect: a timer that Node posted again while it was FIRED stays.
--- Reply: 1, or 0 when no such firing waits for it.
+-- ConfirmTimer: confirms a FIRED timer, which removes the timer.
+-- KEYS  1 {namespace}:et
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 how often the timer came back, or "" for any
+--       firing, 7 its score in `et`, or "" for any
+-- Parts: turns() makes tell_again(), which is needed only when this timer would have come back
+--        next.
+-- Effect: a timer posted again by Node while FIRED stays.
+-- Reply: 1, or 0 when no such firing waits for its confirmation.
 local id = ARGV[5]
--- These fail, too, when their key has another type than it should have.
+-- These reads also fail when their key has another type than expected.
 local back = redis.call('ZSCORE', fired, id)
 if not back then return 0 end
 if redis.call('ZSCORE', pending, id) then

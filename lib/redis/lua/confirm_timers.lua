@@ -1,14 +1,14 @@
--- ConfirmTimer, for several timers of one namespace, one after the other.
--- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space; then of each timer: id, how often it came back, or ""
---       for any firing, its entry in `et`, or "" for any
--- Parts: confirm_timer() is that script, as a function of KEYS and ARGV.
--- Reply: a list of what confirm_timer.lua replies to each, which may be an error.
+-- ConfirmTimer for several timers of one namespace, in order.
+-- KEYS  1 {namespace}:et
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace; then for each timer: id, how often the timer came
+--       back, or "" for any firing, its score in `et`, or "" for any
+-- Parts: confirm_timer() is the script for one timer, as a function of KEYS and ARGV.
+-- Reply: a list with the reply of confirm_timer.lua for each timer, which may be an error.
 local count = (#ARGV - 4) / 3
 local function id_of(i) return ARGV[2 + 3 * i] end
 
--- The timers that only have to be forgotten, and those of which it is noted how long they may take.
--- What is changed then has the right type when it was read here.
+-- Finds the timers that only have to be removed, and those with an entry in `confirm`. Each key is
+-- read here before any key is changed, which proves its type.
 local function look()
     local ids, plain, noted, met = {}, {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

@@ -1,7 +1,7 @@
 -- DeleteJob: deletes a job that no worker has.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
--- Reply: 1, or 0 when there is no such job, or 2 when it is PENDING.
+-- Reply: 1, or 0 when the job does not exist, or 2 when it is PENDING.
 local q = ARGV[4]
 expect_queue(q)
 local id = tonumber(ARGV[5])

@@ -1,9 +1,9 @@
--- DeliverBatch: lets the delivery job of a queued batch fall due now.
+-- DeliverBatch: makes the delivery job of a queued batch due now.
 -- KEYS  1 batches:{uid}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid
--- Effect: a SCHEDULED job becomes READY, and blocked while others of its group are before it. A job
---         that another program lost comes back.
--- Reply: 0, or 1 when there is no such batch, or 2 when it is under way.
+-- Effect: a SCHEDULED job becomes READY. The job is blocked when too many batches of its group are
+--         before it. A job that another program lost is created again.
+-- Reply: 0, or 1 when the batch does not exist, or 2 when its delivery is under way.
 local token, uid = ARGV[4], ARGV[5]
 if redis.call('LINDEX', KEYS[1], 0) ~= token then return 1 end
 local state = delivery_state(uid)

@@ -1,8 +1,8 @@
 -- DropBatch: drops a queued batch and its delivery job.
 -- KEYS  1 batches:{uid}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid
--- Effect: frees its place in its group.
--- Reply: 0, or 1 when there is no such batch, or 2 when it is under way.
+-- Effect: frees the place of the batch in its ordering group.
+-- Reply: 0, or 1 when the batch does not exist, or 2 when its delivery is under way.
 local token, uid = ARGV[4], ARGV[5]
 if redis.call('LINDEX', KEYS[1], 0) ~= token then return 1 end
 expect_batch(token)

@@ -1,18 +1,18 @@
--- DropOldestBatches: drops the DEAD batches that died first, then the oldest others and their jobs,
---                    skipping those under delivery.
+-- DropOldestBatches: drops the oldest DEAD batches, then the oldest queued batches and their jobs.
+-- Skips batches whose delivery is under way.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 limit
--- Effect: looks at no more than 1,000 batches beyond the limit.
+-- Effect: checks at most 1,000 batches beyond the limit.
 -- Reply: batches dropped, events dropped.
 
--- All keys are checked before anything is changed.
+-- All keys are checked before the first change.
 expect_queue('main')
 expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
 local limit = tonumber(ARGV[4])
 local checked = {}
 
--- The first `most` batches of an index, each with its subscriber, which is element `place` of its
--- list; a batch that is gone has none.
+-- Returns the first `most` batches of an index, each with its subscriber, which is element `place`
+-- of its list. A batch that is gone has no subscriber.
 local function first_of(index, most, list, place)
     local found = {}
     for i, uid in ipairs(redis.call('ZRANGE', index, 0, most - 1)) do

@@ -1,7 +1,8 @@
--- DueRecurringJobs: returns the recurring jobs that are due, and when the next one is.
+-- DueRecurringJobs: returns the recurring jobs that are due, and when the next one is due.
 -- KEYS  1 routemaster:recurring:due
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 limit
--- Reply: now, when the next of the others is due or nil, then recurring_reply() for each.
+-- Reply: now; when the next job is due beyond the listed ones, or nil; then recurring_reply() for
+--        each job.
 local limit = tonumber(ARGV[4])
 local found = redis.call('ZRANGE', KEYS[1], '-inf', '+inf', 'BYSCORE', 'LIMIT', 0, limit + 1,
     'WITHSCORES')

@@ -1,11 +1,11 @@
--- ExplainJob: replies what keeps a job from running, or who has it.
+-- ExplainJob: explains why a job does not run, or which worker has it.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
--- Reply: nil when there is no such job; else job_status(), queue_status(), and, or -1, when its
---        worker was last heard of, when it was leased, the concurrency of the group that keeps it
---        waiting, and when its queue and its group have a token again; then queue_workers(), now,
---        and the ids of the first of that group, 10 at most, or, of the jobs that it waits for,
---        of those that are BURIED.
+-- Reply: nil when the job does not exist; else job_status(), queue_status(), five numbers (-1 when
+--        absent): the last heartbeat of its worker, the time of its lease, the concurrency of the
+--        group that keeps the job waiting, the next token of its queue, the next token of its
+--        group; then queue_workers(), now, and a list of ids: the first jobs of the group, at most
+--        10, or the BURIED jobs among those that the job waits for.
 local q, id = ARGV[4], tonumber(ARGV[5])
 local job = job_of(q, id)
 if not job then return false end

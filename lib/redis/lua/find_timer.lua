@@ -1,7 +1,7 @@
 -- FindTimer: returns a timer of any state.
--- KEYS  1 {space}:ei
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id
--- Reply: timer_reply(); or nil when there is none.
+-- KEYS  1 {namespace}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id
+-- Reply: timer_reply(), or nil when the timer does not exist.
 local id = ARGV[5]
 local event = redis.call('HGET', events, id)
 if event then

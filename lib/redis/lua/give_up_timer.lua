@@ -1,12 +1,12 @@
 -- GiveUpTimer: makes a FIRED timer DEAD.
--- KEYS  1 {space}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 how often it came back, or "" for any firing,
---       7 its entry in `et`, or "" for any, 8 why, or ""
--- Reply: 1, or 0 when no such firing waits for it.
+-- KEYS  1 {namespace}:et
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 how often the timer came back, or "" for any
+--       firing, 7 its score in `et`, or "" for any, 8 the reason, or ""
+-- Reply: 1, or 0 when no such firing waits for its confirmation.
 local id = ARGV[5]
 expect_timers()
 local back = redis.call('ZSCORE', fired, id)
--- One that Node posted again while it was FIRED is another timer.
+-- A timer posted again by Node while FIRED is another timer.
 if not back or redis.call('ZSCORE', pending, id) then return 0 end
 if ARGV[7] ~= '' and tonumber(back) ~= tonumber(ARGV[7]) then return 0 end
 local event = redis.call('HGET', events, id)

@@ -1,11 +1,13 @@
 -- Heartbeat: records that a worker is alive.
 -- KEYS  1 workers
--- ARGV  1 prefix, 2 now, 3 fleet, 4 worker; and if the worker has a profile 5 that, 6 its queues,
---       each with a NUL behind it, 7 how busy it is, 8 since when, 9 how long it counts as alive
--- Effect: its lease records outlive it by a day, should a Ruby worker take its jobs and
---       forget it. Its profile is kept for three days, the workers of a queue for a week: by when
---       each counts as dead, and, without a name, minus the last sign of life of any.
--- Reply: the fences of its jobs that were cancelled.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 worker; and for a worker with a profile: 5 profile, 6 its
+--       queues, each followed by a NUL, 7 busy, 8 busy_since, 9 how long the worker counts as alive
+--       in ms
+-- Effect: keeps the leases of the worker for a day more, in case a Ruby worker takes its jobs and
+--         forgets the worker. Keeps the profile for three days. Keeps `routemaster:serving:{q}` for
+--         a week: when each worker of the queue counts as dead, and, under the empty name, minus
+--         the time of the last heartbeat of any worker.
+-- Reply: the fences of the worker's cancelled jobs.
 local leases = 'routemaster:leases:' .. ARGV[4]
 expect('HLEN', 'workers', leases)
 leases = P .. leases

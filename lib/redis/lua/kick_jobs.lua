@@ -1,9 +1,9 @@
--- KickJobs: makes BURIED jobs READY, or one that is SCHEDULED.
+-- KickJobs: makes BURIED jobs READY, or one SCHEDULED job.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for those that were buried first, 6 limit
--- Effect: their attempts begin anew, and they no longer expire. They
---         and their errors are 4 MiB at most, or one job.
--- Reply: how many.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for the jobs that were buried first, 6 limit
+-- Effect: the attempts of BURIED jobs begin anew, and the jobs no longer expire. Kicks at most 4
+--         MiB of jobs and their errors, or one larger job.
+-- Reply: the number of jobs kicked.
 local q = ARGV[4]
 expect_queue(q)
 local ids = {}

@@ -1,9 +1,9 @@
--- LimitQueue: gives a queue rate limits, or takes them away.
+-- LimitQueue: sets or removes the rate limits of a queue.
 -- KEYS  1 routemaster:limits
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 jobs, 6 time and 7 burst of its limit, 8 to 10 the
---       same of that of each group; zeros for none
--- Effect: buckets begin full, as their revision is a new one. What was throttled goes back with the
---         next acquisitions. All workers are woken.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 jobs, 6 time in ms and 7 burst of its limit, 8 to 10
+--       the same numbers of the limit for each group; zeros for no limit
+-- Effect: the revision is new, so all buckets begin full. The next acquisitions move throttled jobs
+--         back. All workers of the queue are woken.
 -- Reply: 1.
 local q = ARGV[4]
 local none, wanted = '0 0 0 0 0 0', table.concat(ARGV, ' ', 5, 10)

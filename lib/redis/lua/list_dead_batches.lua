@@ -1,8 +1,8 @@
--- ListDeadBatches: lists the DEAD batches of a subscriber, those that died first at the front.
+-- ListDeadBatches: lists the DEAD batches of a subscriber, oldest death first.
 -- KEYS  1 routemaster:dead:{token}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit, 6 the uid of the one before, or ""
--- Reply: for each its uid, when it died, error, token, creation time, attempts, events; or 0 when
---        the uid before is not among them.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit, 6 uid after which to begin, or ""
+-- Reply: for each batch: uid, time of death, error, token, creation time, attempts, events; or 0
+--        when the batch ARGV[6] is not listed.
 local first = 0
 if ARGV[6] ~= '' then
     local before = redis.call('ZRANK', KEYS[1], ARGV[6])

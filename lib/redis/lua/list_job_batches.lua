@@ -1,7 +1,7 @@
--- ListJobBatches: replies batches of jobs that have ended, or have not, by their ids.
+-- ListJobBatches: lists batches of jobs, either open batches or batches that have ended, by id.
 -- KEYS  1 routemaster:job_batches, or routemaster:job_batches:ended
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit
--- Reply: `after` of the next page, or 0 when nothing follows, then job_batch_reply() of each.
+-- Reply: `after` of the next page, or 0 when nothing follows, then job_batch_reply() of each batch.
 local limit = tonumber(ARGV[5])
 local found = redis.call('ZRANGE', KEYS[1], '(' .. ARGV[4], '+inf', 'BYSCORE', 'LIMIT', 0,
     limit + 1)

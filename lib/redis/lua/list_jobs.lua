@@ -1,9 +1,10 @@
--- ListJobs: replies jobs of a queue in a state, maybe of one name or group, by their ids.
+-- ListJobs: lists the jobs of a queue in one state, by id. Optionally only jobs of one name or one
+-- group.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as of job_status(), 6 after, 7 limit,
---       8 what the jobs begin with, or "", 9 group or ""
--- Effect: looks at 1,000 jobs at most, and at 4 MiB of them and their errors, or one.
--- Reply: `after` of the next page, or 0 when nothing follows, then job_status() of each.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as in job_status(), 6 after, 7 limit, 8 the
+--       first bytes of the jobs, or "", 9 group or ""
+-- Effect: reads at most 1,000 jobs, and at most 4 MiB of jobs and their errors, or one larger job.
+-- Reply: `after` of the next page, or 0 when nothing follows, then job_status() of each job.
 local q, wanted, limit = ARGV[4], tonumber(ARGV[5]), tonumber(ARGV[7])
 local index = P .. 'routemaster:' .. (wanted == 3 and 'buried:' or 'ids:') .. q
 

@@ -1,14 +1,15 @@
 -- ListQueues: lists the queues that have jobs, are paused or have rate limits, by name.
 -- KEYS  1 routemaster:queues
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Reply: for each its name, queue_status(), due_since() or nil, what rate_limits.lua says of its
---        limits, or nil, how many live workers say that they serve it, when one was last heard of
---        or -1, and how many have no profile; or 0 when the index is out of date.
+-- Reply: for each queue: name, queue_status(), due_since() or nil, the text of its limits (see
+--        rate_limits.lua) or nil, the number of live workers with a profile that serve the queue,
+--        the last heartbeat of a worker of the queue or -1, the number of live workers without a
+--        profile; or 0 when the index is outdated.
 local function has_jobs(q) return redis.call('EXISTS', P .. 'jobs:index:' .. q) == 1 end
 
 local limits = {}
 
--- Ruby Routemaster does not name its queues there.
+-- Ruby Routemaster does not list its queues in this set, so `main` and `aux` are added below.
 local names = page('routemaster:queues', false, '', function(q)
     if q == 'main' or q == 'aux' then return false end
     local flags = redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)

@@ -1,14 +1,14 @@
--- ListTimers: lists timers of one state by their instants and, among equals, by their ids.
--- KEYS  1 {space}:ei, or :et, or :routemaster:dead
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 state, 6 from, 7 after, 8 until, 9 limit
--- Effect: looks at 10,000 at most, and ends before it would have more than 4 MiB of events; those
---         that Node left without an event, or that are of another state now, are left out.
--- Reply: for each timer_reply().
+-- ListTimers: lists the timers of one state by their instants and, among equals, by their ids.
+-- KEYS  1 {namespace}:ei, or :et, or :routemaster:dead
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 state, 6 from, 7 after, 8 until, 9 limit
+-- Effect: reads at most 10,000 timers, and ends before the reply exceeds 4 MiB of events. Skips
+--         timers without an event, as Node may leave, and timers now in another state.
+-- Reply: timer_reply() for each timer.
 local state, from, after = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 local last, limit = tonumber(ARGV[8]), tonumber(ARGV[9])
 local key = ({[0] = pending, fired, dead})[state]
 
--- Byte by byte, because `<` would follow the locale of the server.
+-- Compares byte by byte, because `<` would follow the locale of the server.
 local function before(a, b)
     for i = 1, math.min(#a, #b) do
         local x, y = string.byte(a, i), string.byte(b, i)
@@ -17,9 +17,9 @@ local function before(a, b)
     return #a < #b
 end
 
--- How many come before the first that is wanted.
+-- Returns how many timers come before the first one to list.
 local function first_place()
-    -- Whole milliseconds are what the caller sees: a fraction counts as the next one.
+    -- The caller sees whole milliseconds: a fraction counts as the next whole millisecond.
     local low = '(' .. string.format('%.0f', from - 1)
     local place = redis.call('ZCOUNT', key, '-inf', '(' .. string.format('%.17g', from))
     if after == '' then
@@ -38,7 +38,7 @@ local function first_place()
     return low_place
 end
 
--- Of some timers those that are in this state, in pairs of id and score.
+-- Returns the timers in this state among `ids`, as pairs of id and score.
 local function in_state(some, ids)
     local others = {}
     if state == 1 then
@@ -53,7 +53,7 @@ local function in_state(some, ids)
     return found
 end
 
--- Adds timers to the reply, until it would have more than 4 MiB. Whether it has room for more.
+-- Adds timers to the reply, up to 4 MiB. Returns whether the reply has room for more.
 local reply, bytes = {}, 0
 local function add(found)
     if #found == 0 then return true end

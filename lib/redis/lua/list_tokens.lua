@@ -1,7 +1,7 @@
 -- ListTokens: lists the valid tokens, by token.
 -- KEYS  1 api_tokens:by_token
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Reply: for each its token and name; or 0 when the index is out of date.
+-- Reply: token and name for each token; or 0 when the index is outdated.
 local names = page('api_tokens:by_token', true)
 if not names then return 0 end
 local listed = {}

@@ -1,8 +1,8 @@
 -- ListTopics: lists the topics, by name.
 -- KEYS  1 topics
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Reply: for each its name, publisher or nil, number of events or nil; or 0 when the index is
---        out of date.
+-- Reply: for each topic: name, publisher or nil, number of events or nil; or 0 when the index is
+--        outdated.
 local names = page('topics', false)
 if not names then return 0 end
 local listed = {}

@@ -1,13 +1,14 @@
--- ListWorkers: lists workers with the jobs that they have leased, by their ids.
+-- ListWorkers: lists workers and the jobs they have leased, by worker id.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Effect: looks at 40 leases of each worker at most.
--- Reply: for each its id, when it was last heard of, the number of its jobs, its profile or nil,
---        how busy it is, and of the first 20 of its jobs queue, id, job, attempts, when it was
---        leased or -1, and 1 if it was cancelled, else 0; or 0 when the index is out of date.
+-- Effect: reads at most 40 leases of each worker.
+-- Reply: for each worker: id, last heartbeat, number of leased jobs, profile or nil, busy; then for
+--        its first 20 jobs: queue, id, job, attempts, time of the lease or -1, 1 if cancelled, else
+--        0; or 0 when the index is outdated.
 local shown_max = 20
 
--- The number of jobs of a worker that leases by fences, and [queue, job] of the oldest.
+-- Returns the number of jobs leased by a worker of routemaster, and [queue, job] of the oldest
+-- ones.
 local function leased_by(worker)
     local leases = P .. 'routemaster:leases:' .. worker
     local total, shown = redis.call('HLEN', leases), {}
@@ -15,7 +16,8 @@ local function leased_by(worker)
         if other then total = total - 1 end
     end
     if total > 2 * shown_max then
-        -- Three fields, of which two may be no fences: all jobs are of one queue, as a rule.
+        -- Of three fields, at least one is a fence. As a rule all jobs are of one queue, so its
+        -- queue stands for all.
         local some = redis.call('HRANDFIELD', leases, 3, 'WITHVALUES')
         local q
         for i = 1, #some, 2 do
@@ -41,7 +43,7 @@ local function leased_by(worker)
     return total, shown
 end
 
--- The same of a Ruby worker, which has no fences.
+-- Returns the number of jobs leased by a Ruby worker, which has no fences, and the oldest ones.
 local function pending_at(worker)
     local total, shown = 0, {}
     for _, q in ipairs({'main', 'aux'}) do

@@ -1,4 +1,4 @@
--- MeasureThroughput: returns what became of the jobs of a queue over time.
+-- MeasureThroughput: returns the throughput of a queue.
 -- KEYS  1 routemaster:throughput:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet
 -- Reply: now, then each field of the key and its number; see throughput.lua.

@@ -1,12 +1,13 @@
--- PostTimer: puts a timer into a namespace, in the place of one of its id.
--- KEYS  1 {space}:ei
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 event, 7 due_at, 8 how long it may take to be
---       confirmed, or 0 when its listener says, 9 "1" to keep one that is PENDING or FIRED
--- Parts: turns() gives tell_of(), which few need: a timer that is the next one, or was there.
--- Reply: 1 if there was one, 2 if it is kept, else 0.
+-- PostTimer: posts a timer, which replaces a timer with the same id.
+-- KEYS  1 {namespace}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 event, 7 due_at, 8 time to confirm in ms, or
+--       0 for the default of its listener, 9 "1" to keep a PENDING or FIRED timer
+-- Parts: turns() makes tell_of(), which few posts need: the timer is the next one, or its id
+--        exists.
+-- Reply: 1 if a timer was replaced, 2 if a timer was kept, else 0.
 local id, due_at, within = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[8])
--- These fail, too, when their key has another type than it should have. Most timers are new, and
--- not the next one: they meet no other keys.
+-- These reads also fail when their key has another type than expected. Most timers are new, and not
+-- the next one due; they use no other keys.
 local known = redis.call('HEXISTS', events, id) == 1
 if ARGV[9] and known and
     (redis.call('ZSCORE', pending, id) or redis.call('ZSCORE', fired, id)) then
@@ -22,7 +23,7 @@ if stirs or was_dead or was_noted or within > 0 then expect_timers() end
 
 local was_pending = redis.call('ZADD', pending, due_at, id) == 0
 redis.call('HSET', events, id, ARGV[6])
--- Else a confirmation of its former firing would end this one.
+-- Otherwise a confirmation of the earlier firing would end the new timer.
 local was_fired = known and redis.call('ZREM', fired, id) == 1
 if was_dead then
     redis.call('ZREM', dead, id)

@@ -1,14 +1,14 @@
--- PostTimer, for several timers of one namespace, none of which is to be kept, one after the other.
--- KEYS  1 {space}:ei
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space; then of each timer: id, event, due_at, how long it may
---       take to be confirmed, or 0 when its listener says
--- Parts: post_timer() is that script, as a function of KEYS and ARGV.
--- Reply: a list of what post_timer.lua replies to each, which may be an error.
+-- PostTimer for several timers of one namespace, in order. Existing timers are replaced, not kept.
+-- KEYS  1 {namespace}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace; then for each timer: id, event, due_at, time to
+--       confirm in ms, or 0 for the default of its listener
+-- Parts: post_timer() is the script for one timer, as a function of KEYS and ARGV.
+-- Reply: a list with the reply of post_timer.lua for each timer, which may be an error.
 local count = (#ARGV - 4) / 4
 local function id_of(i) return ARGV[1 + 4 * i] end
 
--- The timers that are new, need no note of how long they may take, and are not the next one. What
--- is changed then has the right type when it was read here.
+-- Returns the timers that are new, have no time to confirm, and are not the next one due. Each key
+-- is read here before any key is changed, which proves its type.
 local function look()
     local ids, plain, met = {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

@@ -1,7 +1,7 @@
 -- PostponeTimer: gives a PENDING timer another due time.
--- KEYS  1 {space}:ei
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id, 6 due_at
--- Reply: 1, or 0 when it is not PENDING.
+-- KEYS  1 {namespace}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 due_at
+-- Reply: 1, or 0 when the timer is not PENDING.
 local id = ARGV[5]
 expect_timers()
 if not redis.call('ZSCORE', pending, id) or redis.call('HEXISTS', events, id) == 0 then return 0 end

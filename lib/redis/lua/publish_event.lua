@@ -1,18 +1,18 @@
--- PublishEvent: appends one event to the queues of all subscribers of its topic; or to the queue of
---               one subscriber, without regard for the topic.
+-- PublishEvent: appends an event to the queues of all subscribers of its topic, or to the queue of
+-- one subscriber, regardless of the topic.
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 and 7 the fields of the counters
---       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
---       the publisher must be a valid token, 10 bytes that fill a batch, 11 who alone gets it, or
---       "", 12 message, 13 timestamp, 14 the first 17 characters of fresh batch ids, 15 "1" for an
---       event that no Ruby worker can read
--- Parts: batches() gives those to begin a batch, or to fill one; of these places() gives those for
---        jobs that are not READY at once.
--- Effect: claims the topic; appends to the CURRENT batch of each subscriber, or begins one with its
---       delivery job; seals what is full; counts. Marks a batch with an event that no Ruby worker
---       can read, and moves its job to where none looks.
--- Reply: 1, 0 when the topic belongs to another, -1 when the publisher may claim no more topics, -2
---        when the publisher is not a valid token, or -3 when there is no such subscriber.
+--       events.published and events.bytes, 8 how many topics the publisher may claim, 9 "1" if the
+--       publisher must be a valid token, 10 bytes that fill a batch, 11 the only subscriber, or "",
+--       12 message, 13 timestamp, 14 the first 17 characters of new batch ids, 15 "1" for an event
+--       that no Ruby worker can read
+-- Parts: batches() makes the functions to begin or fill a batch; its places() makes those for jobs
+--        that are not READY at once.
+-- Effect: claims the topic. Appends the event to the CURRENT batch of each subscriber, or begins a
+--         batch with its delivery job. Seals full batches. Updates the counters. Marks a batch
+--         whose event no Ruby worker can read, and moves its job away from Ruby workers.
+-- Reply: 1; 0 when another publisher owns the topic; -1 when the publisher may claim no more
+--        topics; -2 when the publisher is no valid token; -3 when the subscriber does not exist.
 local only = ARGV[11]
 local topic, publisher, message = ARGV[4], ARGV[5], ARGV[12]
 local bytes_max = tonumber(ARGV[10])
@@ -33,22 +33,26 @@ if claims then
 end
 if not owner then redis.call('SCARD', P .. 'topics') end
 
--- All keys are read before any is changed. Most publications begin no batch and fill none.
+-- All keys are read before the first change. Most publications neither begin nor fill a batch.
 local expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places
 local jobs, gauge = P .. 'jobs:index:main', P .. 'batches:gauges:event'
 local tokens = only ~= '' and {only} or redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
 if #tokens > 1 then table.sort(tokens) end
--- For each subscriber: its `token`; the `uid` of its CURRENT batch, and if that `begins` now, the
--- size of its group; when its job is `due`, or false when it exists, and whether the job `goes` at
--- once to where those for URLs are READY; whether the batch `is_full` then; whether it is to be
--- marked as `unreadable` first.
+-- For each subscriber:
+--   token       the subscriber
+--   uid         its CURRENT batch
+--   begins      for a new batch, the size of its ordering group, else nil
+--   due         when to place the job of the batch, or false when the job exists
+--   goes        whether the job is READY at once in the list for URLs
+--   is_full     whether the event fills the batch
+--   unreadable  whether the batch has to be marked first
 local targets = {}
 local stale, some_begin, some_wait, some_move, some_go
 for _, token in ipairs(tokens) do
     local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid',
         'callback', 'max_in_flight', 'window')
-    -- Every subscriber has a uuid, maybe an empty one; without it, a late write left this hash
-    -- behind.
+    -- Every subscriber has a uuid, possibly empty. Without a uuid, the hash is a leftover of a late
+    -- write.
     if wants[3] then
         local uid = redis.call('SRANDMEMBER', P .. 'batches:current:' .. token)
         local events = 1
@@ -62,7 +66,7 @@ for _, token in ipairs(tokens) do
             end
         end
         local target = {token = token, uid = uid, due = false}
-        -- Also for an existing batch: one whose job was lost gets it back.
+        -- An existing batch whose job was lost gets a new job.
         if not uid or redis.call('SISMEMBER', jobs, '\146\165batch\145\180' .. uid) == 0 then
             target.due = math.min(tonumber(ARGV[13]), now) + (tonumber(wants[1]) or 500)
         end
@@ -89,8 +93,9 @@ for _, token in ipairs(tokens) do
                 (mixed or target.begins < concurrency_in(wants[5], wants[6]))
             if target.goes then some_go = true else some_move = true end
         end
-        -- The memory of a batch is read for large events, and every 64th of the others. A key that
-        -- counts bytes would cost each publication a write, and Ruby workers would leave it behind.
+        -- The memory of a batch is measured for large events and for every 64th event. A key with a
+        -- byte count would cost each publication a write, and Ruby workers would not remove the
+        -- key.
         if uid and not target.is_full and (#message >= 1024 or events % 64 == 0) then
             local batch = P .. 'batches:' .. uid
             local bytes = redis.pcall('MEMORY', 'USAGE', batch, 'SAMPLES', '0')

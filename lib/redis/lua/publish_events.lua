@@ -1,12 +1,12 @@
--- PublishEvent, for several events of one topic, one after the other.
+-- PublishEvent for several events of one topic, in order.
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "", 6 and 7 the fields of the counters
---       events.published and events.bytes, 8 topics that the publisher may have claimed, 9 "1" if
---       the publisher must be a valid token, 10 bytes that fill a batch, 11 ""; then of each event:
---       message, timestamp, the first 17 characters of fresh batch ids, "1" for one that no Ruby
+--       events.published and events.bytes, 8 how many topics the publisher may claim, 9 "1" if the
+--       publisher must be a valid token, 10 bytes that fill a batch, 11 ""; then for each event:
+--       message, timestamp, the first 17 characters of new batch ids, "1" for an event that no Ruby
 --       worker can read
--- Parts: publish_event() is that script, as a function of KEYS and ARGV.
--- Reply: a list of what publish_event.lua replies to each, which may be an error.
+-- Parts: publish_event() is the script for one event, as a function of KEYS and ARGV.
+-- Reply: a list with the reply of publish_event.lua for each event, which may be an error.
 local topic, publisher, bytes_max = ARGV[4], ARGV[5], tonumber(ARGV[10])
 local count = (#ARGV - 11) / 4
 local gauge = P .. 'batches:gauges:event'
@@ -16,9 +16,10 @@ local function is_unreadable(i) return ARGV[11 + 4 * i] == '1' end
 
 local function is_large(message) return #message >= 1024 or #message >= bytes_max end
 
--- How many of the events from the one at `first` on do no more than to be appended to batches that
--- there are, as publish_event.lua would: they begin none and fill none. And the CURRENT batches of
--- the subscribers. What is changed then has the right type when it was read here.
+-- Returns how many events, beginning at `first`, only have to be appended to existing batches: by
+-- the rules of publish_event.lua they neither begin nor fill a batch. Also returns the CURRENT
+-- batches of the subscribers. Each key is read here before any key is changed, which proves its
+-- type.
 local function look(first)
     local run, batches, some_unreadable = 0, {}, false
     while first + run <= count and not is_large(message_of(first + run)) do
@@ -46,7 +47,8 @@ local function look(first)
                 redis.call('EXISTS', P .. 'routemaster:unreadable:' .. uid) == 0 then
                 return 0
             end
-            -- The number of the first one in its batch. Every 64th looks how large that is.
+            -- The number of the first event in its batch. Every 64th event measures the memory of
+            -- its batch.
             local number = math.max(length - 2, 1)
             if number % 64 == 0 then return 0 end
             run = math.min(run, (tonumber(wants[1]) or 100) - number, 64 - number % 64)

@@ -1,19 +1,16 @@
--- PushJob: puts a job into a queue, once.
+-- PushJob: puts a job into a queue, unless an equal job is there.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at, and, unless they are the defaults,
---       7 attempts_max, 8 timeout, 9 expires_at, and with a key or metadata, 10 key or "",
---       11 scope, 12 until, 13 "1" to replace the job that has the key, "2" to put that off, or
---       "0", 14 metadata or "", 15 priority, 16 MessagePack of a map of options that few jobs have,
---       or "", and 17 MessagePack of the ids of jobs that it waits for, in their order, each once,
---       if there are such
--- Parts: ruby_pushes() gives what only the queues of Ruby Routemaster need, keyed_pushes() what
---        only a job with a key needs, records() what one with options needs, job_groups() what one
---        with an ordering group needs, afters() what one that waits for others needs,
---        batches() what one of a batch needs, queue_names() what only the first job of a queue
---        needs,
---        checks() what only a key of another type needs.
--- Reply: 1, or 0 for a duplicate, or 2 when the other job was replaced; then the id of the job, or
---        0 where jobs have none, and when only its key is kept.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at; unless all have their defaults: 7
+--       attempts_max, 8 timeout, 9 expires_at; for a key or metadata: 10 key or "", 11 scope, 12
+--       until, 13 for the job that has the key: "1" to replace it, "2" to replace and postpone it,
+--       "0" to keep it, 14 metadata or "", 15 priority, 16 MessagePack of a map of rare options, or
+--       "", 17 if the job waits for other jobs: MessagePack of their ids, sorted and distinct
+-- Parts: makes functions only when needed: ruby_pushes() for `main` and `aux`, keyed_pushes() for a
+--        job with a key, records() for options, job_groups() for an ordering group, afters() for a
+--        job that waits for other jobs, batches() for a job in a batch, queue_names() for the first
+--        job of a queue, checks() for a key of another type.
+-- Reply: 1, or 0 for a duplicate, or 2 when another job was replaced; then the id of the job. The
+--        id is 0 where jobs have no ids, and when the job is done and only its key is kept.
 local q, job, run_at = ARGV[4], ARGV[5], tonumber(ARGV[6])
 if q == 'main' or q == 'aux' then return ruby_pushes()(q, job, run_at) end
 local timeout, priority = tonumber(ARGV[8]), tonumber(ARGV[15])
@@ -69,8 +66,8 @@ end
 
 if further then checks()(q) end
 
--- When a key has another type, what was done before is undone: that costs less than to look at each
--- key first. The job gets its place last.
+-- When a key has another type, the changes made before are undone. This costs less than checking
+-- each key first. The job is placed last.
 local done, reply = pcall(push)
 if done and batch and added then count_in(batch, 'total', 1) end
 if done then return reply end

@@ -1,17 +1,16 @@
--- PushJob, for several jobs with the default options, one after the other.
+-- PushJob for several jobs with the default options, in order.
 -- KEYS  1 jobs:index:{q}
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, none of Ruby Routemaster's; then of each job: job,
---       run_at
--- Parts: queue_names() gives what only the first job of a queue needs, checks() what only a key of
---        another type needs.
--- Reply: a list of what push_job.lua replies to each.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, not `main` or `aux`; then for each job: job, run_at
+-- Parts: queue_names() makes functions for the first job of a queue, checks() for a key of another
+--        type.
+-- Reply: a list with the reply of push_job.lua for each job.
 local q = ARGV[4]
 local ids, instant = P .. 'routemaster:ids:' .. q, P .. 'jobs:instant:' .. q
 local scheduled = P .. 'jobs:scheduled:' .. q
 local jobs = {}
 for i = 5, #ARGV, 2 do jobs[#jobs + 1] = ARGV[i] end
 
--- What is changed below has the right type when it was read here.
+-- Each key is read here before any key is changed, which proves its type.
 local function look()
     redis.call('LLEN', instant)
     redis.call('ZCARD', scheduled)
@@ -23,7 +22,7 @@ if not done then
     error(size)
 end
 
--- Which of them are new, each once.
+-- The new jobs, without repetitions.
 local added, place_of = {}, {}
 for i, job in ipairs(jobs) do
     if known[i] == 0 and not place_of[job] then
@@ -35,7 +34,7 @@ local replies = {}
 if #added > 0 then
     local id = redis.call('INCRBY', P .. 'routemaster:job_id', #added) - #added
     local numbered, ready, dues, later, first = {}, {}, {}, {}, math.huge
-    -- Most fall due at the same time, and Redis prints numbers slowly.
+    -- Most jobs have equal due times, and Redis converts numbers slowly.
     local times = {}
     for i = 1, #added do
         local job = added[i]

@@ -1,7 +1,7 @@
--- PutRecurringJob: adds a recurring job, or gives one other settings.
+-- PutRecurringJob: adds a recurring job, or changes its settings.
 -- KEYS  1 routemaster:recurring
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 settings, 6 revision
--- Effect: one that is new, or has another schedule or zone, is due now.
+-- Effect: a new recurring job is due now, and so is a job whose schedule or time zone changes.
 -- Reply: 1.
 local function ticks_of(settings)
     local read, map = pcall(cmsgpack.unpack, settings)

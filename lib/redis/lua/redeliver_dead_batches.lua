@@ -1,8 +1,8 @@
--- RedeliverDeadBatches: appends DEAD batches to their group, as if they began now.
+-- RedeliverDeadBatches: appends DEAD batches to their ordering group, as if they began now.
 -- KEYS  1 routemaster:dead:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid or "" for all, 6 limit
--- Effect: each gets a delivery job, which is READY; skips a batch whose job exists already.
--- Reply: how many.
+-- Effect: each batch gets a READY delivery job. Skips a batch whose job exists already.
+-- Reply: the number of batches redelivered.
 local token = ARGV[4]
 local asked = dead_asked(token, ARGV[5], tonumber(ARGV[6]))
 expect_dead(token)

@@ -1,7 +1,7 @@
--- RemoveRecurringJob: forgets a recurring job.
+-- RemoveRecurringJob: removes a recurring job.
 -- KEYS  1 routemaster:recurring
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name
--- Reply: 1, or 0 when there was none.
+-- Reply: 1, or 0 when the recurring job does not exist.
 expect_recurring()
 if redis.call('HDEL', KEYS[1], ARGV[4]) == 0 then return 0 end
 redis.call('ZREM', P .. 'routemaster:recurring:due', ARGV[4])

@@ -1,7 +1,7 @@
 -- RemoveTopic: removes a topic and its subscriptions.
 -- KEYS  1 topic:{topic}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 topic, 5 publisher or "" for the operator
--- Reply: 1 removed, 0 unknown, -1 when it belongs to another.
+-- Reply: 1 removed, 0 unknown, -1 when another publisher owns the topic.
 local topic, publisher = ARGV[4], ARGV[5]
 if redis.call('SISMEMBER', P .. 'topics', topic) == 0 then return 0 end
 local owner = redis.call('HGET', KEYS[1], 'publisher')

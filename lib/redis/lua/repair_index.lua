@@ -1,10 +1,10 @@
--- Part of the listings: continues to make the index of a set or hash equal to it.
+-- Repairs an index for a listing, in several calls: makes the index equal to its set or hash.
 -- KEYS  1 the set or hash
--- ARGV  1 prefix, 2 now, 3 fleet, 4 its key without the prefix, 5 where to continue, at first
---       "source 0"
--- Effect: checks some 500 names: first those of the set or hash, in the order of its own
---         iteration, then those of the index, in theirs.
--- Reply: where to continue, or "" when that was all.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 the key of the set or hash, without the prefix, 5 where to
+--       continue; "source 0" at first
+-- Effect: checks about 500 names: first the names of the set or hash, in the order of SSCAN or
+--         HSCAN, then the names of the index, in their order.
+-- Reply: where to continue, or "" at the end.
 local source, index = KEYS[1], P .. 'routemaster:index:' .. ARGV[4]
 local where, at = string.match(ARGV[5], '^(%l+) (.*)$')
 local is_hash = redis.call('TYPE', source).ok == 'hash'

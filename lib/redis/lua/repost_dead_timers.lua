@@ -1,7 +1,7 @@
 -- RepostDeadTimers: makes DEAD timers PENDING again, with all retries.
--- KEYS  1 {space}:routemaster:dead
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 id or "" for all, 6 due_at
--- Reply: how many.
+-- KEYS  1 {namespace}:routemaster:dead
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id or "" for all, 6 due_at
+-- Reply: the number of timers posted.
 expect_timers()
 local total = each_dead(function(id, event)
     redis.call('ZADD', pending, ARGV[6], id)

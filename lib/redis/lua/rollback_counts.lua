@@ -1,8 +1,8 @@
--- For check_rollback: counts what is where no Ruby process looks.
+-- For check_rollback: counts the data that Ruby processes do not see.
 -- KEYS  1 routemaster:blocked:main
 -- ARGV  1 prefix, 2 now, 3 fleet
--- Reply: blocked jobs; deliveries to callbacks, or that no Ruby worker can read; DEAD batches; jobs
---        of `aux` that were set aside.
+-- Reply: the numbers of blocked jobs; of deliveries to callbacks and of batches that no Ruby worker
+--        can read; of DEAD batches; of jobs of `aux` that were set aside.
 local called = redis.call('SCARD', P .. 'routemaster:callbacks') +
     redis.call('ZCARD', P .. 'jobs:scheduled:main:callbacks')
 for _, worker in ipairs(redis.call('SMEMBERS', P .. 'jobs:pending:index:main:callbacks')) do

@@ -1,4 +1,4 @@
--- For check_rollback: reads a page of any set, sorted set or list.
+-- For check_rollback: reads a page of a set, sorted set or list.
 -- KEYS  1 the key
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 cursor, 0 at the beginning
 -- Reply: the next cursor, 0 at the end; then the entries.

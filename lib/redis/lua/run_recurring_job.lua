@@ -1,11 +1,12 @@
--- RunRecurringJob: settles ticks of a recurring job, and runs the last of them.
+-- RunRecurringJob: settles the ticks of a recurring job, and runs the last tick.
 -- KEYS  1 routemaster:recurring
--- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next, and, if it may run,
---       9 "push" or "post", 10 how many arguments of push_job.lua or post_timer.lua follow, and
---       11... those from the fourth on; or 9 "anew" to settle no tick behind `until`
--- Parts: push_job() and post_timer() are these scripts, as functions of KEYS and ARGV.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 revision, 6 at, 7 until, 8 next; if the tick may run: 9
+--       "push" or "post", 10 the number of arguments of push_job.lua or post_timer.lua that follow,
+--       11... these arguments, from the fourth on; or 9 "anew" to reopen ticks after `until`
+-- Parts: push_job() and post_timer() are the scripts of these names, as functions of KEYS and ARGV.
 -- Reply: 0 pushed or posted, 1 kept, 2 moved, 3 stale; then the id of the job, or 0.
--- The push or post comes first: it fails before it changes anything, and nothing fails behind it.
+-- The push or post comes first, since it fails only before it changes anything. No later command
+-- fails.
 expect_recurring()
 local name = ARGV[4]
 local record = recurring_of(name)
@@ -18,7 +19,7 @@ local last, outcome, id = tonumber(ARGV[7]), 2, 0
 if ARGV[9] and not anew and last > record[4] and last ~= record[5] then
     local arguments = {ARGV[1], ARGV[2], ARGV[3], unpack(ARGV, 11)}
     if ARGV[9] == 'post' then
-        -- Due at the tick, which is not converted between the clocks.
+        -- A timer is due at its tick, which is in the server's time and is not converted.
         arguments[7] = ARGV[7]
         local posted = post_timer({P .. ARGV[11] .. ':ei'}, arguments)
         if type(posted) == 'table' then return posted end

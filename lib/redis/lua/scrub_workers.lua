@@ -1,15 +1,16 @@
--- ScrubWorkers: takes silent workers for dead and releases their jobs.
+-- ScrubWorkers: declares silent workers dead and releases their jobs.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
--- Effect: when nobody has looked for half the silence, the silent ones count as seen now, but not
---         twice: `routemaster:scrubbed` has when somebody last looked, as the field of no worker,
---         and how they were seen then. Releases at most 1,000 jobs, and 4 MiB of them, or one, so
---         that the server is not blocked for long; those whose last attempt it was are BURIED. In a
---         mixed fleet also unblocks jobs, then removes the ordering groups of 500 subscribers, and
---         keeps jobs of `aux` from Ruby workers that do not know them; else brings those back, and
---         checks a few blocked jobs whose group another program may have changed.
--- Reply: the number of jobs released, 1 if there is more to do, else 0, and of each of them that is
---        BURIED its queue and its id.
+-- Effect: releases at most 1,000 jobs, and at most 4 MiB of jobs or one larger job, so the server
+--         is not blocked for long. Jobs without attempts left are BURIED.
+-- After a gap of half the silence without scrubs, silent workers get one grace period: they count
+-- as seen now, but not twice. `routemaster:scrubbed` has the time of the last scrub in the field
+-- "", and the heartbeat that was assumed for each worker.
+-- In a mixed deployment also unblocks jobs, then removes the ordering groups of 500 subscribers and
+-- hides jobs of `aux` unknown to Ruby workers. Otherwise brings these jobs back, and checks a few
+-- blocked jobs whose group another program may have changed.
+-- Reply: the number of jobs released; 1 if there is more to do, else 0; queue and id of each job
+--        that is now BURIED.
 expect('HLEN', 'counters', 'routemaster:scrubbed')
 if mixed then expect('SCARD', 'subscribers') end
 local silence = tonumber(ARGV[4])
@@ -17,7 +18,8 @@ local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
 table.sort(workers)
 
--- A Ruby worker that exits because of an error is forgotten, but its jobs stay pending.
+-- A Ruby worker that exits because of an error is removed from `workers`, but its jobs stay
+-- PENDING.
 local known, strays = {}, {}
 for _, worker in ipairs(workers) do known[worker] = true end
 for _, q in ipairs(queues) do
@@ -94,7 +96,7 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 
         let_in(job, false)
     elseif not seen[token] then
         seen[token] = true
-        -- Looking may have admitted it already.
+        -- may_run() may have unblocked the job already.
         if may_run(token, uid) then let_in(job, token) end
     end
 end

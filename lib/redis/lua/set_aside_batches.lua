@@ -1,4 +1,4 @@
--- For check_rollback: keeps batches away from Ruby workers.
+-- For check_rollback: hides batches from Ruby workers.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 fleet, 4... uids
 -- Reply: 1.

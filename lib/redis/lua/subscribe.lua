@@ -1,8 +1,8 @@
--- Subscribe: creates or changes a subscriber; its topics become exactly those given.
+-- Subscribe: creates or changes a subscriber, and replaces its topics.
 -- KEYS  1 subscriber:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 callback, 6 uuid, 7 timeout or "", 8 max_events or "",
---       9 max_in_flight or "", 10 attempts_max or "", 11 age_max or "", 12 dead_max or "",
---       13... topics
+--       9 max_in_flight or "", 10 attempts_max or "", 11 age_max or "", 12 dead_max or "", 13...
+--       topics
 -- Reply: 1.
 local token = ARGV[4]
 local concurrency = concurrency_of(token)
@@ -18,7 +18,7 @@ expect_queue('main')
 if redis.call('SADD', P .. 'subscribers', token) == 1 then note_name('subscribers', token) end
 redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
 redirect(token, before, concurrency)
--- A process names its callbacks again after a restart, and finds what waited.
+-- After a restart, a process names its callbacks again and acquires the jobs that waited.
 wake(to_callbacks, -1)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end

@@ -1,13 +1,13 @@
--- TakeTimers: gives timers that are due to a listener.
--- KEYS  1 {space}:ei
--- ARGV  1 prefix, 2 now, 3 fleet, 4 space, 5 listener, 6 limit, 7 how long they may take to be
---       confirmed that do not say it themselves
--- Effect: first puts back what nobody confirmed in time. The listener joins at the left end of
---         `ch`; for 0 it leaves. If it had its turn and took something, the next one has it; so if
---         it took what a listener of Node that had its turn was told of and did not take.
---         What has more than 4 MiB together is given and put back in slices.
--- Reply: when to ask again or nil, then for each timer its id, when it was due, its event, how
---        often it came back, how often it may, and when it comes back, or nil.
+-- TakeTimers: gives due timers to a listener.
+-- KEYS  1 {namespace}:ei
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 listener, 6 limit; 0 to leave, 7 time to confirm
+--       in ms, for timers without their own time
+-- Effect: first puts timers back that were not confirmed in time. The listener joins at the left
+--         end of `ch`. The current listener (see timer_turn.lua) loses its turn to the next one
+--         when it took a timer. It also loses its turn when it is a listener of Node and this
+--         listener took the timer that Node did not. Each part is limited to one chunk of 4 MiB.
+-- Reply: when to poll next, or nil; then for each timer: id, due time, event, how often it came
+--        back, how often it may, and when it comes back, or nil.
 local me, limit, within = T .. 'ch:' .. ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 expect_timers()
 
@@ -24,7 +24,7 @@ put_back()
 
 local reply, ended, kept = {false}, {}, {}
 
--- Gives a timer to the listener, unless nobody knows what it is.
+-- Gives a timer to the listener. A timer without an event is dropped.
 local function give(id, score, event, own)
     if not event then return end
     local count, max = retries_in(event)
@@ -69,12 +69,13 @@ if limit == 0 then return reply end
 if next and next <= now then
     reply[1] = now
 elseif not ours then
-    -- Node may have been told too early an instant, and take nothing then.
+    -- Node may have been notified of too early an instant, and then takes nothing.
     local grace, base = tunables()
     reply[1] = now + base * redis.call('LLEN', channels)
     if next then reply[1] = math.min(reply[1], instant(next) + math.ceil(grace / 4)) end
 elseif next then
-    -- One of ours that is late already is gone before others would be.
+    -- If the current listener is late already, it counts as gone a second after its own time to
+    -- poll, not after `next`.
     local turn = asks_at(first)
     turn = turn and turn < now and math.min(turn, instant(next)) or instant(next)
     reply[1] = first == me and instant(next) or turn + silence
