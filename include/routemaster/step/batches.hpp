@@ -1,5 +1,5 @@
 /// @file
-/// Steps about batches that are queued: they wait, or are under way.
+/// Steps about queued batches: batches of events that wait, or are under way.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace routemaster {
 
-/// Lists the batches that are queued for a subscriber, whether or not it still exists, in delivery
-/// order, at most `limit`.
+/// Lists up to `limit` queued batches of a subscriber in delivery order, even if the subscriber no
+/// longer exists.
 struct ListBatches {
     using Reply = std::vector<QueuedBatch>;
     static constexpr StepTraits traits{.name = "list_batches",
@@ -29,11 +29,11 @@ struct ListBatches {
 
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
-    /// Those that follow this one. `invalid` when it is not among them any more.
+    /// Only batches behind this batch. `invalid` if the batch is not queued any more.
     std::optional<Uid> after{};
 };
 
-/// Finds a queued batch of a subscriber; nothing when it has none of that id.
+/// Replies with a queued batch of a subscriber; nothing if no queued batch has this id.
 struct FindBatch {
     using Reply = std::optional<QueuedBatch>;
     static constexpr StepTraits traits{.name = "find_batch",
@@ -46,9 +46,9 @@ struct FindBatch {
     Uid batch;
 };
 
-/// Lets the delivery of a queued batch fall due now, which takes the rest of the wait from a batch
-/// that fills or that failed. It keeps its place in its ordering group: those before it go first.
-/// No error when it is due already. Repeating it does so for the wait after a further failure.
+/// Makes the delivery of a queued batch due now: ends the wait of a batch that collects events, or
+/// that failed. The batch keeps its place in its ordering group: the batches before it go first.
+/// Not an error if the batch is due already. A repetition may end the wait after a further failure.
 struct DeliverBatch {
     using Reply = BatchAction;
     static constexpr StepTraits traits{.name = "deliver_batch",
@@ -61,8 +61,8 @@ struct DeliverBatch {
     Uid batch;
 };
 
-/// Drops a queued batch together with its delivery job, unless it is under way. Counts
-/// `events.dropped`, and `events.removed`. Repeating it finds nothing to drop.
+/// Drops a queued batch together with its delivery job, unless the batch is under way. Its events
+/// are counted in `events.dropped` and `events.removed`. A repetition finds nothing to drop.
 struct DropBatch {
     using Reply = BatchAction;
     static constexpr StepTraits traits{.name = "drop_batch",

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about the space that a store takes.
+/// Steps about the memory that a store uses.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace routemaster {
 
-/// How much space the store takes.
+/// How much memory the store uses.
 struct StoreUse {
-    std::uint64_t bytes = 0;  ///< In memory. What counts is for the store to say.
+    std::uint64_t bytes = 0;  ///< Memory in use, as each kind of store measures it.
     friend bool operator==(StoreUse, StoreUse) = default;
 };
 
-/// Measures how much space the store takes.
+/// Measures how much memory the store uses.
 struct MeasureUse {
     using Reply = StoreUse;
     static constexpr StepTraits traits{.name = "measure_use",
@@ -28,11 +28,11 @@ struct MeasureUse {
     [[nodiscard]] Result<void> check() const { return {}; }
 };
 
-/// Ends the oldest batches of all subscribers, and their delivery jobs with them: the last resort
-/// when there is no space left. First the DEAD ones, in the order they died; batches under
-/// delivery are passed over.
-/// Counts `events.autodropped` for each subscriber, and `events.removed`, or `events.dead_dropped`
-/// of those that were DEAD. Repeating it drops more.
+/// Drops the oldest batches of all subscribers, with their delivery jobs: the last resort if the
+/// store is full. DEAD batches go first, in the order in which they died. Batches under way are
+/// skipped.
+/// The dropped events are counted in `events.autodropped` of each subscriber, and in
+/// `events.removed`, or, for DEAD batches, in `events.dead_dropped`. A repetition drops more.
 struct DropOldestBatches {
     using Reply = Dropped;
     static constexpr StepTraits traits{.name = "drop_oldest_batches",
@@ -44,7 +44,7 @@ struct DropOldestBatches {
     std::uint32_t limit = 100;  ///< Batches to drop at most. At least 1, else `invalid`.
 };
 
-/// The steps about the space that a store takes.
+/// The steps about the memory that a store uses.
 using CapacitySteps = StepList<MeasureUse, DropOldestBatches>;
 
 }  // namespace routemaster

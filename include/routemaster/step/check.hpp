@@ -1,5 +1,5 @@
 /// @file
-/// What steps check of themselves. Each is `invalid`, naming the field, when something is wrong.
+/// Checks of the fields of steps. A wrong field is `invalid`; the error names the field.
 
 #pragma once
 
@@ -19,10 +19,10 @@ namespace routemaster {
 /// Checks the name of a queue: `is_queue_name`.
 [[nodiscard]] Result<void> check_queue(std::string_view name);
 
-/// Checks the name of a queue in a field: not `delivery_queue`, which is the bus's own.
+/// Checks the name of a queue in a field: not `delivery_queue`, which is reserved for the bus.
 [[nodiscard]] Result<void> check_not_deliveries(std::string_view field, std::string_view name);
 
-/// Checks the name of a queue whose jobs have ids: none of Ruby Routemaster's.
+/// Checks the name of a queue whose jobs have ids: not a queue of Ruby Routemaster.
 [[nodiscard]] Result<void> check_own_queue(std::string_view name);
 
 /// Checks the token or name in a field: `is_user_name`.

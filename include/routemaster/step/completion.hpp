@@ -1,5 +1,5 @@
 /// @file
-/// The steps that end a job, or a firing of a timer, together with what follows from it.
+/// Steps that end a job, or a firing of a timer, and do the follow-ups in one transaction.
 
 #pragma once
 
@@ -19,33 +19,33 @@
 
 namespace routemaster {
 
-/// Pushes, publications and timers that may follow from one job together, and their bytes: those of
-/// the jobs, their metadata, the encoded events and the payloads. One step does all of them, so
-/// they bound for how long others wait for it.
+/// Limits for the follow-ups of a job: the number of pushes, publications and timers together, and
+/// their bytes (jobs, metadata, encoded events and payloads). One step does all follow-ups; the
+/// limits bound how long it delays other steps.
 inline constexpr std::size_t follow_ups_max = 1'000;
 inline constexpr std::size_t follow_up_bytes_max = 4'194'304;
 
-/// `invalid` when that many follow-ups, of so many bytes together, are too much for one job.
+/// `invalid` if a job may not have this number of follow-ups, with this number of bytes together.
 [[nodiscard]] Result<void> check_follow_ups(std::size_t count, std::size_t bytes);
 
-/// What became of a `CompleteJob`.
+/// The reply to `CompleteJob`.
 struct Completed {
     Settlement settlement = Settlement::settled;  ///< `settled` or `lease_lost`.
-    /// What became of each push, in their order; of none when the lease is lost.
+    /// The result of each push, in order; empty if the lease is lost.
     std::vector<Pushed> pushed{};
-    std::vector<TimerPosted> posted{};  ///< The same of each timer.
+    std::vector<TimerPosted> posted{};  ///< The result of each timer, in order.
 
     friend bool operator==(const Completed&, const Completed&) = default;
 };
 
-/// Forgets a job that was done, as `AckJob` does, then pushes jobs, then publishes events, then
-/// posts timers: all of it, or nothing.
+/// Acknowledges a completed job, as `AckJob` does, then pushes jobs, then publishes events, then
+/// posts timers: either all of this, or nothing.
 ///
-/// When the lease is lost nothing happens. When one of the publications would be refused, nothing
-/// happens either, and the error is that of `PublishEvent`, with its place in front. A push meets
-/// the jobs that are left: the job that was done excludes none, unless its key does so for a time;
-/// a push that finds a `duplicate` changes nothing, and hinders no other.
-/// Repeating one that succeeded answers `lease_lost`, and does nothing twice.
+/// Nothing happens if the lease is lost. Nothing happens either if a publication would be refused:
+/// the error is the one of `PublishEvent`, preceded by the index of the publication. For the
+/// pushes, the completed job is already gone and excludes no push, unless its key still does for a
+/// time. A push that is a `duplicate` changes nothing, and does not affect the other follow-ups.
+/// A repetition after success replies `lease_lost`, and does nothing twice.
 struct CompleteJob {
     using Reply = Completed;
     static constexpr StepTraits traits{.name = "complete_job",
@@ -56,28 +56,28 @@ struct CompleteJob {
     [[nodiscard]] std::size_t payload_bytes() const noexcept;
 
     Lease lease;
-    /// At most `follow_ups_max` with the others, and `follow_up_bytes_max`, else `invalid`; so is a
-    /// push into `delivery_queue`, or with `after`.
+    /// Together with the next two, at most `follow_ups_max` entries and `follow_up_bytes_max`
+    /// bytes, else `invalid`. A push into `delivery_queue`, or with `after`, is `invalid`.
     std::vector<PushJob> pushes{};
     std::vector<PublishEvent> publications{};
     std::vector<PostTimer> timers{};
 };
 
-/// What became of a `CompleteTimer`.
+/// The reply to `CompleteTimer`.
 struct CompletedTimer {
     TimerConfirmed confirmation = TimerConfirmed::confirmed;
-    /// What became of each push, in their order; of none when the firing is `unknown`.
+    /// The result of each push, in order; empty if the firing is `unknown`.
     std::vector<Pushed> pushed{};
-    std::vector<TimerPosted> posted{};  ///< The same of each timer.
+    std::vector<TimerPosted> posted{};  ///< The result of each timer, in order.
 
     friend bool operator==(const CompletedTimer&, const CompletedTimer&) = default;
 };
 
 /// Forgets a FIRED timer, as `ConfirmTimer` does, then pushes jobs, then publishes events, then
-/// posts timers, maybe one of the same id: all of it, or nothing.
+/// posts timers, possibly with the timer's id: either all of this, or nothing.
 ///
-/// When no such firing waits for it, nothing happens; nor when one of the publications would be
-/// refused: see `CompleteJob`. Repeating one that succeeded answers `unknown`, and does nothing
+/// Nothing happens if no such firing waits for a confirmation, or if a publication would be
+/// refused: see `CompleteJob`. A repetition after success replies `unknown`, and does nothing
 /// twice.
 struct CompleteTimer {
     using Reply = CompletedTimer;
@@ -90,7 +90,7 @@ struct CompleteTimer {
 
     std::string space;
     std::string id;
-    std::uint32_t retries = 0;  ///< Which firing: its `FiredTimer::retries`.
+    std::uint32_t retries = 0;  ///< Identifies the firing: its `FiredTimer::retries`.
     /// As in `CompleteJob`.
     std::vector<PushJob> pushes{};
     std::vector<PublishEvent> publications{};
@@ -98,7 +98,7 @@ struct CompleteTimer {
     std::optional<std::int64_t> firing{};  ///< As in `ConfirmTimer`.
 };
 
-/// The steps that end something together with what follows from it.
+/// The steps that complete a job or a timer together with its follow-ups.
 using CompletionSteps = StepList<CompleteJob, CompleteTimer>;
 
 }  // namespace routemaster

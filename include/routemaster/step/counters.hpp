@@ -13,7 +13,8 @@
 
 namespace routemaster {
 
-/// Adds to counters. Repeating it adds again. To add to none asks whether changes are taken.
+/// Adds to counters. A repetition adds again. An empty list changes nothing; its reply tells
+/// whether the store accepts changes.
 struct AddToCounters {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "add_to_counters",
@@ -25,8 +26,8 @@ struct AddToCounters {
     std::vector<Counter> increments;
 };
 
-/// Lists the counters, in the order of the bytes of `encode_counter_key`, which makes up the page's
-/// `after`.
+/// Lists the counters, in the order of the bytes of `encode_counter_key`. `Page::after` contains
+/// such a key.
 struct ListCounters {
     using Reply = std::vector<Counter>;
     static constexpr StepTraits traits{.name = "list_counters",

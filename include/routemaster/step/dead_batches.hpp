@@ -1,5 +1,5 @@
 /// @file
-/// Steps about batches that failed for good.
+/// Steps about DEAD batches: batches that failed for good.
 
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace routemaster {
 
-/// DEAD batches that one step redelivers or drops at most.
+/// How many DEAD batches one step redelivers or drops, at most.
 inline constexpr std::uint32_t dead_moved_max = 1'000;
 
-/// Lists the DEAD batches of a subscriber, those that died first at the front, at most `limit`.
+/// Lists up to `limit` DEAD batches of a subscriber, the earliest death first.
 struct ListDeadBatches {
     using Reply = std::vector<DeadBatchStatus>;
     static constexpr StepTraits traits{.name = "list_dead_batches",
@@ -31,11 +31,12 @@ struct ListDeadBatches {
 
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
-    /// Those that follow this one. `invalid` when it is not among them any more.
+    /// Only batches behind this batch. `invalid` if the batch is not DEAD any more.
     std::optional<Uid> after{};
 };
 
-/// Finds a DEAD batch of a subscriber, with its messages; nothing when it has none of that id.
+/// Replies with a DEAD batch of a subscriber and its messages; nothing if no DEAD batch has this
+/// id.
 struct FindDeadBatch {
     using Reply = std::optional<DeadMessages>;
     static constexpr StepTraits traits{.name = "find_dead_batch",
@@ -48,12 +49,13 @@ struct FindDeadBatch {
     Uid batch;
 };
 
-/// Puts DEAD batches of a subscriber back: each is READY at the end of the ordering group, as if it
-/// began now, with its id, its messages and no attempts. All of them, if none is named, in the
-/// order they died. Replies how many; when that is `dead_moved_max`, there may be more to do. A
-/// batch whose delivery job somebody pushed by hand is passed over while that exists. Counts
-/// `events.redelivered` and `events.added`. Repeating it finds nothing to put back, unless they
-/// died again.
+/// Queues DEAD batches of a subscriber again: `batch`, or all in the order in which they died. Each
+/// batch becomes READY at the end of the ordering group, with its id, its messages, no attempts,
+/// and a new age. If a client has pushed the delivery job of a batch by hand, the batch is skipped
+/// while this job exists.
+/// Replies with the number of batches; if this is `dead_moved_max`, more may be left. Counts
+/// `events.redelivered` and `events.added`. A repetition finds no batch, unless batches became DEAD
+/// again.
 struct RedeliverDeadBatches {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "redeliver_dead_batches",
@@ -66,9 +68,9 @@ struct RedeliverDeadBatches {
     std::optional<Uid> batch{};
 };
 
-/// Drops DEAD batches of a subscriber: all of them, if none is named. Replies what was dropped;
-/// when that is `dead_moved_max` batches, there may be more to do.
-/// Counts `events.dead_dropped`. Repeating it drops what died meanwhile.
+/// Drops DEAD batches of a subscriber: `batch`, or all. Replies with the numbers of batches and
+/// events; if `dead_moved_max` batches were dropped, more may be left.
+/// Counts `events.dead_dropped`. A repetition drops batches that became DEAD in between.
 struct DropDeadBatches {
     using Reply = Dropped;
     static constexpr StepTraits traits{.name = "drop_dead_batches",

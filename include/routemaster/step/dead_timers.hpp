@@ -14,8 +14,9 @@
 
 namespace routemaster {
 
-/// Makes a DEAD timer, or all DEAD ones, PENDING again, due at that time and with all retries.
-/// Replies how many, at most `taken_timers_max`. Repeating it does so with those that are left.
+/// Makes a DEAD timer, or all DEAD timers, PENDING again, due at `due_at` and with all retries.
+/// Replies with the number of timers, at most `taken_timers_max`. A repetition reposts the
+/// remaining timers.
 struct RepostDeadTimers {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "repost_dead_timers",
@@ -25,12 +26,12 @@ struct RepostDeadTimers {
     [[nodiscard]] Result<void> check() const;
 
     std::string space;
-    std::optional<std::string> id{};  ///< Absent: all.
+    std::optional<std::string> id{};  ///< Absent: all DEAD timers.
     TimePoint due_at;
 };
 
-/// Forgets a DEAD timer, or all DEAD ones. Replies how many, at most `taken_timers_max`. Repeating
-/// it forgets those that are left.
+/// Forgets a DEAD timer, or all DEAD timers. Replies with the number of timers, at most
+/// `taken_timers_max`. A repetition forgets the remaining timers.
 struct DropDeadTimers {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "drop_dead_timers",
@@ -40,7 +41,7 @@ struct DropDeadTimers {
     [[nodiscard]] Result<void> check() const;
 
     std::string space;
-    std::optional<std::string> id{};  ///< Absent: all.
+    std::optional<std::string> id{};  ///< Absent: all DEAD timers.
 };
 
 /// The steps about DEAD timers.

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about batches of jobs. Jobs join one with their push: `JobOptions::batch`.
+/// Steps about batches of jobs. A job joins a batch with its push: `JobOptions::batch`.
 
 #pragma once
 
@@ -17,30 +17,33 @@
 
 namespace routemaster {
 
-/// Batches that one `ListJobBatches` replies at most.
+/// How many batches one `ListJobBatches` lists, at most.
 inline constexpr std::uint32_t job_batches_listed_max = 100;
 
-/// Creates a batch, which is open: it does not end, however its jobs do, until it is closed.
-/// Where one of that name is kept, nothing is changed, and its id is replied; so is that of the
-/// batch which the step created before, when it is repeated. With `job_batches_open_max` that have
-/// not ended it is `invalid`.
+/// Creates a batch. The batch is open: until it is closed, it does not end, however its jobs end.
+/// If a batch with this name is kept, nothing is changed, and the reply is its id; therefore a
+/// repetition replies with the id of the first batch. `invalid` if `job_batches_open_max` batches
+/// have not ended.
 struct CreateJobBatch {
     using Reply = JobBatchCreated;
     static constexpr StepTraits traits{.name = "create_job_batch",
                                        .repeatable = true,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::fixed};
-    /// `invalid`, naming the field, also when a callback could not be pushed.
+    /// If a setting is wrong, or a callback could not be pushed, the error is `invalid` and names
+    /// the field.
     [[nodiscard]] Result<void> check() const;
 
     std::shared_ptr<const JobBatchSettings> settings;
 };
 
-/// Lets a batch end: at once, when none of its jobs waits or runs, or else in the step with which
-/// the last of them succeeds, is BURIED or goes. That step also pushes `on_success`, if all have
-/// succeeded, and then `on_end`, as jobs that fall due at this moment. A batch ends once. But when
-/// jobs that were BURIED by then are kicked, and so all of its jobs succeed, `on_success` is pushed
-/// in that step. Replies `unknown` when there is no batch of that id. Repeating it changes nothing.
+/// Closes a batch, which lets the batch end: at once if none of its jobs waits or runs, else in the
+/// step in which the last of these jobs succeeds, is BURIED or is removed. The step that ends the
+/// batch also pushes `on_success`, if all jobs have succeeded, and then `on_end`, both due at this
+/// moment.
+/// A batch ends only once. But if BURIED jobs of an ended batch are kicked, and finally all of its
+/// jobs have succeeded, the last success pushes `on_success`. Replies `unknown` if no batch has
+/// this id. A repetition changes nothing.
 struct CloseJobBatch {
     using Reply = JobBatchClosure;
     static constexpr StepTraits traits{.name = "close_job_batch",
@@ -52,7 +55,7 @@ struct CloseJobBatch {
     JobBatchId id = 0;
 };
 
-/// Finds a batch; nothing when there is none of that id.
+/// Replies with a batch; nothing if no batch has this id.
 struct FindJobBatch {
     using Reply = std::optional<JobBatch>;
     static constexpr StepTraits traits{.name = "find_job_batch",
@@ -64,8 +67,8 @@ struct FindJobBatch {
     JobBatchId id = 0;
 };
 
-/// Lists the batches that have ended, or that have not, by their ids: in the order in which they
-/// were created.
+/// Lists the batches that have ended, or the batches that have not, in the order of their ids,
+/// which is the order of their creation.
 struct ListJobBatches {
     using Reply = JobBatchPage;
     static constexpr StepTraits traits{.name = "list_job_batches",
@@ -76,11 +79,12 @@ struct ListJobBatches {
 
     bool ended = false;
     JobBatchId after = 0;
-    std::uint32_t limit = job_batches_listed_max;  ///< From 1 to that, else `invalid`.
+    /// From 1 to `job_batches_listed_max`, else `invalid`.
+    std::uint32_t limit = job_batches_listed_max;
 };
 
-/// Forgets a batch. Its jobs go on as jobs of no batch, and none of its callbacks is pushed any
-/// more. Repeating it answers `unknown`.
+/// Forgets a batch. Its jobs go on without a batch, and its callbacks are never pushed. A
+/// repetition replies `unknown`.
 struct RemoveJobBatch {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_job_batch",
@@ -92,7 +96,7 @@ struct RemoveJobBatch {
     JobBatchId id = 0;
 };
 
-/// What the end of a batch pushes. `event` is "success" or "end".
+/// The push of a callback at the end of a batch. `event` is "success" or "end".
 [[nodiscard]] PushJob push_of(const JobBatchCallback& callback, JobBatchId batch, const char* event,
                               TimePoint now);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Steps that look at the jobs of a queue, and act on jobs that nobody has leased.
+/// Steps that inspect the jobs of a queue, and steps that change jobs without a lease.
 
 #pragma once
 
@@ -17,13 +17,14 @@
 
 namespace routemaster {
 
-/// BURIED jobs that a queue keeps at most. Beyond that, those that were buried first are dropped.
+/// How many BURIED jobs a queue keeps, at most. Beyond this, the job that was BURIED first is
+/// dropped.
 inline constexpr std::uint32_t buried_max = 10'000;
 
-/// Jobs that one `KickJobs` or `ListJobs` looks at, at most.
+/// How many jobs one `KickJobs` or `ListJobs` inspects, at most.
 inline constexpr std::uint32_t jobs_looked_at_max = 1'000;
 
-/// Counts the jobs of a queue in each state, and says whether it is paused.
+/// Replies with the number of jobs of a queue in each state, and whether the queue is paused.
 struct CountJobs {
     using Reply = QueueStatus;
     static constexpr StepTraits traits{.name = "count_jobs",
@@ -35,7 +36,7 @@ struct CountJobs {
     std::string queue;
 };
 
-/// Replies the status of a job; nothing when the queue has none of that id.
+/// Replies with the status of a job; nothing if the queue has no job with this id.
 struct FindJob {
     using Reply = std::optional<JobStatus>;
     static constexpr StepTraits traits{.name = "find_job",
@@ -44,12 +45,12 @@ struct FindJob {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
 
-    std::string queue;  ///< None of Ruby Routemaster's, else `invalid`; so in all steps below.
+    std::string queue;  ///< Not a queue of Ruby Routemaster, else `invalid`; so in all steps below.
     JobId id = 0;
 };
 
-/// Replies what keeps a job from running, or who has it; nothing when the queue has none of that
-/// id. Costs as much as `FindJob` and `CountJobs`.
+/// Replies with the reason why a job does not run, or with its worker; nothing if the queue has no
+/// job with this id. Costs as much as `FindJob` and `CountJobs`.
 struct ExplainJob {
     using Reply = std::optional<JobExplanation>;
     static constexpr StepTraits traits{.name = "explain_job",
@@ -62,12 +63,11 @@ struct ExplainJob {
     JobId id = 0;
 };
 
-/// Replies the jobs of a queue in a state, in the order of their ids, and so of their pushes.
+/// Replies with the jobs of a queue in a state, in the order of their ids, and so of their pushes.
 ///
-/// A page costs what it looks at: at most `limit` BURIED jobs, or `jobs_looked_at_max` jobs in
-/// the other states, or when a name or a group is asked for, and `job_slice_bytes_max` of them. So
-/// a page may be short, even empty, though more follow: it is the last one only when its `next` is
-/// 0.
+/// A page inspects at most `limit` BURIED jobs, or `jobs_looked_at_max` jobs in the other states or
+/// if a name or a group is given, and `job_slice_bytes_max` of jobs. Therefore a page may be short,
+/// or even empty, although more jobs follow. The last page has a `next` of 0.
 struct ListJobs {
     using Reply = JobPage;
     static constexpr StepTraits traits{.name = "list_jobs",
@@ -78,18 +78,18 @@ struct ListJobs {
 
     std::string queue;
     JobStatus::State state = JobStatus::State::ready;
-    JobId after = 0;            ///< Only jobs with a greater id; the job itself may be gone.
+    JobId after = 0;            ///< Only jobs with a greater id. A job with this id need not exist.
     std::uint32_t limit = 100;  ///< From 1 to `jobs_looked_at_max`, else `invalid`.
-    std::string name{};         ///< Only jobs of that name; empty: of any.
-    std::string group{};        ///< Only jobs of that ordering group; empty: of any, or none.
+    std::string name{};         ///< Only jobs with this name; empty: any name.
+    std::string group{};        ///< Only jobs of this ordering group; empty: any job.
 };
 
-/// Makes BURIED jobs READY, behind those that are: the one with that id, or those that were buried
-/// first, `job_slice_bytes_max` of them at most. Their attempts begin anew, and they no longer
-/// expire; their errors stay. With an id also one that is SCHEDULED for a later instant, as if it
-/// fell due now; not one that waits for other jobs.
-/// Replies how many: 0 once none is left. Repeating it with an id answers 0 unless the job was
-/// buried or scheduled again; without, it kicks further ones.
+/// Makes BURIED jobs READY, behind the jobs that are READY already. Kicks the job with `id`, or,
+/// without `id`, the jobs that were BURIED first, at most `job_slice_bytes_max` of them. Their
+/// attempts begin again, and they expire no more; their errors stay. With an id, also makes a
+/// SCHEDULED job due now, unless the job waits for jobs in `after`.
+/// Replies with the number of kicked jobs; 0 if none is left. A repetition with an id replies 0,
+/// unless the job was BURIED or SCHEDULED again. A repetition without an id kicks further jobs.
 struct KickJobs {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "kick_jobs",
@@ -103,7 +103,7 @@ struct KickJobs {
     std::uint32_t limit = 1'000;  ///< From 1 to `jobs_looked_at_max`, else `invalid`.
 };
 
-/// Deletes a job that is SCHEDULED, READY or BURIED. Repeating it answers `unknown`.
+/// Deletes a job that is SCHEDULED, READY or BURIED. A repetition replies `unknown`.
 struct DeleteJob {
     using Reply = Deletion;
     static constexpr StepTraits traits{.name = "delete_job",
@@ -116,10 +116,10 @@ struct DeleteJob {
     JobId id = 0;
 };
 
-/// Cancels a job, counted in `jobs.cancelled` when it goes. One that is SCHEDULED, READY or BURIED
-/// is removed. The worker of one that is PENDING learns of it from its next `Heartbeat`; the job is
-/// done when its attempt succeeds, and goes when it ends otherwise, be it nacked or released, or
-/// because its worker died. Repeating it answers `unknown`, or `requested` again.
+/// Cancels a job. A job that is SCHEDULED, READY or BURIED is removed at once. The worker of a
+/// PENDING job is informed by its next `Heartbeat`: if the attempt succeeds, the job is done; if
+/// the attempt ends in any other way, or the worker dies, the job is removed. A removed job is
+/// counted in `jobs.cancelled`. A repetition replies `unknown`, or `requested` again.
 struct CancelJob {
     using Reply = Cancellation;
     static constexpr StepTraits traits{.name = "cancel_job",
@@ -132,7 +132,7 @@ struct CancelJob {
     JobId id = 0;
 };
 
-/// The steps about the jobs that a queue has.
+/// The steps about the jobs of a queue.
 using JobListSteps =
     StepList<CountJobs, FindJob, ExplainJob, ListJobs, KickJobs, DeleteJob, CancelJob>;
 

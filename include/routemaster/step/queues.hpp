@@ -15,11 +15,11 @@
 
 namespace routemaster {
 
-/// Pauses a queue, or resumes it. From a paused queue no job is acquired, by any worker and also
-/// after a restart; jobs that are PENDING go on, and every other step does what it always does.
-/// Nothing is promoted, expires or is given up meanwhile. When the queue is resumed, its idle
-/// workers are woken. A queue may be paused before it has jobs.
-/// Repeating it changes nothing.
+/// Pauses or resumes a queue. No worker acquires jobs from a paused queue, even after a restart.
+/// PENDING jobs go on, and all other steps work as always. During the pause no job is promoted,
+/// expires, or is BURIED for a lack of attempts. Resuming wakes the idle workers of the queue. A
+/// queue may be paused before it has jobs.
+/// A repetition changes nothing.
 struct PauseQueue {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "pause_queue",
@@ -28,20 +28,20 @@ struct PauseQueue {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
 
-    /// None of Ruby Routemaster's, whose processes do not know of pauses, else `invalid`.
+    /// Not a queue of Ruby Routemaster, whose processes do not know pauses; else `invalid`.
     std::string queue;
-    bool paused = true;  ///< Whether it is to be paused; else it is resumed.
+    bool paused = true;  ///< True: pause the queue. False: resume it.
 };
 
-/// Gives a queue rate limits, in place of those that it has, or takes them away; buckets then begin
-/// full. `AcquireJobs` hands out no more jobs than there are tokens, and says when the next one
-/// comes. A job takes a token when a worker gets it, and none goes back, be the job nacked,
-/// released or done: it takes another one with its next attempt. A READY job whose ordering group
-/// has no token keeps its place in its group, and delays no job of another. A queue may get limits
-/// before it has jobs; idle workers are woken.
-/// The limits are kept across restarts, and so is, on Redis, how many tokens are left. Whoever
-/// opens an embedded store finds empty buckets, so no restart gives more jobs than a limit allows.
-/// Repeating it changes nothing.
+/// Replaces the rate limits of a queue, or removes them. The buckets begin full. `AcquireJobs`
+/// leases no more jobs than there are tokens, and replies when the next token comes. A job takes a
+/// token with its lease and never returns it: after a nack, a release or a failure, the next
+/// attempt takes another token. A READY job whose ordering group has no token keeps its place in
+/// the group, and delays no job of another group. A queue may get limits before it has jobs; idle
+/// workers are woken.
+/// The limits are kept across restarts. On Redis, the number of tokens is kept, too. When an
+/// embedded store is opened, its buckets are empty, and so a restart never exceeds a limit. A
+/// repetition changes nothing.
 struct LimitQueue {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "limit_queue",
@@ -53,13 +53,14 @@ struct LimitQueue {
         return limits.check();
     }
 
-    /// None of Ruby Routemaster's, whose processes do not know of limits, else `invalid`.
+    /// Not a queue of Ruby Routemaster, whose processes do not know limits; else `invalid`.
     std::string queue;
-    RateLimits limits{};  ///< By default it has none any more.
+    RateLimits limits{};  ///< By default no limits: removes them.
 };
 
-/// Lists the queues that have jobs, in whatever state, are paused, or have rate limits, by name;
-/// `delivery_queue` among them. A page costs what it lists, however many queues and jobs there are.
+/// Lists the queues that have jobs in any state, are paused, or have rate limits, in order of their
+/// names; includes `delivery_queue`. A page costs as much as the entries it lists, however many
+/// queues and jobs exist.
 struct ListQueues {
     using Reply = std::vector<ListedQueue>;
     static constexpr StepTraits traits{.name = "list_queues",

@@ -1,6 +1,6 @@
 /// @file
-/// Steps about recurring jobs, of which some post timers. A store knows when each is due next, and
-/// nothing of schedules: those are read by whoever runs them.
+/// Steps about recurring jobs and recurring timers. A store knows when each is due next, but does
+/// not read schedules: the callers do, such as `RecurringScheduler`.
 
 #pragma once
 
@@ -23,17 +23,18 @@
 
 namespace routemaster {
 
-/// What to `Store::watch` for recurring jobs that were put or resumed. No queue has such a name.
+/// The name to pass to `Store::watch` for recurring jobs that are put or resumed. No queue has this
+/// name.
 inline constexpr const char* recurring_watch = ":recurring";
 
-/// Recurring jobs that one `DueRecurringJobs` replies at most.
+/// How many recurring jobs one `DueRecurringJobs` replies, at most.
 inline constexpr std::uint32_t due_recurring_max = 1'000;
 
-/// Adds a recurring job, or gives one other settings; wakes the schedulers.
-/// One that is new, or has another schedule or zone than before, is due now, and its ticks up to
-/// now are settled. Otherwise it stays due when it was, so that a program may put its jobs at each
-/// start, and catches up with what it missed. Whether it is paused, and its numbers, stay.
-/// Repeating it changes nothing more.
+/// Adds a recurring job, or changes the settings of a recurring job, and wakes the schedulers.
+/// If the recurring job is new, or has a new schedule or time zone, it is due now, and its ticks up
+/// to now are settled. Else its next tick is unchanged: a program may put its recurring jobs at
+/// each start, and catches up with missed ticks. The pause and the numbers of a recurring job are
+/// unchanged. A repetition changes nothing more.
 struct PutRecurringJob {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "put_recurring_job",
@@ -42,13 +43,14 @@ struct PutRecurringJob {
                                        .needs = CapacityNeed::fixed};
     [[nodiscard]] Result<void> check() const;
 
-    std::string name;  ///< As of a queue, else `invalid`.
-    /// `invalid`, naming the field, when a tick could not be run, or the schedule is none.
+    std::string name;  ///< Must satisfy `is_queue_name`, else `invalid`.
+    /// If the schedule is wrong, or if a tick with these settings could not run, the error is
+    /// `invalid` and names the field.
     std::shared_ptr<const RecurringSettings> settings;
-    Uid revision;  ///< Fresh.
+    Uid revision;  ///< A new id.
 };
 
-/// Finds a recurring job; nothing when there is none of that name.
+/// Replies with a recurring job; nothing if no recurring job has this name.
 struct FindRecurringJob {
     using Reply = std::optional<RecurringJob>;
     static constexpr StepTraits traits{.name = "find_recurring_job",
@@ -60,7 +62,7 @@ struct FindRecurringJob {
     std::string name;
 };
 
-/// Lists the recurring jobs, by name.
+/// Lists the recurring jobs, in order of their names.
 struct ListRecurringJobs {
     using Reply = std::vector<RecurringJob>;
     static constexpr StepTraits traits{.name = "list_recurring_jobs",
@@ -72,7 +74,8 @@ struct ListRecurringJobs {
     Page page{.after = {}, .limit = 100};
 };
 
-/// Forgets a recurring job; what it pushed or posted stays. Repeating it answers `unknown`.
+/// Forgets a recurring job. Jobs already pushed and timers already posted stay. A repetition
+/// replies `unknown`.
 struct RemoveRecurringJob {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_recurring_job",
@@ -84,9 +87,9 @@ struct RemoveRecurringJob {
     std::string name;
 };
 
-/// Pauses a recurring job, which then is never due, or resumes it, which settles its ticks up to
-/// now and wakes the schedulers. Replies 1, or 0 when there is none of that name. Repeating it
-/// changes nothing.
+/// Pauses or resumes a recurring job. A paused recurring job is never due. Resuming settles its
+/// ticks up to now, and wakes the schedulers. Replies 1, or 0 if no recurring job has this name. A
+/// repetition changes nothing.
 struct PauseRecurringJob {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "pause_recurring_job",
@@ -96,18 +99,18 @@ struct PauseRecurringJob {
     [[nodiscard]] Result<void> check() const { return {}; }
 
     std::string name;
-    bool paused = true;  ///< Whether it is to be paused; else it is resumed.
+    bool paused = true;  ///< True: pause the recurring job. False: resume it.
 };
 
-/// What `DueRecurringJobs` found.
+/// The reply to `DueRecurringJobs`.
 struct DueRecurring {
-    std::vector<RecurringJob> jobs{};  ///< The longest due first.
-    TimePoint next_at = never;         ///< When the next of the others is due.
-    TimePoint now{};                   ///< What the clock of the store shows.
+    std::vector<RecurringJob> jobs{};  ///< The longest overdue first.
+    TimePoint next_at = never;         ///< When the next recurring job outside the list is due.
+    TimePoint now{};                   ///< The current time of the store's clock.
     friend bool operator==(const DueRecurring&, const DueRecurring&) = default;
 };
 
-/// Replies the recurring jobs that are due, and not paused, and when the next one is.
+/// Replies with the recurring jobs that are due and not paused, and when the next is due.
 struct DueRecurringJobs {
     using Reply = DueRecurring;
     static constexpr StepTraits traits{.name = "due_recurring_jobs",
@@ -116,28 +119,30 @@ struct DueRecurringJobs {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const;
 
-    std::uint32_t limit = due_recurring_max;  ///< From 1 to that, else `invalid`.
+    std::uint32_t limit = due_recurring_max;  ///< From 1 to `due_recurring_max`, else `invalid`.
 };
 
-/// What became of a tick.
+/// The reply to `RunRecurringJob`.
 struct RecurringRun {
     enum class Outcome : std::uint8_t {
-        pushed,  ///< A job; or a timer was posted.
-        kept,    ///< Another job excludes it: the push was a duplicate. Or the timer was kept.
-        moved,   ///< Nothing was to be run, or the tick was settled before.
-        stale,   ///< It is not due then, or was put, paused or removed. Nothing was changed.
+        pushed,  ///< A job was pushed, or a timer was posted.
+        kept,    ///< The push was a duplicate, or the old timer was kept.
+        moved,   ///< No tick was to run, or the tick had been settled before.
+        /// The recurring job was changed since it was read, or is not due; nothing was changed.
+        stale,
     };
 
     Outcome outcome = Outcome::stale;
-    JobId id = 0;  ///< Of the job that was pushed or kept; 0 of a timer.
+    JobId id = 0;  ///< The job that was pushed or kept; 0 for a timer.
     friend bool operator==(const RecurringRun&, const RecurringRun&) = default;
 };
 
-/// Settles the ticks of a recurring job up to an instant, of which the last one may be run: pushes
-/// its job or posts its timer, and says when the recurring job is due next, both or neither. Only
-/// if it is as it was read: so of any number of schedulers one runs a tick, once. The tick that was
-/// run last is not run again, though ticks are settled `anew`.
-/// Repeating it answers `stale`.
+/// Settles the ticks of a recurring job up to an instant, and runs the last of these ticks if
+/// `push` or `post` is set: pushes the job or posts the timer, and sets the next due time, in one
+/// transaction. Does so only if the recurring job is unchanged since it was read; therefore each
+/// tick is run by exactly one of any number of schedulers. The tick that ran last never runs again,
+/// even if ticks are settled `anew`.
+/// A repetition replies `stale`.
 struct RunRecurringJob {
     using Reply = RecurringRun;
     static constexpr StepTraits traits{.name = "run_recurring_job",
@@ -147,26 +152,26 @@ struct RunRecurringJob {
     [[nodiscard]] Result<void> check() const;
 
     std::string name;
-    Uid revision;     ///< As it was read.
-    TimePoint at;     ///< Its `next_at`, as it was read.
-    TimePoint until;  ///< Ticks up to then are settled; the one that is run, if any.
-    TimePoint next;   ///< Becomes its `next_at`. After `until`, else `invalid`.
-    /// What the tick pushes; null to push nothing.
+    Uid revision;     ///< The `RecurringJob::revision` that was read.
+    TimePoint at;     ///< The `RecurringJob::next_at` that was read.
+    TimePoint until;  ///< Settles ticks up to this instant: the tick to run, if any.
+    TimePoint next;   ///< The new `next_at`. After `until`, else `invalid`.
+    /// The push of the tick; null for no push.
     std::shared_ptr<const PushJob> push{};
-    /// What it posts instead; null to post nothing. Due at `until`, else `invalid`; on Redis that
-    /// is by the clock of the server, as all ticks.
+    /// The timer of the tick; null for no timer. Due at `until`, else `invalid`; on Redis the due
+    /// time is by the clock of the server, as all ticks are.
     std::shared_ptr<const PostTimer> post{};
-    /// The clock had run ahead: what is settled behind `until` counts as not settled. Also of one
-    /// that is paused. Pushes and posts nothing, else `invalid`.
+    /// The clock had run ahead: ticks after `until` count as not settled again, even if the
+    /// recurring job is paused. Pushes and posts nothing, else `invalid`.
     bool anew = false;
 };
 
-/// What a tick of a recurring job pushes.
+/// The push for a tick of a recurring job.
 [[nodiscard]] PushJob push_of(const std::string& name, const RecurringSettings& settings,
                               TimePoint tick, TimePoint now);
 
-/// What a tick of a recurring timer posts: one that keeps the PENDING or FIRED one of its id, which
-/// is `recurring:` and the name, and with `overlap` also a colon and the tick in milliseconds.
+/// The post for a tick of a recurring timer. A PENDING or FIRED timer with this id is kept. The id
+/// is `recurring:` and the name; with `overlap`, followed by a colon and the tick in milliseconds.
 /// Asserts that the settings have a timer.
 [[nodiscard]] PostTimer post_of(const std::string& name, const RecurringSettings& settings,
                                 TimePoint tick);

@@ -1,5 +1,5 @@
 /// @file
-/// What several steps reply.
+/// Replies that several steps use.
 
 #pragma once
 
@@ -8,39 +8,39 @@
 
 namespace routemaster {
 
-/// The step was done; there is nothing else to report.
+/// The step was done, and has nothing else to report.
 struct Done {
     friend bool operator==(Done, Done) = default;
 };
 
-/// What became of a removal.
+/// The reply to a removal.
 enum class Removal {
     removed,
-    unknown,  ///< There was no such thing; nothing was changed.
+    unknown,  ///< Did not exist; nothing was changed.
 };
 
-/// What became of an attempt to settle a job.
+/// The reply to a settlement of a job.
 enum class Settlement {
     settled,
-    lease_lost,  ///< The worker was taken for dead and the job handed on; nothing was changed.
-    dead,        ///< Settled, and its batch is DEAD now. `SettleDelivery` alone answers it.
-    buried,      ///< Settled, and the job is BURIED now: of `FailJob` and `NackJob`.
+    lease_lost,  ///< The worker was declared dead, and its lease ended; nothing was changed.
+    dead,        ///< Settled, and the batch became DEAD. Only a reply to `SettleDelivery`.
+    buried,      ///< Settled, and the job was BURIED. Only a reply to `FailJob` and `NackJob`.
 };
 
-/// A number of things, named by the step.
+/// A number; the step says of what.
 struct Count {
     std::uint64_t value = 0;
     friend bool operator==(Count, Count) = default;
 };
 
-/// What was dropped.
+/// The numbers of dropped batches and events.
 struct Dropped {
     std::uint64_t batches = 0;
     std::uint64_t events = 0;
     friend bool operator==(Dropped, Dropped) = default;
 };
 
-/// Which part of a long list to return: entries whose key is greater than `after`, at most `limit`.
+/// A part of a long list: entries with keys greater than `after`, at most `limit`.
 struct Page {
     std::string after{};          ///< Empty: from the beginning.
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.

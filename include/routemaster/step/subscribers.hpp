@@ -1,5 +1,5 @@
 /// @file
-/// Steps about subscribers and what is queued for them.
+/// Steps about subscribers.
 
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace routemaster {
 
-/// Creates or changes a subscriber. Its topics become exactly `topics`; unknown ones are created
-/// unclaimed, and forgotten with their last subscription if nobody published in them by then.
-/// Batches already queued are kept, and follow the new settings.
-/// Bad names or numbers answer `invalid` and change nothing. Repeating it changes nothing more.
+/// Creates or changes a subscriber. Its topics become exactly `topics`. Unknown topics are created
+/// without a publisher, and are forgotten with their last subscription if no event was published in
+/// them by then. Queued batches are kept, and follow the new settings.
+/// A wrong name or number is `invalid` and changes nothing. A repetition changes nothing more.
 struct Subscribe {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "subscribe",
@@ -34,8 +34,8 @@ struct Subscribe {
     SubscribeOptions options;
 };
 
-/// Ends one subscription. Events already in batches are delivered all the same.
-/// Repeating one that succeeded answers `not_subscribed`.
+/// Ends a subscription. Events already in batches are still delivered. A repetition after success
+/// replies `not_subscribed`.
 struct Unsubscribe {
     using Reply = Unsubscription;
     static constexpr StepTraits traits{.name = "unsubscribe",
@@ -49,8 +49,8 @@ struct Unsubscribe {
 };
 
 /// Forgets a subscriber and its subscriptions, and drops its DEAD batches, which counts
-/// `events.dead_dropped`. Its other batches end, undelivered, when they fall due, unless it has
-/// subscribed again by then. Repeating it answers `unknown`.
+/// `events.dead_dropped`. Its queued batches end without delivery when they fall due, unless the
+/// subscriber has subscribed again by then. A repetition replies `unknown`.
 struct RemoveSubscriber {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_subscriber",
@@ -62,7 +62,7 @@ struct RemoveSubscriber {
     std::string token;
 };
 
-/// Lists the subscribers, by token.
+/// Lists the subscribers, in order of their tokens.
 struct ListSubscribers {
     using Reply = std::vector<SubscriberStatus>;
     static constexpr StepTraits traits{.name = "list_subscribers",
@@ -74,7 +74,7 @@ struct ListSubscribers {
     Page page{};
 };
 
-/// Finds one subscriber; nothing when there is none of that token.
+/// Replies with a subscriber; nothing if no subscriber has this token.
 struct FindSubscriber {
     using Reply = std::optional<SubscriberStatus>;
     static constexpr StepTraits traits{.name = "find_subscriber",

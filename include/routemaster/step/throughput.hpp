@@ -1,5 +1,5 @@
 /// @file
-/// Steps about what became of jobs over time.
+/// Step that counts jobs over time.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster {
 
-/// Says what became of the jobs of a queue in each of the last 60 minutes, and of the last 24
-/// hours. An embedded store counts from when its process began; on Redis the processes of a store
-/// count together, by the server's clock.
+/// Replies with the counts of a queue in each of the last 60 minutes, and in each of the last 24
+/// hours. An embedded store counts from the start of its process. On Redis all processes count
+/// together, by the server's clock.
 struct MeasureThroughput {
     using Reply = QueueThroughput;
     static constexpr StepTraits traits{.name = "measure_throughput",
@@ -23,10 +23,11 @@ struct MeasureThroughput {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
 
-    std::string queue;  ///< None of Ruby Routemaster's, whose jobs nobody counts, else `invalid`.
+    /// Not a queue of Ruby Routemaster, whose jobs are not counted; else `invalid`.
+    std::string queue;
 };
 
-/// The steps about what became of jobs over time.
+/// The steps that count jobs over time.
 using ThroughputSteps = StepList<MeasureThroughput>;
 
 }  // namespace routemaster

@@ -1,8 +1,9 @@
 /// @file
-/// Steps about the firing of timers, and about those who listen.
+/// Steps about the firing of timers and about listeners.
 ///
-/// Listeners of a namespace take turns: the store tells one of them when the next timer is due, and
-/// the next one after that has taken something. A listener joins with its first `TakeTimers`.
+/// The listeners of a namespace take turns: the store tells the listener that has the turn when the
+/// next timer is due. When it has taken timers, the next listener has the turn. A listener joins
+/// with its first `TakeTimers`.
 
 #pragma once
 
@@ -20,18 +21,19 @@
 
 namespace routemaster {
 
-/// What to `Store::watch` for a listener that is to take timers sooner than it was last told.
+/// The name to pass to `Store::watch` for a listener. A wake-up means that the listener must
+/// perform `TakeTimers` earlier than its last reply said.
 [[nodiscard]] std::string timer_watch(const std::string& space, const std::string& listener);
 
-/// Timers that one `TakeTimers` hands out at most, puts back, or declares dead. On Redis it also
-/// puts back no more than `timer_slice_bytes_max`.
+/// How many timers one `TakeTimers` takes, at most; also how many it makes PENDING again or DEAD,
+/// at most. On Redis it also makes at most `timer_slice_bytes_max` of timers PENDING again.
 inline constexpr std::uint32_t taken_timers_max = 1'000;
 
-/// How long a listener is taken for alive that has not asked since the instant it was told.
+/// A listener counts as gone if its next `TakeTimers` is late by this time.
 inline constexpr Duration timer_listener_silence{1'000};
 
-/// Listeners that a store in this process keeps at most; of more, those are forgotten that asked
-/// longest ago.
+/// How many listeners a store in this process keeps, at most. Beyond this, the listener whose last
+/// `TakeTimers` is the oldest is forgotten.
 inline constexpr std::size_t timer_listeners_max = 10'000;
 
 /// A firing of a timer.
@@ -41,36 +43,42 @@ struct FiredTimer {
     TimePoint due_at;     ///< When this firing was due.
     std::uint32_t retries = 0;
     std::uint32_t retries_max = 0;
-    /// When it fires again, or dies, unless it is confirmed. `never`: it needs no confirmation, as
-    /// it is gone.
+    /// When the timer fires again, or becomes DEAD, unless it is confirmed. `never`: the timer is
+    /// gone and needs no confirmation.
     TimePoint confirm_by = never;
-    /// Tells it from other firings of timers of this id, of which a later one may have the same
-    /// `retries`: one that was posted again. 0 when it needs no confirmation.
+    /// Distinguishes this firing from firings of an earlier timer with an equal id and equal
+    /// `retries`, if the timer was posted again. 0 if the timer needs no confirmation.
     std::int64_t firing = 0;
 
     friend bool operator==(const FiredTimer&, const FiredTimer&) = default;
 };
 
-/// What `TakeTimers` got.
+/// The reply to `TakeTimers`.
 struct TakenTimers {
-    std::vector<FiredTimer> timers{};  ///< In the order in which they were due; equals by id.
-    /// When the listener is to ask again, unless it is woken before. `now` if more is due. If it is
-    /// another one's turn, `timer_listener_silence` after the next timer is due, in case that one
-    /// is gone. `never` if there is no timer, or the listener is busy.
+    std::vector<FiredTimer> timers{};  ///< In the order of their due times, then of their ids.
+    /// When the listener must perform `TakeTimers` again, unless it is woken before. `now` if more
+    /// timers are due. If another listener has the turn: `timer_listener_silence` after the next
+    /// timer is due, in case the other listener is gone. `never` if there is no timer, or if
+    /// `limit` is 0.
     TimePoint wake_at = never;
 
     friend bool operator==(const TakenTimers&, const TakenTimers&) = default;
 };
 
-/// Takes timers that are due, at most `limit`, and `timer_slice_bytes_max` of payload: whoever asks
-/// at `wake_at` gets the rest. First those are put back, due when their time to confirm was over,
-/// that nobody confirmed in time, or become DEAD if no retries are left; so do, now, all that were
-/// handed out by an earlier process that had the file of this store. Then each timer taken is
-/// FIRED, or gone if it has no retries, durably before the reply: at most once.
-/// The listener joins those of the namespace if it is not among them. If it was its turn and it
-/// took something, the next one has its turn. A listener whose turn it is, and who has not asked
-/// for `timer_listener_silence` since it was to, is taken for gone, and joins when it asks again.
-/// When the reply is lost, timers without retries are lost with it, and the others fire again.
+/// Takes due timers: at most `limit`, with at most `timer_slice_bytes_max` of payload. A listener
+/// that asks again at `wake_at` gets the rest.
+///
+/// First, each timer whose time to confirm is over becomes PENDING, due at the end of this time, or
+/// DEAD if no retries are left. If an earlier process had the file of this store open, this happens
+/// at once to all timers that are FIRED since then. After this, each timer taken becomes FIRED, or
+/// is removed if it has no retries, durably before the reply: a timer without retries is delivered
+/// at most once.
+///
+/// **Turns.** The listener joins the listeners of the namespace with its first request. If the
+/// listener has the turn and takes timers, the turn goes to the next listener. If a listener is
+/// late by `timer_listener_silence`, it counts as gone, and joins again with its next request.
+///
+/// If the reply is lost, timers without retries are lost, too; the rest fire again.
 struct TakeTimers {
     using Reply = TakenTimers;
     static constexpr StepTraits traits{.name = "take_timers",
@@ -80,15 +88,16 @@ struct TakeTimers {
     [[nodiscard]] Result<void> check() const;
 
     std::string space;
-    std::string listener;  ///< Of its own; `is_timer_name`, else `invalid`.
-    /// At most `taken_timers_max`, else `invalid`. 0: it is busy, takes nothing, and is none of the
-    /// listeners until it asks for more.
+    std::string listener;  ///< Unique in its namespace; `is_timer_name`, else `invalid`.
+    /// At most `taken_timers_max`, else `invalid`. 0: the listener is busy, takes no timers, and
+    /// leaves the listeners until it asks for timers again.
     std::uint32_t limit = 8;
-    /// For timers that do not say it themselves. From 1 ms to `timer_confirm_max`, else `invalid`.
+    /// Time to confirm for timers that were posted without their own `confirm_within`. From 1 ms to
+    /// `timer_confirm_max`, else `invalid`.
     Duration confirm_within{10'000};
 };
 
-/// A listener leaves: it has no turn any more. Repeating it changes nothing.
+/// Removes a listener from the turns. A repetition changes nothing.
 struct LeaveTimers {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "leave_timers",
@@ -101,15 +110,15 @@ struct LeaveTimers {
     std::string listener;
 };
 
-/// What became of a confirmation.
+/// The reply to a confirmation.
 enum class TimerConfirmed : std::uint8_t {
     confirmed,
-    /// No such firing waits for it: it was confirmed before, came back or died because that took
-    /// too long, or was replaced or cancelled. Nothing was changed.
+    /// No such firing waits for a confirmation: it was confirmed before, came too late, or the
+    /// timer was replaced or cancelled. Nothing was changed.
     unknown,
 };
 
-/// Forgets a FIRED timer that its listener has dealt with. Repeating it answers `unknown`.
+/// Confirms a FIRED timer, which is then forgotten. A repetition replies `unknown`.
 struct ConfirmTimer {
     using Reply = TimerConfirmed;
     static constexpr StepTraits traits{.name = "confirm_timer",
@@ -120,14 +129,14 @@ struct ConfirmTimer {
 
     std::string space;
     std::string id;
-    /// Which firing: its `FiredTimer::retries`. Absent: the last one, whoever has it.
+    /// The `FiredTimer::retries` of the firing. Absent: the last firing, whatever listener has it.
     std::optional<std::uint32_t> retries{};
-    /// Its `FiredTimer::firing`. Absent: any.
+    /// The `FiredTimer::firing` of the firing. Absent: any.
     std::optional<std::int64_t> firing{};
 };
 
-/// Gives a FIRED timer up: it is DEAD, however often it might still come back. Replies 1, or 0 when
-/// no such firing waits to be confirmed. Repeating it changes nothing more.
+/// Makes a FIRED timer DEAD, even if it has retries left. Replies 1, or 0 if no such firing waits
+/// for a confirmation. A repetition changes nothing more.
 struct GiveUpTimer {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "give_up_timer",
@@ -138,9 +147,9 @@ struct GiveUpTimer {
 
     std::string space;
     std::string id;
-    std::optional<std::uint32_t> retries{};  ///< As in `ConfirmTimer`; so is the next.
+    std::optional<std::uint32_t> retries{};  ///< As in `ConfirmTimer`, like the next.
     std::optional<std::int64_t> firing{};
-    std::string reason{};  ///< The first `timer_reason_max` bytes of it are kept.
+    std::string reason{};  ///< The first `timer_reason_max` bytes are kept.
 };
 
 /// The steps about the firing of timers.

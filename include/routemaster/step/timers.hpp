@@ -1,7 +1,7 @@
 /// @file
-/// Steps about timers that wait for their time; step/timer_firings.hpp has those about their
-/// firing, and step/dead_timers.hpp those about the DEAD ones. On Redis they share keys and
-/// channels with dtimer 0.3.3 for Node (docs/redis-keys.md).
+/// Steps about timers that wait for their due time. See step/timer_firings.hpp for the firing of
+/// timers, and step/dead_timers.hpp for DEAD timers. On Redis, timers share keys and channels with
+/// dtimer 0.3.3 for Node (docs/redis-keys.md).
 
 #pragma once
 
@@ -20,50 +20,51 @@
 
 namespace routemaster {
 
-/// `invalid` for what is no id of a timer: empty, longer than `timer_id_length_max`, not UTF-8, or
-/// with a NUL. So in all steps that name a timer, but for those about a firing: a listener must be
-/// able to confirm what another program posted.
+/// Checks the id of a timer: `invalid` if the id is empty, longer than `timer_id_length_max`, not
+/// UTF-8, or contains a NUL. All steps with the id of a timer check this, except steps about a
+/// firing, because a listener must be able to confirm timers that other programs posted.
 [[nodiscard]] Result<void> check_timer_id(std::string_view id);
 
-/// What became of a post.
+/// The reply to a post.
 enum class TimerPosted : std::uint8_t {
     posted,
-    replaced,  ///< There was a timer of that id, in any state, which is gone.
-    kept,      ///< It is still there, as the step asked for: nothing was changed.
+    replaced,  ///< A timer with this id, in any state, was replaced.
+    kept,      ///< A timer with this id was kept, as `keep` asked; nothing was changed.
 };
 
-/// Puts a timer into a namespace. One of that id that is there, in any state, is replaced, so that
-/// a confirmation of its former firing confirms nothing. Wakes the listener whose turn it is when
-/// it is due sooner than that was told.
-/// Repeating it answers `replaced`; but if the timer has fired in between, it fires again.
+/// Puts a timer into a namespace. A timer with this id, in any state, is replaced; a confirmation
+/// of its old firing then does nothing. If the timer is due sooner than the listener with the turn
+/// knows, this listener is woken.
+/// A repetition replies `replaced`; if the timer fired in between, it fires again.
 struct PostTimer {
     using Reply = TimerPosted;
     static constexpr StepTraits traits{.name = "post_timer",
                                        .repeatable = false,
                                        .changes = Changes::state,
                                        .needs = CapacityNeed::payload};
-    /// `invalid` for a namespace that is none by `is_timer_name`; so in all steps. Here also for an
-    /// id by `check_timer_id`, or one that is `.` or `..`; for a payload that is no MessagePack,
-    /// that JSON cannot carry, or beyond `timer_bytes_max`; and for numbers out of range. In
-    /// `action_space` also for a payload that is no action, and without retries.
+    /// Every step checks the name of its namespace: `invalid` unless `is_timer_name`. This step is
+    /// also `invalid` in the following cases: the id fails `check_timer_id`, or is `.` or `..`; the
+    /// payload is not MessagePack, cannot be expressed in JSON, or exceeds `timer_bytes_max`; a
+    /// number is out of range. In `action_space` also if the payload is not an action, or if the
+    /// timer has no retries.
     [[nodiscard]] Result<void> check() const;
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return payload.size() + id.size(); }
 
     std::string space;  ///< The namespace.
     std::string id;
-    std::string payload;            ///< A value as `encode` encodes it.
-    TimePoint due_at;               ///< From 1970 to `due_at_max`; so in all steps.
+    std::string payload;            ///< A value encoded by `encode`.
+    TimePoint due_at;               ///< From 1970 to `due_at_max`, in all steps.
     std::uint32_t retries_max = 0;  ///< At most `timer_retries_max`.
-    /// How long a listener may take to confirm it, at most `timer_confirm_max`. 0: as long as the
-    /// listener says.
+    /// How long a listener may take to confirm the timer, at most `timer_confirm_max`. 0: the
+    /// listener's `confirm_within`.
     Duration confirm_within{0};
-    /// Whether a timer of that id is kept, and this one not posted, if it is PENDING or FIRED. A
-    /// DEAD one is replaced.
+    /// If true, and a timer with this id is PENDING or FIRED, it is kept, and nothing is posted. A
+    /// DEAD timer is replaced.
     bool keep = false;
 };
 
-/// Forgets a timer that is PENDING or FIRED: it fires no more. A listener that has it keeps it.
-/// Repeating it answers `unknown`.
+/// Forgets a PENDING or FIRED timer, which will not fire again. If a listener has already received
+/// the timer, its handler still runs. A repetition replies `unknown`.
 struct CancelTimer {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "cancel_timer",
@@ -76,8 +77,8 @@ struct CancelTimer {
     std::string id;
 };
 
-/// Gives a PENDING timer another due time, be it sooner or later. Replies 1, or 0 when no timer of
-/// that id is PENDING. Repeating it changes nothing more.
+/// Sets a new due time, earlier or later, for a PENDING timer. Replies 1, or 0 if no PENDING timer
+/// has this id. A repetition changes nothing more.
 struct PostponeTimer {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "postpone_timer",
@@ -91,7 +92,7 @@ struct PostponeTimer {
     TimePoint due_at;
 };
 
-/// Finds a timer of any state; nothing when there is none of that id.
+/// Replies with a timer in any state; nothing if no timer has this id.
 struct FindTimer {
     using Reply = std::optional<TimerStatus>;
     static constexpr StepTraits traits{.name = "find_timer",
@@ -104,9 +105,9 @@ struct FindTimer {
     std::string id;
 };
 
-/// Lists timers of one state by their `at` and, among equals, by their ids, bytewise. A page ends
-/// at `limit`, or sooner, before it would have more than `timer_slice_bytes_max` of payload: so
-/// only an empty one says that there is no further one.
+/// Lists timers in a state, ordered by their `at`, then by the bytes of their ids. A page contains
+/// at most `limit` timers and at most `timer_slice_bytes_max` of payload, and may therefore be
+/// short. The end of the list is reached when a page is empty.
 struct ListTimers {
     using Reply = std::vector<TimerStatus>;
     static constexpr StepTraits traits{.name = "list_timers",
@@ -117,21 +118,21 @@ struct ListTimers {
 
     std::string space;
     TimerState state = TimerState::pending;
-    TimePoint from = (TimePoint::min)();  ///< The first `at`.
-    /// With an id, only what comes after that one at `from`: so the last entry of a page begins the
-    /// next.
+    TimePoint from = (TimePoint::min)();  ///< The earliest `at`.
+    /// If not empty: at `from`, only timers with greater ids. The last entry of a page gives `from`
+    /// and `after` of the next page.
     std::string after{};
-    TimePoint until = never;    ///< The last `at`.
+    TimePoint until = never;    ///< The latest `at`.
     std::uint32_t limit = 100;  ///< From 1 to 1,000, else `invalid`.
 };
 
-/// A namespace in numbers.
+/// The number of timers of a namespace in each state, and of its listeners.
 struct TimerCounts {
     std::uint64_t pending = 0;
     std::uint64_t fired = 0;
     std::uint64_t dead = 0;
-    std::uint64_t listeners = 0;  ///< That take turns: not those that are busy.
-    TimePoint next_due = never;   ///< Of the PENDING ones.
+    std::uint64_t listeners = 0;  ///< Listeners that take turns, without busy ones.
+    TimePoint next_due = never;   ///< When the next PENDING timer is due.
 
     friend bool operator==(const TimerCounts&, const TimerCounts&) = default;
 };
@@ -148,7 +149,7 @@ struct CountTimers {
     std::string space;
 };
 
-/// The steps about timers that wait.
+/// The steps about timers that wait for their due time.
 using TimerSteps =
     StepList<PostTimer, CancelTimer, PostponeTimer, FindTimer, ListTimers, CountTimers>;
 

@@ -15,7 +15,7 @@
 
 namespace routemaster {
 
-/// Makes a token valid, or renames one that is. Repeating it changes nothing more.
+/// Makes a token valid, or renames a valid token. A repetition changes nothing more.
 struct PutToken {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "put_token",
@@ -31,8 +31,8 @@ struct PutToken {
     std::string name;   ///< Must satisfy `is_user_name`, else `invalid`.
 };
 
-/// Makes a token invalid and forgets the subscriber of that name, as `RemoveSubscriber` does.
-/// Answers `unknown` when there is neither. Repeating it answers `unknown`.
+/// Makes a token invalid, and forgets the subscriber with this token, as `RemoveSubscriber` does.
+/// Replies `unknown` if neither exists. A repetition replies `unknown`.
 struct RemoveToken {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_token",
@@ -44,7 +44,7 @@ struct RemoveToken {
     std::string token;
 };
 
-/// Finds the name of the owner of a token; nothing when the token is not valid.
+/// Replies with the name of a token's owner; nothing if the token is not valid.
 struct FindToken {
     using Reply = std::optional<std::string>;
     static constexpr StepTraits traits{.name = "find_token",
@@ -56,7 +56,7 @@ struct FindToken {
     std::string token;
 };
 
-/// Lists the valid tokens, by token.
+/// Lists the valid tokens, in order.
 struct ListTokens {
     using Reply = std::vector<ApiToken>;
     static constexpr StepTraits traits{.name = "list_tokens",

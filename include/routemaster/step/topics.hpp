@@ -1,5 +1,5 @@
 /// @file
-/// Steps about topics, and the one that takes an event in.
+/// Steps about topics, and the step that publishes an event.
 
 #pragma once
 
@@ -19,21 +19,20 @@
 
 namespace routemaster {
 
-/// Takes in one event for all subscribers of its topic.
+/// Publishes an event to all subscribers of its topic.
 ///
-/// Creates the topic when it is new, and claims it for `publisher` when it is unclaimed. Appends
-/// the message to the CURRENT batch of each subscriber, beginning one where there is none together
-/// with its delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. A
-/// batch that is thereby full, by `max_events` or `batch_bytes_max`, is sealed, and its job is
-/// READY.
+/// Creates the topic if it is new, and claims it for `publisher` if it is unclaimed. Appends the
+/// message to the CURRENT batch of each subscriber. A subscriber without a CURRENT batch gets a new
+/// batch with a delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. If
+/// a batch is then full, by `max_events` or `batch_bytes_max`, it is sealed, and its job is READY.
 /// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
-/// In this order: `unauthenticated` when it is to authenticate `publisher` and that is no valid
-/// token; `forbidden` when the topic belongs to another publisher; `limit_exceeded` when it would
-/// be one too many of `publisher`. Repeating it publishes the event a second time.
+/// Errors, in this order: `unauthenticated` if `authenticate` is set and `publisher` is not a valid
+/// token; `forbidden` if the topic belongs to another publisher; `limit_exceeded` if the publisher
+/// would own more than `topics_max` topics. A repetition publishes the event a second time.
 ///
-/// With a `subscriber` it is an event for that one alone, whatever topics that has; its own topic
-/// is a word in the message, which is neither created, claimed nor counted, and in which nobody
-/// needs a right. `invalid` when there is no such subscriber.
+/// With a `subscriber`, only this subscriber receives the event, whatever its topics are. The topic
+/// is then only a text in the message: it is not created, claimed or counted, and no right to it is
+/// needed. `invalid` if the subscriber does not exist.
 struct PublishEvent {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "publish_event",
@@ -49,22 +48,23 @@ struct PublishEvent {
     [[nodiscard]] std::size_t payload_bytes() const noexcept { return message.size(); }
 
     std::string topic;  ///< Must satisfy `is_topic_name`, else `invalid`.
-    /// Who publishes. Nobody: the topic is not claimed, and must be unclaimed.
+    /// The publisher. Absent: the topic is not claimed, and must be unclaimed.
     std::optional<std::string> publisher;
     std::string message;  ///< The encoded event.
-    TimePoint timestamp;  ///< When it happened.
-    Uid uid;              ///< Fresh; batches that begin are named by its siblings.
-    /// Topics that may belong to `publisher`: a further one is not claimed.
+    TimePoint timestamp;  ///< When the event happened.
+    Uid uid;              ///< A new id; new batches get its siblings as ids.
+    /// How many topics `publisher` may own; beyond this, no topic is claimed.
     std::uint32_t topics_max = UINT32_MAX;
-    /// Whether `publisher` must be a valid token at this moment; see `PutToken`. Nobody is none.
+    /// Whether `publisher` must be a valid token at this moment; see `PutToken`. An absent
+    /// publisher is not valid.
     bool authenticate = false;
-    /// Who alone gets it; then without a `publisher`, else `invalid`. Absent: all subscribers of
-    /// the topic.
+    /// The only receiver of the event; `publisher` must then be absent, else `invalid`. Absent: all
+    /// subscribers of the topic.
     std::optional<std::string> subscriber{};
 };
 
-/// Forgets a topic and its subscriptions. Events already in batches are delivered all the same.
-/// `forbidden` for a publisher whose topic it is not. Repeating a removal that succeeded answers
+/// Forgets a topic and its subscriptions. Events already in batches are still delivered.
+/// `forbidden` if the topic belongs to another publisher. A repetition after success replies
 /// `unknown`.
 struct RemoveTopic {
     using Reply = Removal;
@@ -75,10 +75,10 @@ struct RemoveTopic {
     [[nodiscard]] Result<void> check() const { return {}; }
 
     std::string name;
-    std::optional<std::string> publisher;  ///< Who asks; nobody stands for the operator.
+    std::optional<std::string> publisher;  ///< The publisher who asks. Absent: the operator.
 };
 
-/// Lists the topics, by name.
+/// Lists the topics, in order of their names.
 struct ListTopics {
     using Reply = std::vector<Topic>;
     static constexpr StepTraits traits{.name = "list_topics",

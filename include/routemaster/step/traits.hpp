@@ -1,5 +1,5 @@
 /// @file
-/// What every step says of itself, beside its struct.
+/// The properties that every step type declares.
 ///
 ///     struct RemoveTopic {
 ///         using Reply = Removal;
@@ -8,9 +8,9 @@
 ///         std::string name;
 ///     };
 ///
-/// Nothing of it has a default: a struct that leaves a part out is no `StepKind`, and a `StepList`
-/// of it does not compile. Stores and façades ask the step, so nobody else lists which steps may be
-/// repeated, only read, or need space.
+/// No property has a default: a struct that lacks a property is not a `StepKind`, and does not
+/// compile in a `StepList`. Stores and façades read these properties. Therefore the properties of a
+/// step are listed nowhere else.
 
 #pragma once
 
@@ -26,48 +26,49 @@ namespace routemaster {
 
 /// What a step changes.
 enum class Changes : std::uint8_t {
-    nothing,   ///< It only reads: answered also while a store cannot write.
-    liveness,  ///< Only when somebody was last heard of, which no restart keeps. Likewise.
-    /// How far work has come: the reply waits for the rows that it depends on, and no others.
+    nothing,  ///< The step only reads. Possible even while a store cannot write.
+    /// Only times of heartbeats, which no restart keeps. Possible even while a store cannot write.
+    liveness,
+    /// The progress of work. The reply waits only for the rows that it depends on.
     progress,
-    state,  ///< What a store keeps: replied once it is as durable as the store promises.
+    state,  ///< Stored data. The reply comes when the data are as durable as the store promises.
 };
 
-/// What a step needs of the capacity of a store.
+/// The memory that a step needs in a store.
 enum class CapacityNeed : std::uint8_t {
-    none,     ///< None, or it leads to the end of something: done also while a store is full.
-    fixed,    ///< A setting or a number: refused by a store that is full.
-    payload,  ///< Data that others bring: refused before that, while a store fills up.
+    none,     ///< None, or the step leads to the end of an object. Done even if a store is full.
+    fixed,    ///< A fixed amount: a setting or a number. Refused if a store is full.
+    payload,  ///< The size of the step's data. Refused earlier, while a store fills up.
 };
 
-/// What a step says of itself, whatever its fields are.
+/// The properties of a step type, whatever the values of its fields are.
 struct StepTraits {
-    /// Its type in snake_case, for logs, metrics and scripts. No two steps have the same.
+    /// The type in snake_case, for logs, metrics and scripts. Unique among all steps.
     std::string_view name;
-    /// True if the step is idempotent, so a lost reply may be retried: what its comment says of
-    /// repeating it is then all that can come of it.
+    /// True if the step is idempotent: after a lost reply it may be repeated. The comment of the
+    /// step describes all effects of a repetition.
     Required<bool> repeatable;
     Required<Changes> changes;
     Required<CapacityNeed> needs;
 };
 
-/// Whether these traits are whole and agree with each other: what only reads may be repeated and
-/// needs no capacity.
+/// Whether these traits are complete and consistent: a step that only reads may be repeated and
+/// needs no memory.
 [[nodiscard]] constexpr bool consistent(const StepTraits& traits) {
     if (traits.name.empty()) return false;
     if (Changes{traits.changes} != Changes::nothing) return true;
     return traits.repeatable && CapacityNeed{traits.needs} == CapacityNeed::none;
 }
 
-/// Whether `S` says how many bytes of payload it brings.
+/// Whether `S` has a function for the size of its payload.
 template <class S>
 concept BringsPayload = requires(const S& step) {
     { step.payload_bytes() } -> std::same_as<std::size_t>;
 };
 
-/// What a step is: a value with a `Reply`; `traits`; `check()`, which is `invalid` and names the
-/// field when something is wrong with the step by itself, whatever the state of the store; and
-/// `payload_bytes()` if and only if it needs capacity for a payload.
+/// The requirements for a step type: a `Reply`; `traits`; `check()`, which returns `invalid` and
+/// names the field if the step itself is wrong, whatever the state of the store; and
+/// `payload_bytes()` if and only if the step needs memory for a payload.
 template <class S>
 concept StepKind = std::copyable<S> && requires(const S& step) {
     typename S::Reply;
@@ -77,7 +78,7 @@ concept StepKind = std::copyable<S> && requires(const S& step) {
     requires(CapacityNeed{S::traits.needs} == CapacityNeed::payload) == BringsPayload<S>;
 };
 
-/// The steps of one domain. Each domain has one, at the end of its header.
+/// The steps of one domain. The header of each domain has this list at its end.
 template <StepKind... S>
 struct StepList {};
 

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about workers: that they live, and what becomes of their jobs when they do not.
+/// Steps about workers: heartbeats, the end of workers, and lists of workers.
 
 #pragma once
 
@@ -19,15 +19,16 @@
 
 namespace routemaster {
 
-/// What a worker is to know.
+/// The reply to `Heartbeat`.
 struct HeartbeatReply {
-    /// The fences of its leases whose jobs were cancelled, in their order.
+    /// The fences of the worker's leases whose jobs were cancelled, in order.
     std::vector<std::uint64_t> cancelled{};
 
     friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
 };
 
-/// Says that a worker is alive, and what it serves. Repeating it is harmless.
+/// Reports that a worker is alive, and which queues and handlers it serves. Repeating the step is
+/// harmless.
 struct Heartbeat {
     using Reply = HeartbeatReply;
     static constexpr StepTraits traits{.name = "heartbeat",
@@ -39,14 +40,15 @@ struct Heartbeat {
     }
 
     Uid worker;
-    /// Null: as the worker said before. Kept until the worker retires or is scrubbed; on no disk.
+    /// Null: unchanged. The profile is kept until the worker retires or is scrubbed, in memory
+    /// only.
     std::shared_ptr<const WorkerProfile> profile{};
-    std::uint32_t busy = 0;        ///< Of its capacity. Read with a profile, as is the next.
-    TimePoint busy_since = never;  ///< When the oldest job under way began; `never` for none.
+    std::uint32_t busy = 0;        ///< Slots in use. Read only with a profile, like the next.
+    TimePoint busy_since = never;  ///< When the oldest job under way began; `never` if none.
 };
 
-/// Jobs that one `RetireWorker` or `ScrubWorkers` releases at most; and it releases no more than
-/// `job_slice_bytes_max` of jobs and the errors that they keep, but always one job.
+/// How many jobs one `RetireWorker` or `ScrubWorkers` releases, at most. Also bounded by
+/// `job_slice_bytes_max` for the jobs with their errors, but at least one job is released.
 inline constexpr std::uint64_t released_max = 1'000;
 
 /// A job that was BURIED.
@@ -57,20 +59,20 @@ struct BuriedJob {
     friend bool operator==(const BuriedJob&, const BuriedJob&) = default;
 };
 
-/// What became of the jobs of workers that ended.
+/// The reply to `RetireWorker` and `ScrubWorkers`.
 struct ReleasedJobs {
-    std::uint64_t jobs = 0;  ///< How many were released.
-    bool more = false;       ///< There is more to do: do it again.
-    /// Jobs that were BURIED, as their last attempt ended with its worker.
+    std::uint64_t jobs = 0;  ///< How many jobs were released.
+    bool more = false;       ///< Whether jobs are left: repeat the step.
+    /// Jobs that were BURIED, because their last attempt died with its worker.
     std::vector<BuriedJob> buried{};
 
     friend bool operator==(const ReleasedJobs&, const ReleasedJobs&) = default;
 };
 
-/// Releases at once the jobs that a worker has leased, oldest first, and forgets the worker: its
-/// clean end. As with `ReleaseJob`, their attempts do not count.
-/// When it replies that there is more to do, the worker is still known: repeat it until there is
-/// not. Repeating it then answers 0 jobs.
+/// Releases at once the jobs that a worker has leased, the oldest first, and forgets the worker:
+/// its clean end. As with `ReleaseJob`, the attempts do not count.
+/// While the reply has `more`, the worker is still known: repeat the step. A repetition after the
+/// end replies 0 jobs.
 struct RetireWorker {
     using Reply = ReleasedJobs;
     static constexpr StepTraits traits{.name = "retire_worker",
@@ -82,17 +84,17 @@ struct RetireWorker {
     Uid worker;
 };
 
-/// Takes every worker for dead that has not been heard of for `silence` or longer, releases what
-/// it had leased in any queue, as READY, and forgets it. The attempts that died with it count, and
-/// leave `unreported_error`; a job whose last one it was is BURIED. From the second such end in a
-/// row on (`isolated_deaths`) a job waits before it is READY again: a second, then twice as long
-/// each time, at most a minute. The same becomes of jobs of a file whose attempts died with the
-/// process that had the file.
-/// When nobody did this for half of `silence` or longer, the store was perhaps away for all: who
-/// was silent then counts as heard of now, once.
-/// Each job that was released is counted in `jobs.scrubbed`, and each worker that was forgotten,
-/// which is once its last job was released, in `workers.scrubbed`. Repeat it for as long as it
-/// replies that there is more to do; repeating it is harmless.
+/// Declares each worker dead whose last heartbeat is `silence` or longer ago. Releases its leases
+/// in all queues as READY, and forgets the worker. The attempts count, and leave
+/// `unreported_error`; after its last attempt a job is BURIED. After `isolated_deaths` deaths of
+/// attempts, a job waits before it is READY again: a second, then twice as long each time, at most
+/// a minute. Jobs of an embedded store whose attempts died with the process that had the file open
+/// are treated alike.
+/// **Gaps.** If the last scrub is half of `silence` or longer ago, the store may have been
+/// unavailable to all workers. Then silent workers count as heard of now, but only once.
+/// Each released job is counted in `jobs.scrubbed`. Each forgotten worker is counted in
+/// `workers.scrubbed`, after its last job was released. Repeat the step while the reply has `more`;
+/// repeating is harmless.
 struct ScrubWorkers {
     using Reply = ReleasedJobs;
     static constexpr StepTraits traits{.name = "scrub_workers",
@@ -104,11 +106,11 @@ struct ScrubWorkers {
     Duration silence;
 };
 
-/// Workers that one `ListWorkers` lists at most.
+/// How many workers one `ListWorkers` lists, at most.
 inline constexpr std::uint32_t workers_listed_max = 100;
 
-/// Lists the workers that were heard of, with the jobs that they have, by the texts of their ids. A
-/// page costs what it lists, however many workers and leases there are.
+/// Lists the known workers with their leased jobs, in order of the text of their ids. A page costs
+/// as much as the entries it lists, however many workers and leases exist.
 struct ListWorkers {
     using Reply = std::vector<ListedWorker>;
     static constexpr StepTraits traits{.name = "list_workers",
@@ -117,10 +119,10 @@ struct ListWorkers {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const;
 
-    Page page{.after = {}, .limit = workers_listed_max};  ///< No more than that, else `invalid`.
+    Page page{.after = {}, .limit = workers_listed_max};  ///< A greater limit is `invalid`.
 };
 
-/// Tells which live workers serve a queue, and have a handler of a name. Workers beyond
+/// Replies how many live workers serve a queue and have a handler with this name. Workers beyond
 /// `profiles_read_max` count as workers with the handler and with free slots.
 struct FindQueueWorkers {
     using Reply = QueueWorkers;
@@ -134,7 +136,7 @@ struct FindQueueWorkers {
     std::string handler{};  ///< As in `WorkerProfile::handlers`; empty: any.
 };
 
-/// Workers of one queue whose profiles one step reads at most.
+/// How many profiles of workers of a queue one step reads, at most.
 inline constexpr std::uint32_t profiles_read_max = 100;
 
 /// The steps about workers.
