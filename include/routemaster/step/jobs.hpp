@@ -27,8 +27,7 @@ namespace routemaster {
 /// which then changes nothing. With a key, the owner of the key excludes the push, by the owner's
 /// key scope. If `on_duplicate` is not `keep`, and the owner is SCHEDULED or READY, the owner takes
 /// over job, options and time. It keeps its id, errors and `after`; its attempts begin again. If it
-/// stays READY with unchanged priority, group and concurrency, it keeps its places in queue and
-/// group.
+/// stays READY with unchanged priority, group and concurrency, it keeps its places.
 ///
 /// **Group.** The job joins the end of its group (`PushOptions::group`) when it is first READY, and
 /// keeps its place until it is gone, BURIED or replaced. Only the first `concurrency` jobs of a
@@ -120,8 +119,7 @@ struct AcquireJobs {
     /// default no lease is returned again.
     std::uint64_t known = UINT64_MAX;
     /// The newest fence that the worker ever got, less than 2^53, else `invalid`: new leases get
-    /// greater fences. A restarted Redis server may lose its newest data, and could else assign a
-    /// fence again.
+    /// greater fences. Otherwise a restarted Redis server that lost data could repeat a fence.
     std::uint64_t newest = 0;
     /// Destinations that the worker can reach, each once: "" means all URLs, any other text the
     /// callback `local:` with this name. Absent: all URLs. Read for `delivery_queue` only.
