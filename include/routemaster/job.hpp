@@ -1,5 +1,6 @@
 /// @file
-/// A job: a name, its arguments, and by default at most one of its kind in a queue.
+/// A job: a name and arguments. By default a queue has at most one job with equal name and
+/// arguments.
 ///
 ///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► gone
 ///                 ▲  ▲                        ▲                  │ │ │
@@ -27,7 +28,7 @@
 
 namespace routemaster {
 
-/// Work to be done. Two jobs of equal name and arguments are the same job.
+/// Work to be done. Two jobs with equal names and arguments are equal.
 struct Job {
     std::string name;
     Value::Array arguments{};
@@ -35,17 +36,17 @@ struct Job {
     friend bool operator==(const Job&, const Job&) = default;
 };
 
-/// The number of a job. It is given at push, grows with each push into a store, and is never used
-/// again. 0: not known, as in the queues of Ruby Routemaster (`is_ruby_queue`).
+/// The number of a job, given at its push. Numbers grow with each push into a store, and are never
+/// used again. 0: not known, as in the queues of Ruby Routemaster (`is_ruby_queue`).
 using JobId = std::uint64_t;
 
-/// The number of a batch of jobs (`JobBatch`). It is given when the batch is created, and never
-/// used again. 0: none.
+/// The number of a batch of jobs (`JobBatch`), given at its creation and never used again. 0: no
+/// batch.
 using JobBatchId = std::uint64_t;
 
-/// Whether a queue is one of Ruby Routemaster's, `main` or `aux`. On every store its jobs are as
-/// there: without an id, without options, and without a count of attempts, so that they cannot be
-/// BURIED, listed or deleted one by one.
+/// Whether a queue is Ruby Routemaster's: `main` or `aux`. On every store the jobs of these queues
+/// have no id, no options and no count of attempts. These jobs therefore cannot be BURIED, and
+/// cannot be listed or deleted individually.
 [[nodiscard]] constexpr bool is_ruby_queue(std::string_view queue) noexcept {
     return queue == "main" || queue == "aux";
 }
@@ -53,126 +54,130 @@ using JobBatchId = std::uint64_t;
 /// Priorities are from `-priority_max` to `priority_max`.
 inline constexpr std::int32_t priority_max = 100;
 
-/// What a level of priority is worth. READY jobs of a queue are acquired by when they fell due,
-/// less this for each level of their priority. So a job goes before those of a lower priority that
-/// fell due up to so much before it, and after those that have waited longer: each runs in the end,
-/// whatever is pushed. A queue that keeps up has jobs that wait for seconds, and one level puts a
-/// job before all of them; 100 levels are as much as 100 minutes of backlog.
+/// The worth of a level of priority. READY jobs are acquired in the order of their due times, minus
+/// this duration for each level of priority. A job thus goes before jobs of the next lower priority
+/// that fell due up to this duration earlier, and after jobs with a longer wait. Every job runs in
+/// the end, whatever is pushed. If a queue keeps up, its jobs wait for seconds, and a single level
+/// puts a job before all of them; 100 levels equal 100 minutes of backlog.
 inline constexpr Duration priority_step{60'000};
 
 /// Longest name of an ordering group of jobs, in bytes.
 inline constexpr std::size_t job_group_max = 128;
 
-/// Jobs of one ordering group that may be under way at once, at most.
+/// The most jobs of an ordering group that may be under way at once.
 inline constexpr std::uint32_t group_concurrency_max = 1'000;
 
-/// Jobs that one job waits for, at most.
+/// The most jobs for which a job may wait.
 inline constexpr std::size_t job_after_max = 100;
 
-/// Jobs that wait for one job, at most: its end releases all of them in one step.
+/// The most jobs that may wait for a single job: its end releases all of them in one step.
 inline constexpr std::size_t job_dependents_max = 1'000;
 
-/// Bytes of jobs, as they are encoded, that one step leases, lists, kicks or releases at most; a
-/// job that has more goes alone. The errors that jobs keep count as well, but not in leases.
+/// The most bytes of encoded jobs that a step leases, lists, kicks or releases. A larger job is
+/// handled alone. The errors kept on the jobs count as well, except in leases.
 inline constexpr std::size_t job_slice_bytes_max = 4'194'304;
 
-/// How a job is done, as its push says.
+/// The settings of a job, from its push; see `PushOptions`.
 struct JobOptions {
-    /// After so many attempts that ended without success the job is BURIED. 0: it never is.
+    /// The job is BURIED after this many attempts without success. 0: never.
     std::uint32_t attempts_max = 25;
     std::int32_t priority = 0;  ///< Greater runs earlier; see `priority_step`.
-    Duration timeout{0};        ///< For one attempt; its worker sees to it. 0: none. Not negative.
-    /// A job whose first attempt has not begun by then is dropped, and counted in `jobs.expired`.
+    /// The time limit of an attempt, enforced by the worker. 0: no limit. Not negative.
+    Duration timeout{0};
+    /// If the first attempt has not begun by this time, the job is dropped, and counted in
+    /// `jobs.expired`.
     TimePoint expires_at = never;
-    JobKey key{};  ///< By default none: an equal job excludes it for as long as it exists.
-    /// At most `job_metadata_max` entries of `job_metadata_bytes_max` bytes together, names not
-    /// empty.
+    JobKey key{};  ///< By default no key: the job excludes equal jobs while it exists.
+    /// At most `job_metadata_max` entries with names that are not empty, and
+    /// `job_metadata_bytes_max` bytes together.
     JobMetadata metadata{};
-    /// Its ordering group, if it has one; see `PushOptions::group`. At most `job_group_max` bytes
-    /// of UTF-8 without NUL.
+    /// The ordering group of the job; see `PushOptions::group`. At most `job_group_max` bytes of
+    /// UTF-8 without NUL. Empty: no group.
     std::string group{};
-    /// From 1 to `group_concurrency_max`, and 1 without a group.
+    /// Jobs of the group that may be under way at once: 1 to `group_concurrency_max`, and 1 without
+    /// a group.
     std::uint32_t concurrency = 1;
-    /// The batch that it joins with its push, less than 2^53; 0: none.
+    /// The batch that the job joins, less than 2^53; 0: no batch.
     JobBatchId batch = 0;
 
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
-/// What became of a push.
+/// How a push ended.
 enum class PushOutcome {
     pushed,
-    duplicate,  ///< Another job of the queue excludes it; nothing was changed.
-    replaced,   ///< The other job took over what was pushed.
+    duplicate,  ///< Another job of the queue excludes this job; nothing was changed.
+    replaced,   ///< The excluding job took over the pushed arguments, options and time.
 };
 
-/// What became of a push, and of which job.
+/// The reply to a push: what happened to the job, and the id of the job.
 struct Pushed {
     PushOutcome outcome = PushOutcome::pushed;
-    /// Of the job that is there now; 0 when its key is kept though it is done, and in a queue of
-    /// Ruby Routemaster.
+    /// The id of the job in the queue. 0 when only the key of a finished job is kept, and in a
+    /// queue of Ruby Routemaster.
     JobId id = 0;
 
     friend bool operator==(const Pushed&, const Pushed&) = default;
-    /// Compares the outcome alone.
+    /// Compares only the outcome.
     friend bool operator==(const Pushed& pushed, PushOutcome expected) {
         return pushed.outcome == expected;
     }
 };
 
-/// What a push said of its job that concerns who runs it.
+/// The settings of a job that its worker needs.
 struct AttemptOptions {
-    Duration timeout{0};     ///< For one attempt; 0: none.
+    Duration timeout{0};     ///< The time limit of an attempt; 0: no limit.
     JobMetadata metadata{};  ///< See `JobOptions::metadata`.
     JobBatchId batch = 0;    ///< See `JobOptions::batch`.
 
     friend bool operator==(const AttemptOptions&, const AttemptOptions&) = default;
 };
 
-/// The right of one worker to do one job, until it settles the job or is taken for dead.
+/// The right of a worker to run a job, until the worker settles the job or counts as dead.
 struct Lease {
-    std::string queue;  ///< See `is_queue_name`; steps refuse any other as `invalid`.
-    std::string job;    ///< The encoded job.
-    Uid worker;         ///< The worker that has the lease.
-    /// Greater with each time that a job of the store is acquired.
-    std::uint64_t fence = 0;
+    std::string queue;        ///< Must satisfy `is_queue_name`, else steps return `invalid`.
+    std::string job;          ///< The encoded job.
+    Uid worker;               ///< The worker that has the lease.
+    std::uint64_t fence = 0;  ///< Grows with each acquisition of a job of the store.
 
-    // What the store says with an acquisition. Steps that settle the lease compare the id, unless
-    // it is 0, and read nothing else of it.
-    JobId id = 0;                            ///< Of the job; 0 in a queue of Ruby Routemaster.
-    std::uint32_t attempt = 0;               ///< 1 for the first; 0 in a queue of Ruby Routemaster.
+    // Set by the store at the acquisition. Steps that settle the lease compare `id`, unless it is
+    // 0, and ignore `attempt` and `options`.
+    JobId id = 0;               ///< The id of the job; 0 in a queue of Ruby Routemaster.
+    std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
     detail::Rare<AttemptOptions> options{};  ///< Read as `lease.options->timeout`.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-/// The number of jobs of a queue in each state, and whether it is paused. A scheduled job that is
-/// due counts as READY. One that has expired (`PushOptions::expires`) counts as before until an
-/// acquisition comes upon it and drops it, so of a queue without workers, or one that is paused, it
-/// goes on to count: an index of what expires would cost memory with each job.
+/// The number of jobs of a queue in each state, and whether the queue is paused. A SCHEDULED job
+/// that is due counts as READY. An expired job (`PushOptions::expires`) counts as before until an
+/// acquisition finds and drops it. In a queue that is paused or has no workers, expired jobs
+/// therefore stay in the counts, because an index of expiry times would cost memory for each job.
 struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;
     std::uint64_t pending = 0;
     std::uint64_t buried = 0;
-    bool paused = false;  ///< No job of it is acquired until it is resumed.
+    bool paused = false;  ///< No job is acquired until the queue is resumed.
 
     friend bool operator==(const QueueStatus&, const QueueStatus&) = default;
 };
 
-/// A queue in a list.
+/// A queue in the list of `JobQueues`.
 struct ListedQueue {
     std::string name;
     QueueStatus status{};
-    /// Since when the oldest READY job has been due: now minus that is how long jobs wait. It is
-    /// that of the job that is acquired next, or of a SCHEDULED one that fell due before it, or of
-    /// one that waits for a token of its group; of a job that waited for others of its group, since
-    /// its turn. None when no job is READY, or all that are wait for others of their groups, nor of
-    /// Ruby Routemaster's queues, where no job says it.
+    /// Since when the oldest READY job has been due: now minus this instant is how long jobs wait.
+    /// The oldest READY job is the next job to be acquired, or a SCHEDULED job with an earlier due
+    /// time, or a job that waits for a token of its group (`RateLimits::each_group`). If the job
+    /// waited for its group, the time counts since its turn in the group came. Nothing when no job
+    /// is READY, or all READY jobs wait for other jobs of their groups. Nothing also for Ruby
+    /// Routemaster's queues, whose jobs do not store the time.
     std::optional<TimePoint> due_since{};
-    RateLimits limits{};                   ///< By default it has none.
-    std::uint64_t workers = 0;             ///< Live workers that say that they serve the queue.
-    std::uint64_t unprofiled = 0;          ///< As in `QueueWorkers`, as is the next.
+    RateLimits limits{};        ///< By default there are no limits.
+    std::uint64_t workers = 0;  ///< Live workers whose profile names the queue.
+    /// Live workers of the store without a profile; see `QueueWorkers`.
+    std::uint64_t unprofiled = 0;
     std::optional<TimePoint> worker_at{};  ///< When a worker of the queue was last heard of.
 
     friend bool operator==(const ListedQueue&, const ListedQueue&) = default;

@@ -1,9 +1,9 @@
 /// @file
-/// A batch of jobs: how far many jobs have come, and what is pushed at their end.
+/// A batch of jobs: the progress of many jobs, and the callbacks that are pushed at their end.
 ///
-///     create ──► OPEN ──close──► CLOSED ──none waits or runs any more──► ENDED ──► (forgotten)
-///                  ▲ jobs join ▲                                           │
-///                                      a BURIED job is kicked ─────────────┘ and may yet succeed
+///     create ──► OPEN ──close──► CLOSED ──no job waits or runs any more──► ENDED ──► (forgotten)
+///                  ▲ jobs join ▲                                             │
+///                                            a BURIED job is kicked ─────────┘ and may succeed
 
 #pragma once
 
@@ -22,27 +22,28 @@ namespace routemaster {
 /// Longest name of a batch of jobs, in bytes.
 inline constexpr std::size_t job_batch_name_max = 128;
 
-/// Bytes of the encoded job of a callback, at most.
+/// The most bytes of a callback's encoded job.
 inline constexpr std::size_t batch_callback_bytes_max = 16'384;
 
-/// Batches of a store that have not ended, at most; beyond it none is created.
+/// The most batches of a store that have not ended. Beyond this bound, no batch can be created.
 inline constexpr std::uint32_t job_batches_open_max = 100'000;
 
-/// Batches of a store that have ended and are kept, at most; beyond it the one that ended first is
-/// forgotten, counted in `job_batches.forgotten`.
+/// The most ended batches that a store keeps. Beyond this bound, the batch with the earliest end is
+/// forgotten, and counted in `job_batches.forgotten`.
 inline constexpr std::uint32_t job_batches_kept_max = 10'000;
 
-/// How long a batch is kept after its end: then it is forgotten, and counted, when further batches
-/// are created or end, two with each.
+/// How long a batch is kept after its end. After this time batches are forgotten, and counted, when
+/// further batches are created or end: two each time.
 inline constexpr Duration job_batches_age_max{std::int64_t{30} * 86'400'000};
 
-/// A job that is pushed once, when a batch ends.
+/// A job that is pushed once, at the end of a batch.
 ///
-/// It is always pushed, whatever equals it in its queue: it has a key of its own. To the metadata
-/// `batch` is added, the id of the batch. It belongs to no batch itself.
+/// Equal jobs in the queue do not exclude a callback, because the callback has a unique key. The
+/// store adds the entry `batch`, the id of the batch, to the metadata. The callback does not belong
+/// to the batch itself.
 struct JobBatchCallback {
-    std::string queue;  ///< None of Ruby Routemaster's.
-    std::string job;    ///< As `encode_job` encodes it; at most `batch_callback_bytes_max`.
+    std::string queue;  ///< Not a queue of Ruby Routemaster.
+    std::string job;  ///< A job encoded by `encode_job`; at most `batch_callback_bytes_max` bytes.
 
     // As in `PushOptions`.
 
@@ -54,12 +55,12 @@ struct JobBatchCallback {
     friend bool operator==(const JobBatchCallback&, const JobBatchCallback&) = default;
 };
 
-/// What a batch is created with.
+/// The settings with which a batch is created.
 struct JobBatchSettings {
-    /// What people and programs know it by: 1 to `job_batch_name_max` bytes of UTF-8 without NUL.
-    /// No two batches that are kept have the same.
+    /// The name of the batch for people and programs: 1 to `job_batch_name_max` bytes of UTF-8
+    /// without NUL. Unique among the batches that the store keeps.
     std::string name;
-    /// Pushed when each job of the batch has succeeded.
+    /// Pushed when every job of the batch has succeeded.
     std::optional<JobBatchCallback> on_success{};
     /// Pushed when no job of the batch waits or runs any more: each is done, BURIED, or gone.
     std::optional<JobBatchCallback> on_end{};
@@ -67,16 +68,17 @@ struct JobBatchSettings {
     friend bool operator==(const JobBatchSettings&, const JobBatchSettings&) = default;
 };
 
-/// What has become of the jobs of a batch. Each is counted in one place, at each instant.
+/// The progress of a batch. Each job counts in `total`, and at each instant either in `pending` or
+/// in a single one of the further counts.
 struct JobBatchProgress {
-    std::uint64_t total = 0;  ///< That were ever pushed into it. A duplicate was not.
+    std::uint64_t total = 0;  ///< Jobs ever pushed into the batch, without duplicates.
     std::uint64_t succeeded = 0;
-    std::uint64_t buried = 0;     ///< BURIED now; may be kicked.
-    std::uint64_t cancelled = 0;  ///< Cancelled, deleted, or replaced by a job of another batch.
+    std::uint64_t buried = 0;     ///< BURIED now; a kick makes the job pending again.
+    std::uint64_t cancelled = 0;  ///< Cancelled, deleted, or replaced by a job outside this batch.
     std::uint64_t expired = 0;
-    std::uint64_t forgotten = 0;  ///< Dropped as one of too many BURIED jobs of its queue.
+    std::uint64_t forgotten = 0;  ///< Dropped because the queue had too many BURIED jobs.
 
-    /// Jobs that wait or run.
+    /// The number of jobs that wait or run.
     [[nodiscard]] std::uint64_t pending() const noexcept {
         const auto over = succeeded + buried + cancelled + expired + forgotten;
         return total > over ? total - over : 0;
@@ -85,13 +87,14 @@ struct JobBatchProgress {
     friend bool operator==(const JobBatchProgress&, const JobBatchProgress&) = default;
 };
 
-/// A batch as it is in the store.
+/// A batch as the store keeps it.
 struct JobBatch {
     JobBatchId id = 0;
     JobBatchSettings settings{};
     JobBatchProgress progress{};
     TimePoint created_at{};
-    /// Since when it may end. It still takes jobs while one of it waits or runs.
+    /// When the batch was closed, and so was allowed to end. A closed batch still takes jobs while
+    /// one of its jobs waits or runs.
     std::optional<TimePoint> closed_at{};
     std::optional<TimePoint> ended_at{};      ///< When `on_end` was pushed, if there is one.
     std::optional<TimePoint> succeeded_at{};  ///< When `on_success` was pushed, if there is one.
@@ -101,26 +104,26 @@ struct JobBatch {
     friend bool operator==(const JobBatch&, const JobBatch&) = default;
 };
 
-/// A part of the batches, in the order of their ids.
+/// A page of batches, in the order of their ids.
 struct JobBatchPage {
     std::vector<JobBatch> batches{};
-    JobBatchId next = 0;  ///< What to pass as `after` for what follows; 0 when nothing does.
+    JobBatchId next = 0;  ///< Pass it as `after` to get the next page; 0 on the last page.
 
     friend bool operator==(const JobBatchPage&, const JobBatchPage&) = default;
 };
 
-/// What became of the creation of a batch.
+/// The reply to the creation of a batch.
 struct JobBatchCreated {
     JobBatchId id = 0;
-    bool created = true;  ///< Else there is one of that name, which stays as it is.
+    bool created = true;  ///< False when a batch with this name exists; the batch stays as it is.
 
     friend bool operator==(const JobBatchCreated&, const JobBatchCreated&) = default;
 };
 
-/// What became of the closing of a batch.
+/// How the closing of a batch ended.
 enum class JobBatchClosure : std::uint8_t {
-    closed,   ///< Now, or before.
-    unknown,  ///< There is no batch of that id; nothing was changed.
+    closed,   ///< The batch is closed, by this call or an earlier call.
+    unknown,  ///< No batch has this id; nothing was changed.
 };
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// `JobBatches`: many jobs, their progress, and a job that is pushed when all of them are done.
+/// `JobBatches`: many jobs with common progress counts, and callbacks that are pushed at their end.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace routemaster {
 
-/// Settings of a callback beside its queue and its job. As in `PushOptions`.
+/// The settings of a callback besides its queue and its job, as in `PushOptions`.
 struct JobBatchCallbackOptions {
     std::uint32_t attempts_max = 25;
     std::int32_t priority = 0;
@@ -29,18 +29,18 @@ struct JobBatchCallbackOptions {
     JobMetadata metadata{};
 };
 
-/// A callback of a batch.
+/// Makes a callback of a batch.
 [[nodiscard]] JobBatchCallback batch_callback(std::string queue, const Job& job,
                                               JobBatchCallbackOptions options = {});
 
-/// The same with a struct of the program.
+/// Makes a callback of a batch from a struct of the program.
 template <TypedJob T>
 [[nodiscard]] JobBatchCallback batch_callback(std::string queue, const T& job,
                                               JobBatchCallbackOptions options = {}) {
     return batch_callback(std::move(queue), to_job(job), std::move(options));
 }
 
-/// The batches of jobs of a store. They are entities there, which all processes share.
+/// The batches of jobs of a store. A batch is an entity of the store, shared by all processes.
 ///
 ///     routemaster::JobBatches batches{store};
 ///     const auto batch = batches.create(
@@ -50,55 +50,55 @@ template <TypedJob T>
 ///     jobs.push_many(rows, {.batch = batch.id});
 ///     batches.close(batch.id);
 ///
-/// **When a batch ends.** It may end once it is closed, so that neither an empty batch nor one
-/// whose first jobs are fast ends too early. Then it ends in the step with which its last job is
-/// done, BURIED, or gone, whatever removes it: that step counts the job, and pushes the callbacks,
-/// all of it or nothing. `on_success` is pushed if each job has succeeded; `on_end` in any case.
-/// Each is pushed at most once. When BURIED jobs are kicked after the end, and then all jobs of the
-/// batch have succeeded, `on_success` is pushed then; `on_end` is not pushed again.
+/// **When a batch ends.** A batch may end only after it was closed, so neither an empty batch nor a
+/// batch with fast first jobs ends too early. A closed batch ends when its last job is done,
+/// BURIED, or gone for any other reason. The step that ends this job also counts the job and pushes
+/// the callbacks, all or nothing. `on_success` is pushed if every job has succeeded, `on_end` in
+/// any case, and each callback at most once. If BURIED jobs are kicked after the end, and then all
+/// jobs have succeeded, `on_success` is pushed at that time; `on_end` is not pushed again.
 ///
-/// **Which jobs.** Those of any queues but Ruby Routemaster's that are pushed with
-/// `PushOptions::batch`; also by a handler of one of them, at once or as follow-ups, though the
-/// batch is closed. A push that finds a duplicate adds none.
+/// **Which jobs.** Jobs join a batch by `PushOptions::batch`, from any queue except Ruby
+/// Routemaster's. A handler of a job of the batch may push further jobs into the batch, at once or
+/// as follow-ups, even after the batch was closed. A push of a duplicate adds no job.
 ///
-/// **Programs that die.** A program that creates a batch, pushes and dies can do all of it again
-/// with the same name: the batch is the same, equal jobs are duplicates, and those that it had not
-/// pushed are added; but jobs that are done by then are pushed once more. A batch that nobody
-/// closes stays open until it is removed.
+/// **Programs that crash.** A program that crashed while it filled a batch can repeat all calls
+/// with an equal name. The batch stays the same, equal jobs are duplicates, and missing jobs are
+/// added. But jobs that were done by then are pushed once more. A batch that is never closed stays
+/// open until it is removed.
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
 /// Thread safety: all members may be called from any thread.
 class JobBatches {
 public:
-    /// The store and the clock must outlive it.
+    /// The store and the clock must outlive this object.
     explicit JobBatches(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// Creates a batch, which is open. Without a name it is given a fresh one; with a name that
-    /// another batch has, which is no error, the id of that is returned, and nothing is changed.
-    /// `invalid`, naming the field, for what makes a push invalid, a job of more than
-    /// `batch_callback_bytes_max`, and beyond `job_batches_open_max`.
+    /// Creates an open batch. Without a name, the batch gets a fresh name. If a batch with this
+    /// name exists, which is no error, returns its id and changes nothing. `invalid`, naming the
+    /// field, for a callback that a push would refuse, for a job of more than
+    /// `batch_callback_bytes_max` bytes, and beyond `job_batches_open_max`.
     Result<JobBatchCreated> create(JobBatchSettings settings);
     void create(JobBatchSettings settings, std::function<void(Result<JobBatchCreated>)> done);
 
-    /// Lets a batch end. Returns false when there is none of that id; to close one again is no
-    /// error.
+    /// Closes a batch, which lets the batch end. Returns false when no batch has this id. Closing a
+    /// closed batch is no error.
     Result<bool> close(JobBatchId id);
     void close(JobBatchId id, std::function<void(Result<bool>)> done);
 
-    /// A batch; nothing when there is none of that id.
+    /// Returns a batch, or nothing when no batch has this id.
     [[nodiscard]] Result<std::optional<JobBatch>> find(JobBatchId id) const;
     void find(JobBatchId id, std::function<void(Result<std::optional<JobBatch>>)> done) const;
 
-    /// A page of those that have ended, or of those that have not, in the order of their creation:
-    /// at most `limit`, up to `job_batches_listed_max`, from the first after the batch `after` on.
+    /// A page of the ended batches, or of the batches that have not ended, in the order of their
+    /// creation: at most `limit` batches, up to `job_batches_listed_max`, after the batch `after`.
     [[nodiscard]] Result<JobBatchPage> list(bool ended, JobBatchId after = 0,
                                             std::uint32_t limit = job_batches_listed_max) const;
     void list(bool ended, JobBatchId after, std::uint32_t limit,
               std::function<void(Result<JobBatchPage>)> done) const;
 
-    /// Forgets a batch: its jobs go on as jobs of none, and no callback is pushed any more.
+    /// Removes a batch. Its jobs go on without a batch, and no callback is pushed.
     Result<Removal> remove(JobBatchId id);
     void remove(JobBatchId id, std::function<void(Result<Removal>)> done);
 

@@ -1,5 +1,5 @@
 /// @file
-/// `JobContext`: what a handler knows of the job it does.
+/// `JobContext`: a handler's view of its job.
 
 #pragma once
 
@@ -26,13 +26,15 @@
 
 namespace routemaster {
 
-/// One attempt at a job. The pool makes it, and so may the test of a handler.
+/// One attempt at a job, for its handler. A `WorkerPool` makes the context; the test of a handler
+/// may make a context, too.
 ///
 /// Thread safety: all members may be called from any thread.
 class JobContext {
 public:
-    /// Of the lease it keeps the queue, the fence, and what the store said of the job. The others
-    /// are read for follow-ups, and must outlive their end; null: the defaults.
+    /// Copies the queue, the fence and the store's data about the job from `lease`. `clock` and
+    /// `publications` are read for follow-ups, and must outlive the attempt. Null `publications`
+    /// stands for the defaults.
     JobContext(Job job, const Lease& lease, const Clock& clock = system_clock(),
                const PublicationOptions* publications = nullptr)
         : job_{std::move(job)},
@@ -55,24 +57,24 @@ public:
     [[nodiscard]] const std::string& queue() const noexcept { return queue_; }
     [[nodiscard]] JobId id() const noexcept { return id_; }
 
-    /// Which attempt this is, 1 for the first; 0 in a queue of Ruby Routemaster. An attempt
-    /// counts even if its worker died with it, but for one case: see `PushOptions::attempts_max`.
+    /// The number of this attempt, 1 for the first; 0 in a queue of Ruby Routemaster. An attempt
+    /// counts even if its worker died, with one exception: see `PushOptions::attempts_max`.
     [[nodiscard]] std::uint32_t attempt() const noexcept { return attempt_; }
 
-    /// A number that is greater with each attempt at any job of the store. A handler that writes to
-    /// another system can have that refuse a number below the last it saw (a *fencing token*): so
-    /// an attempt that was taken for dead, and goes on, does no harm there either. Where not every
-    /// commit waits for the disk, a crash may take back the last ones with the jobs they began.
+    /// A number that grows with each attempt at any job of the store. A handler can pass the number
+    /// to a second system, which refuses numbers below the last number it saw (a *fencing token*).
+    /// An attempt that goes on after its worker counted as dead then does no harm there. If commits
+    /// do not wait for the disk, a crash may undo the last numbers together with their attempts.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
-    /// What its push said in `PushOptions::metadata`.
+    /// The metadata from `PushOptions::metadata`.
     [[nodiscard]] const JobMetadata& metadata() const noexcept { return metadata_; }
 
-    /// The batch that it belongs to, 0 for none. Its handler may push further jobs into it, as
-    /// follow-ups or at once: the batch does not end before this job has.
+    /// The batch of the job; 0: no batch. The handler may push further jobs into the batch, as
+    /// follow-ups or at once: the batch does not end before this job.
     [[nodiscard]] JobBatchId batch() const noexcept { return batch_; }
 
-    /// The job as a `T`. Throws `Bury` when its arguments are none.
+    /// Decodes the job as a `T`. Throws `Bury` when the arguments are not those of a `T`.
     template <TypedJob T>
     [[nodiscard]] T as() const {
         auto typed = T::decode(job_.arguments);
@@ -82,47 +84,48 @@ public:
 
     // --- Follow-ups -----------------------------------------------------------------------------
     //
-    // Jobs, events and timers that come into the store in the moment in which it forgets this job
-    // as done, in one step with that, at every crash either all or none. They never happen when the
-    // attempt fails, or is released, or its lease was lost; the next attempt begins without any.
+    // Jobs, events and timers that the store adds in the step that removes this job as done. After
+    // any crash, all of them exist or none. When the attempt fails or is released, or its lease is
+    // lost, its follow-ups are dropped. The next attempt begins without follow-ups.
     //
-    // What is wrong with them by themselves is `invalid` here. What turns out only when the job is
-    // done (the topic belongs to another publisher) makes the attempt fail. While the store is full
-    // the job stays leased, and is not done until there is space.
+    // A malformed follow-up is `invalid` here. An error that shows only when the job is done (the
+    // topic belongs to another publisher) makes the attempt fail. While the store is full, the job
+    // stays leased, and is done when there is space.
 
-    /// Pushes a job into a queue, as `JobQueue::push` would now: the times of `options` count from
-    /// this call, and an equal job that is in the queue by then is kept. This job is not: it may
-    /// push itself again. `invalid` for what a push would refuse, for more than `follow_ups_max` or
-    /// `follow_up_bytes_max`, and once the attempt has ended.
+    /// Pushes a job, as `JobQueue::push` would now: the times of `options` count from this call. If
+    /// an equal job is in the queue by then, that job is kept. The current job does not count, so a
+    /// job may push itself again. `invalid` for a push that `JobQueue::push` would refuse, beyond
+    /// `follow_ups_max` or `follow_up_bytes_max`, and after the attempt has ended.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options = {});
 
-    /// The same with a struct of the program.
+    /// Like `push`, with a struct of the program.
     template <TypedJob T>
     Result<void> push(const std::string& queue, const T& job, const PushOptions& options = {}) {
         return push(queue, to_job(job), options);
     }
 
-    /// Publishes an event, as `WorkerPoolOptions::publications` says. `invalid` as above.
+    /// Publishes an event, with the settings of `WorkerPoolOptions::publications`. `invalid` as for
+    /// `push`.
     Result<void> publish(const Event& event);
 
-    /// Posts a timer, as `Delayer::post` would now, and returns its id: the delay counts from this
-    /// call. `invalid` as above.
+    /// Posts a timer, as `Delayer::post` would now, and returns its id. The delay counts from this
+    /// call. `invalid` as for `push`.
     Result<std::string> post(const std::string& space, const Value& payload, Duration delay,
                              TimerOptions options = {});
 
-    /// Returns the follow-ups, if there are any, and lets nobody add more. The pool calls it at the
-    /// end of the attempt, and so may the test of a handler.
+    /// Returns the follow-ups, if there are any, and refuses further ones. The pool calls this
+    /// function at the end of the attempt; the test of a handler may call it, too.
     std::optional<FollowUps> take_follow_ups();
 
     // --- The end --------------------------------------------------------------------------------
 
-    /// Stops when nobody waits for the result any more: the attempt has taken longer than its
-    /// timeout, its lease was lost, the job was cancelled, or the pool ended. A handler that runs
-    /// for long looks at it, or registers a `std::stop_callback`, which runs on a thread of the
+    /// Returns a token that stops when the result is no longer needed: the attempt exceeded its
+    /// timeout, its lease was lost, the job was cancelled, or the pool ended. A long-running
+    /// handler checks the token, or registers a `std::stop_callback`, which runs on a thread of the
     /// pool and must not block.
     [[nodiscard]] std::stop_token stop_token() const;
 
-    /// The same as a question, which costs nothing.
+    /// Whether the token has stopped; one atomic read.
     [[nodiscard]] bool stop_requested() const noexcept {
         return stopped_.load(std::memory_order_relaxed);
     }
@@ -147,9 +150,9 @@ private:
     const Clock& clock_;
     const PublicationOptions* publications_;
     std::atomic<bool> stopped_{false};
-    std::atomic<Follow> follow_{Follow::none};        // Left `none` without the mutex.
-    mutable std::mutex mutex_;                        // Guards the rest.
-    mutable std::optional<std::stop_source> source_;  // Made when somebody asks for the token.
+    std::atomic<Follow> follow_{Follow::none};        // Changed from `none` without the mutex.
+    mutable std::mutex mutex_;                        // Guards the members below.
+    mutable std::optional<std::stop_source> source_;  // Made by the first `stop_token`.
     FollowUps follow_ups_;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The exceptions by which a handler says what becomes of its job, other than done.
+/// Exceptions by which a handler ends an attempt without success: `Retry`, `Bury` and `Snooze`.
 ///
 ///     pool.handle("charge", [](rm::JobContext& job) {
 ///         if (bank_is_closed()) throw rm::Snooze{rm::Duration{3'600'000}};
@@ -16,11 +16,11 @@
 
 namespace routemaster {
 
-/// The attempt failed; the next one begins after `delay`, whatever the retry policy says. The job
-/// is BURIED instead when its attempts are used up.
+/// The attempt failed, and the next attempt begins after `delay`, whatever the retry policy says.
+/// If no attempts are left, the job is BURIED instead.
 class Retry : public std::runtime_error {
 public:
-    /// The text is kept as the error of this attempt. A negative delay is 0.
+    /// `error` is kept as the error of this attempt. A negative delay counts as 0.
     explicit Retry(Duration delay, const std::string& error = "to be tried again")
         : std::runtime_error{error}, delay_{delay} {}
 
@@ -30,18 +30,19 @@ private:
     Duration delay_;
 };
 
-/// The attempt failed, and no other will do better: the job is BURIED at once, with this text as
-/// its last error.
+/// The attempt failed, and further attempts would fail as well: the job is BURIED at once, with
+/// this text as its last error.
 class Bury : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The job was not to be done yet, which is no failure: it runs again after `delay`, and this
-/// attempt does not count. It keeps its place in its ordering group, so the others of that wait.
+/// The job should not run yet, which is no failure: the job runs again after `delay`, and this
+/// attempt does not count. The job keeps its place in its ordering group, so the jobs behind it
+/// wait.
 class Snooze : public std::runtime_error {
 public:
-    /// A negative delay is 0.
+    /// A negative delay counts as 0.
     explicit Snooze(Duration delay) : std::runtime_error{"snoozed"}, delay_{delay} {}
 
     [[nodiscard]] Duration delay() const noexcept { return delay_; }

@@ -1,5 +1,5 @@
 /// @file
-/// The forms of a handler of jobs, and what may be said of it.
+/// The forms of job handlers, and their settings.
 
 #pragma once
 
@@ -16,21 +16,22 @@
 
 namespace routemaster {
 
-/// Does a job. To return means that it is done; to throw, that the attempt failed: its text is kept
-/// as the error, and the job runs again as the `RetryPolicy` says. `Retry`, `Bury` and `Snooze` say
-/// something else. Handlers of several jobs run at once.
+/// Runs a job. When the handler returns, the job is done. When the handler throws, the attempt has
+/// failed: the text of the exception is kept as the error, and the job runs again as the
+/// `RetryPolicy` says. The exceptions `Retry`, `Bury` and `Snooze` override the policy. Handlers of
+/// several jobs run concurrently.
 ///
-/// A job may be done twice: its worker may die, or be taken for dead, before the store knows that
-/// it was done.
+/// A job may be done twice: its worker may die, or count as dead, before the store knows that the
+/// job was done.
 using JobHandler = std::function<void(JobContext&)>;
 
-/// Begins a job, whose end the responder reports later, from any thread. To throw means that it
-/// failed, as for a `JobHandler`, unless the responder has reported already.
+/// Starts a job. The responder reports the end of the job later, from any thread. When the handler
+/// throws, the attempt has failed as for a `JobHandler`, unless the responder has already reported.
 using AsyncJobHandler = std::function<void(JobResponder)>;
 
-/// Runs around handlers: calls `next` once, or throws, or returns without calling it, which means
-/// that the job is done. What handlers throw passes through it. Around the asynchronous ones it
-/// sees their beginning alone.
+/// Runs around handlers: calls `next` once, or throws, or returns without a call, and the job is
+/// then done. Exceptions of handlers pass through the middleware. An asynchronous handler has only
+/// its start inside the middleware.
 ///
 ///     pool.use([](rm::JobContext& job, const std::function<void()>& next) {
 ///         const Span span{"job " + job.name()};
@@ -40,12 +41,13 @@ using JobMiddleware = std::function<void(JobContext&, const std::function<void()
 
 /// Settings of one handler.
 struct HandlerOptions {
-    std::optional<RetryPolicy> retry{};  ///< Instead of the pool's.
-    /// How long an attempt may take if its push did not say. 0: as long as it likes.
+    std::optional<RetryPolicy> retry{};  ///< Replaces the retry policy of the pool.
+    /// The time limit of an attempt whose push set no timeout. 0: no limit.
     Duration timeout{0};
 };
 
-/// What may handle jobs of type `T`: it is called with the job, and with its context if it wants.
+/// A callable that handles jobs of type `T`. The callable takes the job, and optionally the
+/// context.
 template <class Handler, class T>
 concept HandlesJob = TypedJob<T> && std::copy_constructible<Handler> &&
     (std::is_invocable_v<Handler&, const T&, JobContext&> ||

@@ -1,11 +1,11 @@
 /// @file
-/// `JobLeases`: leases of jobs for workers elsewhere, which ask for them with messages, over HTTP
-/// for example.
+/// `JobLeases`: leases jobs to remote workers, which ask for jobs with messages, for example over
+/// HTTP.
 ///
 ///     lease ──► waiting ──► leased ──► done ─────────► gone
-///                  │          │ │ └──► failed: again later, or BURIED
-///                  │          │ └────► released: again, and the attempt does not count
-///                  └─ none    └─ its time is over: failed, and runs again at once
+///                  │          │ │ └──► failed: runs again later, or BURIED
+///                  │          │ └────► released: runs again, and the attempt does not count
+///                  └─ no job  └─ its time is over: failed, and runs again at once
 
 #pragma once
 
@@ -34,140 +34,150 @@ namespace routemaster {
 
 /// Settings of `JobLeases`.
 struct JobLeasesOptions {
-    Duration heartbeat_interval{1'000};  ///< How often it says that it is alive; see `WorkerPool`.
-    Duration worker_silence{3'500};      ///< Workers silent for so long are taken for dead.
-    Duration poll_interval{1'000};       ///< A look at the queues even when nobody woke it.
+    Duration heartbeat_interval{1'000};  ///< The time between heartbeats; see `WorkerPool`.
+    Duration worker_silence{3'500};      ///< Workers that are silent for this long count as dead.
+    Duration poll_interval{1'000};       ///< The longest time between checks of a queue.
     Duration wake_grace{20};             ///< As `WorkerPoolOptions::wake_grace`.
-    Duration idle_max{10'000};           ///< A queue that nobody asks for so long is left.
-    /// Requests that wait at once, and as many more whose `wait` is 0 until the store has replied.
+    Duration idle_max{10'000};  ///< A queue without requests for this long is no longer served.
+    /// The most requests that wait at once. Requests with a `wait` of 0, which wait only for the
+    /// reply of the store, are counted apart, with an equal limit.
     std::size_t waiting_max = 10'000;
-    std::size_t leased_max = 100'000;  ///< Leases at once.
-    /// Bytes of the jobs that are leased at once, encoded: each takes some more than twice as much
-    /// memory beside that of its store. From there on nobody gets one; what waits already may.
+    std::size_t leased_max = 100'000;  ///< The most leases at once.
+    /// The most bytes of encoded jobs that are leased at once. Each job takes a little more than
+    /// twice its encoded size in memory, in addition to the memory of the store. At the limit, new
+    /// requests are `unavailable`, but requests that already wait may still get jobs.
     std::size_t leased_bytes_max = std::size_t{1} << 30U;
-    std::size_t queues_max = 256;  ///< Queues in use at once.
-    /// Whether it looks for dead workers also while nobody asks for jobs. Somebody must, or their
-    /// jobs stay PENDING: a worker in the same process does.
+    std::size_t queues_max = 256;  ///< The most queues in use at once.
+    /// Whether this object looks for dead workers even without requests for jobs. At least one
+    /// process must look, or the jobs of dead workers stay PENDING. A worker in this process does
+    /// so, too.
     bool finds_dead = true;
-    RetryPolicy retry{};  ///< When a job runs again whose worker does not say when.
-    /// Decides the jitter of waits; absent: from the machine.
+    RetryPolicy retry{};  ///< When a failed job runs again if its worker does not say.
+    /// Seed of the jitter of waits; absent: random.
     std::optional<std::uint64_t> seed{};
-    Log log{};  ///< Gets what failed or is BURIED, and whose worker was silent.
+    Log log{};  ///< Gets failed jobs, BURIED jobs, and silent workers.
 };
 
-/// Jobs that one request gets at most, of `job_slice_bytes_max` together.
+/// The most jobs that one request gets, with at most `job_slice_bytes_max` bytes together.
 inline constexpr std::uint32_t leases_per_request_max = 100;
 
-/// Bounds of what a request may ask for.
+/// The limits of `LeaseRequest::wait` and `LeaseRequest::lease_time`.
 inline constexpr Duration lease_wait_max{30'000};
 inline constexpr Duration lease_time_min{1'000};
 inline constexpr Duration lease_time_max{3'600'000};
 
-/// What a worker asks for.
+/// A worker's request for jobs.
 struct LeaseRequest {
-    std::string queue{};          ///< None of Ruby Routemaster's.
-    std::string worker{};         ///< A name for logs and errors. Two workers may have the same.
-    std::uint32_t limit = 1;      ///< 1 to `leases_per_request_max`.
-    Duration wait{0};             ///< For a job, up to `lease_wait_max`. 0: not at all.
+    std::string queue{};      ///< Not a queue of Ruby Routemaster.
+    std::string worker{};     ///< A name for logs and errors; need not be unique.
+    std::uint32_t limit = 1;  ///< 1 to `leases_per_request_max`.
+    Duration wait{0};         ///< How long to wait for jobs, up to `lease_wait_max`. 0: no wait.
     Duration lease_time{30'000};  ///< From `lease_time_min` to `lease_time_max`.
-    /// The names of the jobs that the worker can do, for explanations: it gets any job all the
-    /// same. Empty: not said. At most `profile_names_max`, of `profile_name_bytes_max` each.
+    /// The names of the jobs that the worker can run, used only in explanations: the worker still
+    /// gets any job. Empty: not known. At most `profile_names_max` names of 1 to
+    /// `profile_name_bytes_max` bytes.
     std::vector<std::string> handlers{};
-    /// True once the client is gone, so that it is given nothing. Null: nobody knows.
+    /// Becomes true when the client is gone, so that it gets no job. Null: not known.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };
 
-/// Names one lease, wherever the message about it arrives.
+/// Identifies a lease in later messages about the lease.
 struct LeaseName {
     std::string queue;
     JobId job = 0;
-    Uid worker{};             ///< That of `Lease`.
+    Uid worker{};             ///< As in `Lease`.
     std::uint64_t fence = 0;  ///< That of `Lease`.
 };
 
-/// A job, and the right to do it.
+/// A job and its lease.
 struct LeasedJob {
     Job job;
     Lease lease;
     TimePoint until{};  ///< When the lease ends, unless it is extended.
 };
 
-/// What became of an extension.
+/// The reply to an extension.
 struct Extension {
     TimePoint until{};       ///< When the lease ends now.
-    bool cancelled = false;  ///< The job was cancelled: it goes, unless it succeeds all the same.
+    bool cancelled = false;  ///< The job was cancelled: it is dropped unless the attempt succeeds.
 };
 
 /// How an attempt ended.
 struct AttemptEnd {
     enum class Kind : std::uint8_t {
         done,
-        failed,    ///< The attempt counts; with the last one the job is BURIED.
+        failed,    ///< The attempt counts; after the last attempt the job is BURIED.
         released,  ///< The attempt does not count.
     };
 
     Kind kind = Kind::done;
-    std::string error{};                    ///< Kept on a job that failed.
-    std::optional<Duration> retry_after{};  ///< Absent: as the retry policy says, or at once.
-    bool bury = false;                      ///< It failed for good.
-    FollowUps follow_ups{};                 ///< Of a job that is done.
+    std::string error{};  ///< The error of a failed job, kept on the job.
+    /// The wait before the next attempt. Absent: as the retry policy says, or 0 for `released`.
+    std::optional<Duration> retry_after{};
+    bool bury = false;       ///< The job failed for good and becomes BURIED.
+    FollowUps follow_ups{};  ///< The follow-ups of a job that is done.
 };
 
-/// Leases jobs on behalf of workers that cannot talk to the store themselves. To the store they all
-/// are one worker, which this object keeps alive; so a worker needs a heartbeat (`extend`) only as
-/// often as its own lease time demands.
+/// Leases jobs for workers that cannot reach the store themselves. To the store, all these workers
+/// are one worker, which this object keeps alive with heartbeats. A remote worker therefore sends
+/// its own heartbeats (`extend`) only as often as its lease time demands.
 ///
-/// **One worker at a time.** A lease ends when its time is over without a word from its worker. The
-/// job then has failed once more and runs again at once, elsewhere. Its fence makes sure that a
-/// worker that was only slow changes nothing (`lease_lost`). When very many leases are over at
-/// once, they end in slices of `job_slice_bytes_max` of jobs, one after the other; until its turn
-/// comes, each lasts. If the process of this object dies, its leases end as those of a
-/// `WorkerPool`, within 5 s by default, provided that another worker or `JobLeases` lives.
+/// **One worker at a time.** A lease ends when its time is over without a message from its worker.
+/// The attempt has then failed, and the job runs again at once on another worker. The fence ensures
+/// that a slow worker changes nothing any more (`lease_lost`). Very many leases that are over at
+/// once end in chunks of `job_slice_bytes_max` bytes of jobs, one after another; each lease lasts
+/// until its chunk ends. If the process of this object dies, its leases end like those of a
+/// `WorkerPool`: within 5 s by default, if another worker or `JobLeases` is alive.
 ///
-/// **Waiting.** A request that waits costs some memory, and no thread. A job that becomes READY
-/// wakes one request. Those who wait for a queue are served in their order. A client that is known
-/// to be gone gets no job; a job that was leased for one that turns out to be gone is released.
+/// **Waiting.** A waiting request takes some memory and no thread. Each newly READY job wakes one
+/// request. The requests for a queue are served in their order. A client that is known to be gone
+/// gets no job. A job that was leased for a client that turns out to be gone is released.
 ///
-/// **A timeout of the job** (`PushOptions::timeout`) counts from its lease, and no extension goes
-/// beyond it.
+/// **The timeout of a job** (`PushOptions::timeout`) counts from its lease, and no extension goes
+/// beyond the timeout.
 ///
-/// **Other processes.** Any process on the store settles a lease of another (it reads the job
-/// first), but only the one that gave the lease extends it.
+/// **Other processes.** Any process on the store can settle a lease of another process, after it
+/// has read the job. Only the process that gave a lease can extend it.
 ///
-/// Needs a `Runner`. `close` answers those who wait with `unavailable`, and releases all jobs.
+/// Needs a `Runner`. `close` ends waiting requests with `unavailable`, and releases all jobs.
 ///
-/// Thread safety: `lease`, `extend`, `settle` and `drain` from any thread, the rest as `Active`
-/// says. Callbacks come from the thread that polls, or one of the store's; they must not block.
+/// Thread safety: `lease`, `extend`, `settle` and `drain` may be called from any thread. For the
+/// rest, see `Active`. Callbacks run on the thread that polls, or on a thread of the store, and
+/// must not block.
 class JobLeases final : public Active {
 public:
-    /// The store must outlive it. Throws `Failure`, `invalid`, for times as `WorkerPoolOptions`
-    /// forbids them.
+    /// The store must outlive this object. Throws `Failure` with `invalid` for times that
+    /// `WorkerPoolOptions` forbids.
     explicit JobLeases(Store& store, JobLeasesOptions options = {});
 
-    /// Drops requests that wait without a call. `close` it first.
+    /// Drops waiting requests without a call of `done`. Call `close` first.
     ~JobLeases() override;
 
     JobLeases(const JobLeases&) = delete;
     JobLeases& operator=(const JobLeases&) = delete;
 
-    /// Leases READY jobs as soon as there are any; none when `wait` is over. `unavailable` when too
-    /// many wait, or the store has no answer.
+    /// Leases READY jobs as soon as there are any. Returns no job when `wait` is over.
+    /// `unavailable` beyond the limits of `JobLeasesOptions`, or when the store does not reply.
+    /// `invalid`, naming the field, for a request out of range.
     void lease(LeaseRequest request, std::function<void(Result<std::vector<LeasedJob>>)> done);
 
-    /// Puts off the end of a lease: it ends so long from now, by default as long as it was leased
-    /// for. Nothing when the lease is lost, or was not given by this object. While others may have
-    /// taken the lease over, as this process stood still or the store was away, the answer waits
-    /// for the store; `unavailable` when that has none within 5 s: the lease then ends so late, if
-    /// it is not lost.
+    /// Extends a lease: it now ends `lease_time` from now, by default the lease time that was last
+    /// set. Returns nothing when the lease is lost, or was not given by this object.
+    ///
+    /// If another worker may have taken over the job, because this process stood still or the store
+    /// was unreachable, the reply waits for the store. `unavailable` when the store does not reply
+    /// within 5 s; the lease, if not lost, then ends at the extended time. Also `unavailable` when
+    /// more than `waiting_max` extensions wait.
     void extend(LeaseName name, std::optional<Duration> lease_time,
                 std::function<void(Result<std::optional<Extension>>)> done);
 
-    /// Ends an attempt, and the lease with it. `buried` when the job failed for good. After an
-    /// error the lease lasts, but after `timed_out` it is unknown whether it does. Repeating what
-    /// succeeded answers `lease_lost`. With follow-ups also the errors of `CompleteJob`.
+    /// Ends an attempt and its lease. Returns `buried` when the job is now BURIED. After an error
+    /// the lease lasts, but after `timed_out` this is not known. Repeating a settlement that
+    /// succeeded returns `lease_lost`. With follow-ups, also returns the errors of `CompleteJob`.
     void settle(LeaseName name, AttemptEnd end, std::function<void(Result<Settlement>)> done);
 
-    /// From now on nobody waits: `unavailable`. Leases are extended and settled as before.
+    /// Ends waiting requests with `unavailable`, and refuses new requests likewise. Leases are
+    /// extended and settled as before.
     void drain();
 
     TimePoint poll(TimePoint now) override;

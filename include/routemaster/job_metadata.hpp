@@ -1,5 +1,5 @@
 /// @file
-/// Metadata of jobs: what middleware and tools want to know of a job, beside its arguments.
+/// Metadata of jobs: texts for middleware and tools, besides the arguments.
 
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace routemaster {
 
-/// Texts by their names: a trace context, for example, or who asked for the job.
+/// Texts by their names: a trace context, for example, or the user who requested the job.
 using JobMetadata = std::map<std::string, std::string>;
 
-/// Entries that a job has at most.
+/// The most entries of a job.
 inline constexpr std::size_t job_metadata_max = 32;
 
-/// Bytes of all its names and texts together, at most.
+/// The most bytes of all names and texts of a job together.
 inline constexpr std::size_t job_metadata_bytes_max = 4'096;
 
-/// Bytes of all names and texts.
+/// The bytes of all names and texts.
 [[nodiscard]] inline std::size_t bytes_of(const JobMetadata& metadata) noexcept {
     std::size_t bytes = 0;
     for (const auto& [name, text] : metadata) bytes += name.size() + text.size();

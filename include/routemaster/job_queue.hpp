@@ -27,21 +27,22 @@ namespace routemaster {
 
 struct PushJob;
 
-/// One queue of a store. Any number of objects, in any processes, may share one; a `WorkerPool`
-/// does its jobs.
+/// One queue of a store. Several `JobQueue` objects, also in several processes, may share a queue.
+/// A `WorkerPool` runs the jobs.
 ///
-/// A job that was `pushed` survives a crash as the store promises, and is done at least once. A
-/// push is `invalid` when the name of its job is empty, not UTF-8, or has a NUL; when its arguments
-/// contain what JSON cannot carry (other text, numbers that are not finite, equal keys), or are
-/// nested deeper than `msgpack_depth_max`, less two; and beyond `PushOptions::bytes_max`.
+/// A job that was `pushed` is as durable as its store promises, and is done at least once. A push
+/// is `invalid` if the job's name is empty, is not UTF-8, or has a NUL. A push is `invalid` if JSON
+/// cannot carry the arguments (text that is not UTF-8, infinities and NaN, equal keys), or if the
+/// arguments are nested deeper than `msgpack_depth_max` minus two. A push is `invalid` beyond
+/// `PushOptions::bytes_max`.
 ///
-/// A name that is none by `is_queue_name`, and `delivery_queue`, which is the bus's own, make every
-/// call answer `invalid`.
+/// Every call returns `invalid` for a name that does not satisfy `is_queue_name`, and for
+/// `delivery_queue`, the queue of the bus.
 ///
-/// Jobs of `aux`, which is a queue of Ruby Routemaster, have neither ids nor settings, and are
-/// never BURIED: pushes with settings and calls about single jobs are `invalid` there.
+/// Jobs of `aux`, a queue of Ruby Routemaster, have no ids and no settings but their due time, and
+/// are never BURIED. Pushes with other settings and calls about single jobs are `invalid` there.
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
 /// Thread safety: all members may be called from any thread.
 class JobQueue {
@@ -51,13 +52,13 @@ public:
 
     // --- Pushing --------------------------------------------------------------------------------
 
-    /// Puts a job into the queue. Returns its id, and `pushed`; or `duplicate`, which is not an
-    /// error, and the id of the job that is there already, in any state, BURIED included. What
-    /// counts as a duplicate, and what becomes of it, is up to `PushOptions::unique`.
+    /// Pushes a job. Returns `pushed` and the id of the job; or `duplicate`, which is no error, and
+    /// the id of the job in the queue, in any state, BURIED included. `PushOptions::unique` defines
+    /// duplicates and their treatment.
     Result<Pushed> push(const Job& job, PushOptions options = {});
     void push(const Job& job, PushOptions options, std::function<void(Result<Pushed>)> done);
 
-    /// The same with a struct of the program. What is no job does not compile.
+    /// Like `push`, with a struct of the program. Compiles only for a `TypedJob`.
     template <TypedJob T>
     Result<Pushed> push(const T& job, PushOptions options = {}) {
         return push(to_job(job), options);
@@ -67,15 +68,15 @@ public:
         push(to_job(job), options, std::move(done));
     }
 
-    /// Puts many jobs into the queue, in order, in one trip, and returns the result of each. In a
-    /// file those up to `row_bytes_max` share one commit: after a crash all are there, or none. On
-    /// Redis those beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt
-    /// (`timed_out`) may be pushed again.
+    /// Pushes jobs in order, in one trip, and returns each result. In a file, pushes of up to
+    /// `row_bytes_max` bytes share one commit: after a crash all of them exist, or none. On Redis,
+    /// pushes beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt (`timed_out`) may
+    /// be pushed again.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);
 
-    /// The same with structs of the program.
+    /// Like `push_many`, with structs of the program.
     template <TypedJob T>
     std::vector<Result<Pushed>> push_many(const std::vector<T>& jobs, PushOptions options = {}) {
         return push_many(std::span<const Job>{to_jobs(jobs)}, options);
@@ -86,12 +87,12 @@ public:
         push_many(std::span<const Job>{to_jobs(jobs)}, options, std::move(done));
     }
 
-    /// `push_many` with settings for each job.
+    /// Like `push_many`, with settings for each job.
     std::vector<Result<Pushed>> push_each(std::span<const JobPush> pushes);
     void push_each(std::span<const JobPush> pushes,
                    std::function<void(std::vector<Result<Pushed>>)> done);
 
-    /// Why `push` would refuse a job as `invalid`, whatever is in the queue.
+    /// Checks a job as `push` does, without a look into the queue.
     [[nodiscard]] Result<void> check(const Job& job, const PushOptions& options = {}) const;
 
     // --- Looking --------------------------------------------------------------------------------
@@ -100,19 +101,19 @@ public:
     [[nodiscard]] Result<QueueStatus> status() const;
     void status(std::function<void(Result<QueueStatus>)> done) const;
 
-    /// A job, with its last errors; nothing when the queue has none of that id: it is done, or was
-    /// dropped. `decode_job` of codec/msgpack.hpp reads its name and arguments.
+    /// Returns a job with its last errors, or nothing when no job has this id: the job is done, or
+    /// was dropped. `decode_job` of codec/msgpack.hpp decodes the name and the arguments.
     [[nodiscard]] Result<std::optional<JobStatus>> find(JobId id) const;
     void find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const;
 
-    /// Why a job is not under way, or who has it, which `to_text` says in words; nothing when the
-    /// queue has none of that id.
+    /// Returns why a job does not run, or the worker that has the job; `to_text` prints the reason.
+    /// Returns nothing when no job has this id.
     [[nodiscard]] Result<std::optional<JobExplanation>> explain(JobId id) const;
     void explain(JobId id, std::function<void(Result<std::optional<JobExplanation>>)> done) const;
 
-    /// The jobs in a state, maybe of one name or group, whose id is greater than `after`, in the
-    /// order of their pushes, at most `limit`, which is at most 1,000. See `ListJobs`: a page may
-    /// be short though more follow.
+    /// A page of the jobs in a state, optionally of a name or a group, with ids greater than
+    /// `after`, in the order of their pushes. `limit` is at most 1,000. A page may be short
+    /// although more jobs follow: see `ListJobs`.
     [[nodiscard]] Result<JobPage> list(JobFilter filter, JobId after = 0,
                                        std::uint32_t limit = 100) const;
     void list(JobFilter filter, JobId after, std::uint32_t limit,
@@ -120,22 +121,24 @@ public:
 
     // --- Acting ---------------------------------------------------------------------------------
 
-    /// Makes a BURIED job READY; its attempts begin anew, its errors stay. One that is SCHEDULED
-    /// for a later instant falls due now, unless it waits for other jobs. Returns 1, or 0 when it
-    /// was neither. One whose last attempt ended with the process that had the file is READY until
-    /// a worker looks.
+    /// Makes a BURIED job READY: its attempts begin anew, and its errors stay. A SCHEDULED job
+    /// falls due now, unless it waits for other jobs. Returns 1, or 0 when nothing was changed. In
+    /// a file, a job whose last attempt was cut off by the end of its process is READY until a
+    /// worker looks for dead workers.
     Result<std::uint64_t> kick(JobId id);
     void kick(JobId id, std::function<void(Result<std::uint64_t>)> done);
 
-    /// The same for those that were buried first, at most `limit`, which is at most 1,000, and
-    /// fewer when they are large: `job_slice_bytes_max`. Returns how many: 0 once none is left.
+    /// Kicks the jobs that were buried first: at most `limit` jobs (up to 1,000), and at most
+    /// `job_slice_bytes_max` bytes of jobs. Returns the number of kicked jobs: 0 when no job is
+    /// left.
     Result<std::uint64_t> kick_all(std::uint32_t limit = 1'000);
     void kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done);
 
-    /// Cancels a job: one that no worker has leased is removed. Of one that a `WorkerPool` runs the
-    /// stop token stops within a second (`WorkerPoolOptions::heartbeat_interval`); the job is done
-    /// if its handler then succeeds, and else dropped. Both count in `jobs.cancelled`. Until then
-    /// an equal push is a duplicate of it.
+    /// Cancels a job. A job that no worker has leased is removed. If a `WorkerPool` runs the job,
+    /// the stop token of its handler stops within a second
+    /// (`WorkerPoolOptions::heartbeat_interval`). If the handler then succeeds the job is done,
+    /// else it is dropped. Removed and dropped jobs count in `jobs.cancelled`. Until then an equal
+    /// push is a duplicate.
     Result<Cancellation> cancel(JobId id);
     void cancel(JobId id, std::function<void(Result<Cancellation>)> done);
 
@@ -143,20 +146,19 @@ public:
     Result<Deletion> remove(JobId id);
     void remove(JobId id, std::function<void(Result<Deletion>)> done);
 
-    /// Pauses the queue: until it is resumed no worker gets a job of it, whichever processes end or
-    /// begin. Jobs that a worker has already go on; pushes and all other calls do what they always
-    /// do. Pausing a queue that is paused is no error. `invalid` for `aux`, as Ruby processes do
-    /// not know of pauses.
+    /// Pauses the queue: until it is resumed no worker gets a job, even after restarts. Jobs that a
+    /// worker already has go on. Pushes and all other calls work as always. Pausing a paused queue
+    /// is no error. `invalid` for `aux`, because Ruby processes know no pauses.
     Result<void> pause();
     void pause(std::function<void(Result<void>)> done);
 
-    /// Lets workers have jobs again, and wakes those that are idle. Resuming a queue that is not
-    /// paused is no error.
+    /// Resumes the queue, and wakes idle workers. Resuming a queue that is not paused is no error.
     Result<void> resume();
     void resume(std::function<void(Result<void>)> done);
 
-    /// Gives the queue rate limits, in place of those that it has; the default takes them away. See
-    /// `RateLimit`, and `LimitQueue` for what takes a token. `JobQueues` lists them.
+    /// Sets the rate limits of the queue, in place of earlier limits; the default removes all
+    /// limits. See `RateLimit`, and `LimitQueue` for what takes a token. `JobQueues` lists the
+    /// limits.
     Result<void> limit_rate(const RateLimits& limits);
     void limit_rate(const RateLimits& limits, std::function<void(Result<void>)> done);
 
@@ -173,7 +175,7 @@ private:
         return all;
     }
 
-    /// Both forms of a step about this queue.
+    /// Performs a step about this queue: the blocking and the asynchronous form.
     template <class S>
     [[nodiscard]] Result<typename S::Reply> ask(S step) const;
     template <class S, class Done>

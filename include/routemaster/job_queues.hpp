@@ -1,5 +1,5 @@
 /// @file
-/// `JobQueues`: all queues of a store, for whoever watches them.
+/// `JobQueues`: all queues of a store, for monitoring.
 
 #pragma once
 
@@ -21,30 +21,31 @@ namespace routemaster {
 ///     for (const auto& queue : routemaster::JobQueues{store}.list().value())
 ///         std::cout << queue.name << ": " << queue.status.ready << " jobs wait\n";
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
 /// Thread safety: all members may be called from any thread.
 class JobQueues {
 public:
-    /// The store and the clock must outlive it.
+    /// The store and the clock must outlive this object.
     explicit JobQueues(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// A page of the queues that have jobs, are paused or have rate limits, by name, each with jobs
-    /// by state, how long these wait, and the limits. `delivery_queue`, which is the bus's own, is
-    /// one of them while deliveries wait.
+    /// A page of the queues that have jobs, are paused or have rate limits, in the order of their
+    /// names. Each entry has the number of jobs by state, how long jobs wait, and the limits.
+    /// `delivery_queue`, the queue of the bus, is listed while deliveries wait.
     [[nodiscard]] Result<std::vector<ListedQueue>> list(Page page = {.after = {},
                                                                      .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedQueue>>)> done) const;
 
-    /// One of them, `delivery_queue` included; one that would not be listed is all zeros, but
-    /// for its workers. `invalid` when the name is none of a queue.
+    /// One queue, `delivery_queue` included. For a queue that `list` omits, all members are 0
+    /// except those about workers. `invalid` for a name that does not satisfy `is_queue_name`.
     [[nodiscard]] Result<ListedQueue> find(const std::string& name) const;
     void find(const std::string& name, std::function<void(Result<ListedQueue>)> done) const;
 
-    /// What became of the jobs of a queue in each of the last 60 minutes and 24 hours: done,
-    /// failed, BURIED, expired. An embedded store counts from when its process began. `invalid`
-    /// when the name is none of a queue, or of Ruby Routemaster's.
+    /// The number of jobs of a queue that were done, failed, were BURIED and expired, in each of
+    /// the last 60 minutes and 24 hours. An embedded store counts from the start of its process.
+    /// `invalid` for a name that does not satisfy `is_queue_name`, and for Ruby Routemaster's
+    /// queues.
     [[nodiscard]] Result<QueueThroughput> throughput(const std::string& name) const;
     void throughput(const std::string& name,
                     std::function<void(Result<QueueThroughput>)> done) const;

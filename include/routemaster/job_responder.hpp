@@ -1,5 +1,5 @@
 /// @file
-/// `JobResponder`: the end of a job that its handler reports later.
+/// `JobResponder`: lets a handler report the end of its job later.
 ///
 ///     pool.handle_async("fetch", [&](rm::JobResponder responder) {
 ///         const auto url = url_of(responder.context());
@@ -24,13 +24,15 @@ namespace detail {
 class Response;
 }  // namespace detail
 
-/// Reports what became of a job. The first report counts, and those after it do nothing. So does
-/// one that comes too late: after the timeout, or after the end of the pool, which it may outlive.
+/// Reports the end of a job. The first report counts, and later reports do nothing. A report after
+/// the timeout of the job or after the end of the pool does nothing either. A responder may outlive
+/// its pool.
 ///
-/// Copies are the same responder. When the last of them ends without a report, the attempt has
-/// failed: an exception somewhere, or a request that was forgotten, leaves no job behind.
+/// Copies are one responder. When the last copy is destroyed without a report, the attempt has
+/// failed, so no job stays leased after an exception or a forgotten request.
 ///
-/// Thread safety: all members may be called from any thread; of one object, as of a `shared_ptr`.
+/// Thread safety: all members may be called from any thread. Assigning to an object that another
+/// thread uses needs a lock, as with a `std::shared_ptr`.
 class JobResponder {
 public:
     explicit JobResponder(std::shared_ptr<detail::Response> response)
@@ -43,13 +45,13 @@ public:
     void done() const;
     /// The attempt failed, and the job runs again as the `RetryPolicy` says.
     void fail(const std::string& error) const;
-    /// The same; rules of the policy are asked about the exception.
+    /// Like `fail` with a text; the rules of the policy are checked against the exception.
     void fail(const std::exception& error) const;
-    /// As if the handler had thrown `Retry`.
+    /// Ends the attempt as if the handler had thrown `Retry`.
     void retry(Duration delay, const std::string& error) const;
-    /// As if the handler had thrown `Bury`.
+    /// Ends the attempt as if the handler had thrown `Bury`.
     void bury(const std::string& reason) const;
-    /// As if the handler had thrown `Snooze`.
+    /// Ends the attempt as if the handler had thrown `Snooze`.
     void snooze(Duration delay) const;
 
 private:

@@ -13,52 +13,54 @@
 
 namespace routemaster {
 
-/// The instants, called ticks, at which something recurs. All are whole seconds.
+/// The instants, called ticks, at which a recurring job is due. All ticks are whole seconds.
 ///
 ///     "*/10 * * * *"       every ten minutes, at :00, :10 and so on
 ///     "30 2 * * MON-FRI"   at half past two, from Monday to Friday
 ///     "15 0 0 1 * *"       with seconds: 15 s after midnight, on the first of each month
-///     "@daily"             as "0 0 * * *"; so @yearly, @annually, @monthly, @weekly, @midnight,
+///     "@daily"             as "0 0 * * *"; also @yearly, @annually, @monthly, @weekly, @midnight,
 ///                          @hourly
 ///     "@every 1h30m"       an interval, of days (d), hours (h), minutes (m) and seconds (s)
 ///
-/// **Cron expressions** have the fields minute, hour, day of the month, month and day of the week,
-/// and, if they are six, the second in front. A field is `*`, a number, a range `1-5`, a step in a
-/// range or of all (`0-30/10`, `*/2`), or a list of these with commas. Months and days of the week
-/// may be named (`JAN`, `mon`), and Sunday is 0 or 7: `SAT-SUN` is the weekend. No other range
-/// wraps around (write `22-23,0-5`), and no step is greater than its field (`*/90` of minutes). Of
-/// day of the month and day of the week, when both are restricted, one must match (the rule of
-/// Vixie's cron); when one of them begins with `*`, be it `*/2`, both must.
+/// **Cron expressions** have the fields minute, hour, day of the month, month and day of the week.
+/// With six fields, the second comes first. A field is `*`, a number, a range `1-5`, a step in a
+/// range or of all (`0-30/10`, `*/2`), or a comma-separated list of these. Months and days of the
+/// week may be named (`JAN`, `mon`). Sunday is 0 or 7: `SAT-SUN` is the weekend. No other range
+/// wraps around (write `22-23,0-5`), and no step is greater than its field (`*/90` of minutes). If
+/// both day of the month and day of the week are restricted, one of them must match (the rule of
+/// Vixie's cron). If one of them begins with `*`, even as `*/2`, both must match.
 ///
-/// **Time zones.** An expression is about the wall clock of its zone. Where neither second, minute
-/// nor hour begins with `*` the time is fixed, and each of its times comes once: one that a step
-/// forward of the clock leaves out comes at the first instant after the step, and one that a step
-/// back repeats comes the first time. Any other expression is a rhythm: it matches whatever the
-/// clock shows, so nothing in what is left out, and both times in what is repeated. Zones are those
-/// of the machine's database (/usr/share/zoneinfo), with their rules for all years to come.
+/// **Time zones.** An expression refers to the wall clock of its zone. If neither second, minute
+/// nor hour begins with `*`, the times are fixed, and each time comes once. A fixed time that a
+/// forward step of the clock leaves out comes at the first instant after the step. A fixed time
+/// that a backward step repeats comes the first time. Any other expression is a rhythm, and matches
+/// whatever the clock shows: nothing in an hour that is left out, and both times in an hour that is
+/// repeated. Zones are those of the machine's database (/usr/share/zoneinfo), with their rules for
+/// all future years.
 ///
-/// **Intervals** are counted from 1970-01-01T00:00:00Z, so that all processes agree on them, and no
-/// state is needed. Thus `@every 6h` is at 0, 6, 12 and 18 h UTC. They have no zone but UTC.
+/// **Intervals** count from 1970-01-01T00:00:00Z, so all processes agree on the ticks, and no state
+/// is needed. Thus `@every 6h` is at 0, 6, 12 and 18 h UTC. The zone of an interval is always UTC.
 ///
-/// Thread safety: a value.
+/// Thread safety: a plain value; concurrent reads are safe.
 class JobSchedule {
 public:
-    /// Reads a schedule. `invalid`, beginning with `schedule:` and naming the field, when the text
-    /// is none, or no such date ever comes; beginning with `time_zone:` when the zone is not known.
+    /// Parses a schedule. `invalid`, beginning with `schedule:` and naming the field, when the text
+    /// is not a schedule, or no such date ever comes. `invalid`, beginning with `time_zone:`, when
+    /// the zone is not known.
     static Result<JobSchedule> parse(std::string_view text, std::string_view time_zone = "UTC");
 
-    /// The same of a recurring job in a store, which an older version may have put there: a step
+    /// Parses the schedule of a stored recurring job, perhaps stored by an older version: a step
     /// may be greater than its field.
     static Result<JobSchedule> parse_stored(std::string_view text, std::string_view time_zone);
 
-    /// The text of an interval, for `parse`: `@every 90s`. What is no whole number of seconds, or
-    /// not from 1 s to 3,650 days, `parse` refuses.
+    /// The text of an interval, for `parse`: `@every 90s`. `parse` refuses an interval that is not
+    /// in whole seconds, or not from 1 s to 3,650 days.
     [[nodiscard]] static std::string every(Duration interval);
 
-    /// The first tick after an instant. `never` when none comes within centuries.
+    /// The first tick after an instant; `never` when no tick comes before the year 3000.
     [[nodiscard]] TimePoint next(TimePoint after) const;
 
-    /// The last tick that is not after an instant.
+    /// The last tick at or before an instant; nothing when no tick came since the year 1900.
     [[nodiscard]] std::optional<TimePoint> last(TimePoint at) const;
 
 private:

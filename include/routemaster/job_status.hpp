@@ -1,5 +1,5 @@
 /// @file
-/// What a store says of a job, and of many.
+/// The state of a job in its store, and pages of jobs.
 
 #pragma once
 
@@ -16,59 +16,62 @@
 
 namespace routemaster {
 
-/// Bytes that are kept of the error of an attempt, whole UTF-8 characters; the rest is cut off.
+/// How many bytes of an attempt's error are kept, in whole UTF-8 characters; the rest is cut off.
 inline constexpr std::size_t job_error_max = 1'024;
 
-/// Errors that are kept of a job: the last ones.
+/// How many errors of a job are kept: the last ones.
 inline constexpr std::size_t job_errors_max = 10;
 
 /// Why an attempt ended without success.
 struct JobError {
-    /// 1 for the first; 0 when no attempt had begun, as another job went that this one waited for.
+    /// 1 for the first attempt. 0 when no attempt had begun, because a job for which this job
+    /// waited went without success.
     std::uint32_t attempt = 0;
-    TimePoint at{};    ///< When it was reported.
+    TimePoint at{};    ///< When the error was reported.
     std::string text;  ///< At most `job_error_max` bytes.
 
     friend bool operator==(const JobError&, const JobError&) = default;
 };
 
-/// The error of an attempt that its worker never reported on, as it died. Also kept when a
-/// `NackJob` ended the last attempt.
+/// The error of an attempt whose worker died without a report. Also kept when a `NackJob` ended the
+/// last attempt.
 inline constexpr const char* unreported_error = "the attempt ended without a report";
 
-/// From so many such ends on, a job perhaps ends its workers: it waits before its next attempt, and
-/// is isolated from others like it. See `AcquireJobs` and `ScrubWorkers`.
+/// A job with at least this many attempts that ended without a report may be the cause of its
+/// workers' deaths. The job then waits before its next attempt, and is isolated from similar jobs.
+/// See `AcquireJobs` and `ScrubWorkers`.
 inline constexpr std::uint32_t isolated_deaths = 2;
 
-/// How many attempts ended so since the job was pushed or kicked, by the errors that it keeps and
-/// the number of attempts that were begun.
+/// How many attempts ended without a report since the job was pushed or kicked, computed from its
+/// kept errors and the number of begun attempts.
 [[nodiscard]] std::uint32_t deaths_in(const std::vector<JobError>& errors,
                                       std::uint32_t attempts) noexcept;
 
-/// A job as it is in its queue.
+/// A job as its queue keeps it.
 struct JobStatus {
-    /// Where a job is in its life.
+    /// The state of a job.
     enum class State : std::uint8_t {
-        scheduled,  ///< It waits until `run_at`.
-        ready,      ///< It waits for a worker. So does a scheduled job that is due.
-        pending,    ///< `worker` has it.
-        buried,     ///< It was given up, and is kept until it is kicked or deleted.
+        scheduled,  ///< The job waits until `run_at`.
+        ready,      ///< The job waits for a worker; also a scheduled job that is due.
+        pending,    ///< The worker `worker` has the job.
+        buried,     ///< The job was given up, and is kept until a kick or a deletion.
     };
 
     JobId id = 0;
     State state = State::ready;
     std::string job;  ///< Encoded.
     JobOptions options{};
-    TimePoint run_at{};                    ///< When it falls due, if SCHEDULED; else the epoch.
-    std::uint32_t attempts = 0;            ///< That were begun since it was pushed or kicked.
-    std::vector<JobError> errors{};        ///< The newest last, at most `job_errors_max`.
-    std::optional<Uid> worker{};           ///< Set if PENDING.
-    bool cancelled = false;                ///< It goes unless the attempt under way succeeds.
+    TimePoint run_at{};              ///< When the job falls due, if SCHEDULED; else the epoch.
+    std::uint32_t attempts = 0;      ///< Attempts begun since the job was pushed or kicked.
+    std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
+    std::optional<Uid> worker{};     ///< Set if PENDING.
+    bool cancelled = false;          ///< The job is dropped unless its attempt succeeds.
     std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
-    /// When it failed first since it was pushed or kicked, if the time that it may go on failing is
-    /// limited (`RetryPolicy::time_max`).
+    /// When the job first failed after it was pushed or kicked. Set only if the time of its
+    /// failures is limited (`RetryPolicy::time_max`).
     std::optional<TimePoint> failing_since{};
-    /// Jobs that it waits for, by their ids. Only if SCHEDULED; `run_at` may have passed then.
+    /// The ids of the jobs for which this job waits. Only if SCHEDULED; `run_at` may then have
+    /// passed.
     std::vector<JobId> after{};
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;
@@ -81,30 +84,30 @@ struct JobFilter {
         : state{of}, name{std::move(called)}, group{std::move(among)} {}
 
     JobStatus::State state;
-    std::string name;   ///< Only jobs of that name; empty: of any.
-    std::string group;  ///< Only jobs of that ordering group; empty: of any, or none.
+    std::string name;   ///< Only jobs with this name; empty: any name.
+    std::string group;  ///< Only jobs of this ordering group; empty: with any group or no group.
 };
 
-/// A part of the jobs of a queue, in the order of their ids.
+/// A page of the jobs of a queue, in the order of their ids.
 struct JobPage {
     std::vector<JobStatus> jobs{};
-    JobId next = 0;  ///< What to pass as `after` for what follows; 0 when nothing does.
+    JobId next = 0;  ///< Pass it as `after` to get the next page; 0 on the last page.
 
     friend bool operator==(const JobPage&, const JobPage&) = default;
 };
 
-/// What became of the deletion of a job.
+/// How the deletion of a job ended.
 enum class Deletion {
     deleted,
-    unknown,  ///< The queue has no job of that id; nothing was changed.
-    pending,  ///< A worker has leased it; nothing was changed.
+    unknown,  ///< No job has this id; nothing was changed.
+    pending,  ///< A worker has leased the job; nothing was changed.
 };
 
-/// What became of the cancellation of a job.
+/// How the cancellation of a job ended.
 enum class Cancellation {
-    cancelled,  ///< It is gone.
-    unknown,    ///< The queue has no job of that id; nothing was changed.
-    requested,  ///< A worker has leased it, and is asked to stop.
+    cancelled,  ///< The job was removed.
+    unknown,    ///< No job has this id; nothing was changed.
+    requested,  ///< A worker has leased the job, and is asked to stop.
 };
 
 }  // namespace routemaster

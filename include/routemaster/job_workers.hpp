@@ -1,5 +1,5 @@
 /// @file
-/// `JobWorkers`: who works on a store, for whoever watches it.
+/// `JobWorkers`: the workers of a store, for monitoring.
 
 #pragma once
 
@@ -19,17 +19,17 @@ namespace routemaster {
 ///     for (const auto& worker : routemaster::JobWorkers{store}.list().value())
 ///         std::cout << worker.id.text() << " has " << worker.leased << " jobs\n";
 ///
-/// Every call exists in two forms, one of them with `done`: as in `Bus`.
+/// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
 /// Thread safety: all members may be called from any thread.
 class JobWorkers {
 public:
-    /// The store and the clock must outlive it.
+    /// The store and the clock must outlive this object.
     explicit JobWorkers(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// A page of the workers, by their ids: those that were heard of, and neither ended properly
-    /// nor were taken for dead. `after` is the text of an id.
+    /// A page of the workers, in the order of their ids: workers that were heard of, have not ended
+    /// in an orderly way, and do not count as dead. `after` is the text of an id.
     [[nodiscard]] Result<std::vector<ListedWorker>> list(Page page = {.after = {},
                                                                       .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedWorker>>)> done) const;
