@@ -15,11 +15,11 @@
 namespace routemaster::detail {
 namespace {
 
-/// The metadata that says which batch it was, and how MessagePack begins an empty text.
+/// The metadata entry with the id of the batch, and MessagePack's encoding of an empty text.
 constexpr std::string_view batch_entry = "batch";
 constexpr char empty_text = '\xa0';
 
-/// The metadata of a callback's job, around the id of its batch.
+/// The encoded metadata of a callback's job, split around the id of the batch.
 std::pair<std::string, std::string> around_id(const JobMetadata& metadata) {
     auto all = metadata;
     all.insert_or_assign(std::string{batch_entry}, std::string{});

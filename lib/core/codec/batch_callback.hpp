@@ -1,5 +1,5 @@
 /// @file
-/// The callback of a batch, as stores keep it: one text.
+/// The callback of a batch as a single text, for stores.
 
 #pragma once
 
@@ -12,12 +12,12 @@
 
 namespace routemaster::detail {
 
-/// MessagePack of [queue, job, attempts_max, timeout, priority, before, after]. The last two are
-/// what stands before and after the id of the batch, a text, in the metadata of its job: with the
-/// id between them they are MessagePack of a map. Empty when there is no callback.
+/// MessagePack of [queue, job, attempts_max, timeout, priority, before, after]. In the metadata of
+/// the callback's job, `before` and `after` surround the id of the batch, a text: with the id
+/// between them, they are MessagePack of a map. Empty without a callback.
 [[nodiscard]] std::string encode_callback(const std::optional<JobBatchCallback>& callback);
 
-/// `corrupted` when it is neither.
+/// `corrupted` for other texts.
 [[nodiscard]] Result<std::optional<JobBatchCallback>> decode_callback(std::string_view bytes);
 
 }  // namespace routemaster::detail

@@ -22,20 +22,19 @@ struct CanonicalMessage {
     std::string_view data;  ///< Still encoded, and not checked.
 };
 
-/// Consumes a text from its front. After a call that found something unexpected, the rest is of no
-/// use.
+/// Consumes a text from its front. After a failure, the rest is undefined.
 class MessageCursor {
 public:
     explicit MessageCursor(std::string_view rest) noexcept : rest_{rest} {}
 
-    /// Consumes `bytes` if exactly these come next.
+    /// Consumes `bytes` if the text continues with exactly these bytes.
     bool skip(std::string_view bytes) noexcept {
         if (!rest_.starts_with(bytes)) return false;
         rest_.remove_prefix(bytes.size());
         return true;
     }
 
-    /// A string of up to 255 bytes that is not empty; nothing for anything else.
+    /// Consumes a non-empty string of up to 255 bytes. Empty on failure.
     std::string_view text() noexcept {
         constexpr unsigned fixstr = 0xa0;
         constexpr unsigned fixstr_length_max = 31;
@@ -55,7 +54,7 @@ public:
         return found;
     }
 
-    /// Eight bytes, the highest first.
+    /// Consumes eight bytes, the highest first.
     std::optional<std::uint64_t> number() noexcept {
         constexpr std::size_t size = 8;
         if (rest_.size() < size) return std::nullopt;
@@ -65,7 +64,7 @@ public:
         return found;
     }
 
-    /// What was not consumed.
+    /// The unconsumed text.
     [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
 
 private:
@@ -76,8 +75,8 @@ private:
     std::string_view rest_;
 };
 
-/// The fields of `message` when they are those that `encode_message` writes, in that order and in
-/// those formats, up to the data; nothing otherwise, which does not mean that it is damaged.
+/// The fields of `message` if fields, order and formats are those of `encode_message`, up to the
+/// data. Otherwise nothing: the message may still be valid.
 [[nodiscard]] inline std::optional<CanonicalMessage> canonical_message(
     std::string_view message) noexcept {
     using namespace std::string_view_literals;

@@ -33,7 +33,7 @@ class BodyWriter {
 public:
     explicit BodyWriter(DeliveryBody& body) noexcept : body_{body} {}
 
-    /// Adds `message`, or counts it as undecodable. Pings and kills are left out.
+    /// Adds `message`, or counts it as undecodable. Skips pings and kills.
     void add(std::string_view message) {
         if (add_canonical(message)) return;
         MessageReader reader{data_writer_};

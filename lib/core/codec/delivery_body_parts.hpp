@@ -11,8 +11,8 @@
 
 namespace routemaster::detail {
 
-/// Converts messages as `delivery_body` does, as many at a time as the caller wants: JSON takes up
-/// to six times as much memory as the messages.
+/// Converts messages as `delivery_body` does, in parts: JSON takes up to six times the memory of
+/// the messages.
 ///
 /// Thread safety: none.
 class DeliveryBodyParts {
@@ -22,10 +22,10 @@ public:
     DeliveryBodyParts(const DeliveryBodyParts&) = delete;
     DeliveryBodyParts& operator=(const DeliveryBodyParts&) = delete;
 
-    /// Appends further messages until they are `enough` bytes. Returns whether more follow.
+    /// Appends messages until they have `enough` bytes. Returns whether more follow.
     [[nodiscard]] bool append(std::string& out, std::size_t enough);
 
-    /// Messages so far that could not be decoded.
+    /// Number of undecodable messages so far.
     [[nodiscard]] std::size_t undecodable() const noexcept;
 
 private:

@@ -46,7 +46,7 @@ Result<Event> read_event(std::string topic, const Value& payload,
                          std::optional<EventType> otherwise) {
     const auto type = type_of(payload, otherwise);
     if (!type) return type.error();
-    // `check` decides whether it may be absent.
+    // `check` decides whether the URL may be absent.
     const auto url = optional_text(payload, "url");
     if (!url) return url.error();
     const auto timestamp = timestamp_of(payload);

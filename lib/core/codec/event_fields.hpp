@@ -1,5 +1,5 @@
 /// @file
-/// Events as clients publish them, and as actions of timers keep them.
+/// Events as published by clients, and as stored in actions of timers.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster::detail {
 
-/// The event that a JSON object describes. `invalid`, naming the field, when something is wrong
-/// with the types; what they contain is checked when it is published. Without a type it has that of
-/// `otherwise`, if there is one, else it is `invalid`.
+/// The event described by a JSON object. `invalid`, naming the field, for wrong types; the contents
+/// are checked by the publication. Without a type, the event gets the type `otherwise`, or is
+/// `invalid` if there is no `otherwise`.
 [[nodiscard]] Result<Event> read_event(std::string topic, const Value& payload,
                                        std::optional<EventType> otherwise = {});
 

@@ -17,8 +17,8 @@
 
 namespace routemaster::detail {
 
-/// A sink that builds a job, each part where it will stay: workers do it for each job. It stops at
-/// what is none.
+/// A sink that builds a job without moving its parts, as workers decode every job. Stops at
+/// anything but a job.
 ///
 /// Thread safety: a value.
 class JobBuilder {
@@ -72,7 +72,7 @@ public:
         return true;
     }
 
-    /// The job, once the parser is done. Call it once.
+    /// The job, after the parser is done. Call once.
     [[nodiscard]] Job result() { return {*std::move(name_), std::move(arguments_)}; }
 
 private:
@@ -92,7 +92,7 @@ private:
 
     std::optional<std::string> name_;
     Value::Array arguments_;
-    ValueBuilder nested_;  ///< What is being built of one argument.
+    ValueBuilder nested_;  ///< The argument under construction.
     std::size_t depth_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// What no job may be, whoever pushes it.
+/// Limits to all jobs.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace routemaster::detail {
 
-/// `invalid`, naming the field, for a job that could not be decoded again, or that would be another
-/// one to whoever reads it as JSON.
+/// `invalid`, naming the field, for a job whose encoding cannot be decoded, or whose JSON differs
+/// from the job.
 [[nodiscard]] Result<void> check_job(const Job& job);
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Which encoded jobs have a name.
+/// Finds encoded jobs by name.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::detail {
 
-/// What each job of that name begins with, as `encode_job` encodes it.
+/// The first bytes of each job with this name, as encoded by `encode_job`.
 [[nodiscard]] inline std::string job_prefix(std::string_view name) {
     std::string out;
     StringStream stream{out};

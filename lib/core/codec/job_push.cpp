@@ -16,7 +16,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// Those of a job, and the one that a job with its queue has besides.
+/// The fields of a job; the last one is only for a job with its queue.
 constexpr std::array<std::string_view, 15> queued_fields{
     "name",   "arguments", "delay", "run_at",      "priority", "attempts_max", "timeout", "expires",
     "unique", "metadata",  "group", "concurrency", "after",    "batch",        "queue"};
@@ -31,7 +31,7 @@ Result<void> read_span(const Value& payload, std::string_view field, Duration& s
     return {};
 }
 
-/// One of some words, which stand for the values 0, 1, 2 of an enumeration.
+/// Reads one of three words for the values 0, 1, 2 of an enumeration.
 template <class Choice>
 Result<void> read_choice(const Value& payload, std::string_view field,
                          const std::array<std::string_view, 3>& words, Choice& choice) {
@@ -144,7 +144,7 @@ Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
     return {};
 }
 
-/// What is read of an object whose fields are known.
+/// Reads an object with known fields.
 Result<JobPush> read_push(const Value& payload) {
     auto name = required_text(payload, "name");
     if (!name) return name.error();

@@ -1,5 +1,5 @@
 /// @file
-/// Jobs as clients push them, and as actions of timers keep them.
+/// Jobs as pushed by clients, and as stored in actions of timers.
 
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace routemaster::detail {
 
-/// The job that a JSON value describes. `invalid`, naming the field, when something is wrong with
-/// the types or bounds; the rest is for `JobQueue::check`.
+/// The job described by a JSON value. `invalid`, naming the field, for wrong types or bounds; the
+/// rest is for `JobQueue::check`.
 [[nodiscard]] Result<JobPush> job_push(const Value& payload);
 
-/// A job with the queue that it is for.
+/// A job and its queue.
 struct QueuedPush {
     std::string queue;
     JobPush push;
 };
 
-/// The same of a value that has a `queue`, too.
+/// As `job_push`, for a value with a `queue`.
 [[nodiscard]] Result<QueuedPush> queued_push(const Value& payload);
 
 }  // namespace routemaster::detail

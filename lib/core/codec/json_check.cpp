@@ -14,8 +14,8 @@
 namespace routemaster::detail {
 namespace {
 
-/// A key that occurs in a map more than once; null when there is none. Takes n log n steps at most,
-/// since whoever sends the keys chooses how many there are.
+/// A repeated key of a map, or null. Takes at most n log n steps, as clients choose the number of
+/// keys.
 const std::string* repeated_key(const Value::Map& map) {
     constexpr std::size_t few = 8;
     if (map.size() <= few) {

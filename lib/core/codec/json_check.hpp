@@ -1,5 +1,5 @@
 /// @file
-/// Finds what JSON cannot carry.
+/// Finds content JSON cannot represent.
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace routemaster::detail {
 
-/// `invalid`, naming `field`, when a value contains text that is not UTF-8, a number that is not
-/// finite, a map with equal keys, of which each parser would choose another, or arrays and maps
-/// nested deeper than `depth_max`.
+/// `invalid`, naming `field`, when a value contains text other than UTF-8, an infinite number or
+/// NaN, a map with equal keys, or arrays and maps nested deeper than `depth_max`. Parsers of JSON
+/// choose differently among equal keys.
 [[nodiscard]] Result<void> check_for_json(const Value& value, std::string_view field,
                                           std::size_t depth_max);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Parses JSON to another depth than others may send.
+/// Parses JSON with a limit of depth.
 
 #pragma once
 

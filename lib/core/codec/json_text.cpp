@@ -14,7 +14,7 @@ namespace routemaster {
 namespace {
 
 /// How many bytes at the start of `text` need no escaping in JSON: printable ASCII but `"` and `\`.
-/// Looks at eight bytes at a time (Mycroft's test for a byte below or equal to another).
+/// Reads eight bytes at a time (Mycroft's test for a byte below or equal to another).
 std::size_t plain_length(std::string_view text) noexcept {
     constexpr std::uint64_t ones = 0x0101010101010101U;
     constexpr std::uint64_t highs = 0x8080808080808080U;
@@ -35,8 +35,8 @@ std::size_t plain_length(std::string_view text) noexcept {
     return i;
 }
 
-/// Appends the first character of `text`, escaped or, if invalid, replaced, and returns how many
-/// bytes of `text` it took.
+/// Appends the first character of `text`, escaped or, if invalid, replaced. Returns its size in
+/// `text`.
 std::size_t append_json_character(std::string& out, std::string_view text) {
     const auto c = static_cast<unsigned char>(text.front());
     if (c == '"' || c == '\\') {
@@ -58,13 +58,13 @@ std::size_t append_json_character(std::string& out, std::string_view text) {
     return length;
 }
 
-/// Appends the digits of a number, which would be read as an integer without the fraction.
+/// Appends the digits of a number with a fraction: without one, they would be read as an integer.
 void append_with_fraction(std::string& out, std::string_view digits) {
     out.append(digits);
     if (digits.find_first_of(".e") == std::string_view::npos) out.append(".0");
 }
 
-/// Whether an integer of 64 bits has the same value.
+/// Whether a 64-bit integer equals the number.
 bool is_whole(double number) noexcept {
     constexpr double limit = 9223372036854775808.0;
     return number >= -limit && number < limit && std::trunc(number) == number;

@@ -21,8 +21,8 @@ void append_decimal(std::string& out, Integer number) {
     out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
-/// Appends a floating-point number in the fewest digits that are read as the same one, with a
-/// fraction or an exponent. Infinities and NaN become `null`.
+/// Appends the shortest digits for a floating-point number from which it can be read back exactly,
+/// with a fraction or an exponent. Infinities and NaN become `null`.
 void append_exact(std::string& out, double number);
 
 /// A sink that appends JSON to `out`.
@@ -70,8 +70,8 @@ public:
     }
 
 protected:
-    /// Only an opening bracket and a colon outside of texts are followed by a value without a
-    /// comma, and a text always ends in a quote, so the last character decides.
+    /// A value has a comma in front unless an opening bracket or a colon precedes. Texts end in a
+    /// quote, so the last character of the output decides.
     void separate() {
         if (depth_ == 0) return;
         const char last = out_.back();

@@ -1,5 +1,5 @@
 /// @file
-/// Texts of others in log lines.
+/// Client texts in log lines.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// A text of others for a log line: at most `most` bytes of it, as `printable_text`.
+/// At most `most` bytes of a client's text, made printable by `printable_text`.
 [[nodiscard]] inline std::string log_text(std::string_view text, std::size_t most) {
     auto line = printable_text(cut_text(text, most));
     return text.size() > most ? line + "..." : line;

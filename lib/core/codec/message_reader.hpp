@@ -17,22 +17,22 @@
 
 namespace routemaster::detail {
 
-/// What a message is.
+/// The kind of a message.
 enum class MessageKind {
-    event,        ///< All its fields are there and valid.
-    other,        ///< A ping or a kill: known, and not for subscribers.
+    event,        ///< All fields are present and valid.
+    other,        ///< A ping or a kill: known, but not for subscribers.
     undecodable,  ///< Damaged, of an unknown kind, or an event with a field missing or invalid.
 };
 
-/// A sink that splits one message into its fields. Its texts are views of the parsed bytes; it
-/// clears another sink and forwards the data of an event to it.
+/// A sink that splits a message into its fields. Texts are views of the parsed bytes. The data of
+/// an event is forwarded to a second sink, which is cleared first.
 ///
-/// Fields may come in any order, the last of equal ones counts, unknown ones are ignored, and data
-/// that is nil counts as missing: as tolerant as Ruby Routemaster.
+/// As tolerant as Ruby Routemaster: fields may come in any order, the last of equal fields counts,
+/// unknown fields are ignored, and nil data counts as missing.
 template <class Data>
 class MessageReader {
 public:
-    /// A time as the publisher wrote it, which need not be a whole number of milliseconds.
+    /// A time as the publisher wrote it, perhaps not a whole number of milliseconds.
     using Timestamp = std::variant<std::monostate, std::int64_t, std::uint64_t, double>;
 
     explicit MessageReader(Data& data) noexcept : data_{data} {}
@@ -50,7 +50,7 @@ public:
     [[nodiscard]] EventType type() const noexcept { return *type_; }
     [[nodiscard]] std::string_view url() const noexcept { return url_; }
     [[nodiscard]] const Timestamp& timestamp() const noexcept { return timestamp_; }
-    /// Whether the data's sink received a map.
+    /// Whether the sink for data received a map.
     [[nodiscard]] bool has_data() const noexcept { return has_data_; }
 
     bool null() {
@@ -121,7 +121,7 @@ public:
     }
 
 private:
-    /// The field that the next value belongs to.
+    /// The field of the next value.
     enum class Field { none, kind, timestamp, topic, type, url, data, unknown };
 
     /// The depth of the fields: in the map in the array.

@@ -1,5 +1,5 @@
 /// @file
-/// What is asked of the metadata of a job.
+/// Limits to the metadata of a job.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::detail {
 
-/// `invalid` for metadata that no job may have, of which so many entries were `added` to those that
-/// the caller gave: an error counts the caller's.
+/// `invalid` for metadata beyond the limits. `added` of the entries were not given by the caller;
+/// errors count only the caller's entries.
 [[nodiscard]] Result<void> check_metadata(const JobMetadata& metadata, std::size_t added = 0);
 
 }  // namespace routemaster::detail

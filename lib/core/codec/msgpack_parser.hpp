@@ -1,5 +1,5 @@
 /// @file
-/// Parses MessagePack into a sink. Bounded in depth and in memory, whatever the bytes claim.
+/// Parses MessagePack into a sink. Depth and memory are bounded, whatever sizes the bytes claim.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// Forwards what msgpack-c's parser finds. Binary strings count as texts; extension types and keys
-/// that are not texts stop the parser.
+/// Forwards the events of msgpack-c's parser. Binary strings count as texts. Extension types and
+/// keys that are not texts stop the parser.
 template <Sink S>
 class MsgpackVisitor : public msgpack::null_visitor {
 public:
@@ -60,8 +60,8 @@ private:
     bool in_key_ = false;
 };
 
-/// Reports the single value in `bytes` to the sink. False when they are anything else (cut short,
-/// followed by more, too deep, of a type that `Value` lacks), or when the sink stopped.
+/// Reports the single value in `bytes` to the sink. False for all other bytes (cut short, followed
+/// by more, too deep, of a type unknown to `Value`), or when the sink stopped.
 template <Sink S>
 [[nodiscard]] bool parse_msgpack(std::string_view bytes, S& sink) {
     MsgpackVisitor<S> visitor{sink};

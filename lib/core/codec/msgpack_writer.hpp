@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// msgpack-c's packer writes here: to the end of a string.
+/// An output for msgpack-c's packer: appends to a string.
 class StringStream {
 public:
     explicit StringStream(std::string& out) noexcept : out_{out} {}
-    /// Most writes are one byte: the type of what follows, with its length or its value.
+    /// Most writes are one byte: a type with a length or a value.
     void write(const char* bytes, std::size_t size) {
         size == 1 ? out_.push_back(*bytes) : void(out_.append(bytes, size));
     }
@@ -28,7 +28,7 @@ private:
     std::string& out_;
 };
 
-/// msgpack-c's packer writes here when only the length counts.
+/// An output for msgpack-c's packer: only counts bytes.
 class CountingStream {
 public:
     void write(const char*, std::size_t size) noexcept { size_ += size; }
@@ -38,7 +38,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// A sink that packs. Texts, arrays and maps must have less than 2^32 bytes or items.
+/// A sink that encodes. Texts, arrays and maps must have less than 2^32 bytes or items.
 template <class Stream>
 class MsgpackWriter {
 public:
@@ -60,7 +60,7 @@ public:
         packer_.pack_uint64(number);
         return true;
     }
-    /// The packer's own function would turn 1.0 into 1, which is not the same value.
+    /// The packer's own function would encode 1.0 as 1, a different value.
     bool real(double number) {
         constexpr std::size_t size = 9;
         char bytes[size] = {'\xcb'};

@@ -1,5 +1,5 @@
 /// @file
-/// What a push asks for, as a number.
+/// The content of a push as a number.
 
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace routemaster::detail {
 
-/// A hash of an encoded job and its options, equal in all processes and versions: stores keep it.
+/// A hash of an encoded job and its options, equal in all processes and versions, because stores
+/// keep the hash.
 [[nodiscard]] std::uint64_t push_fingerprint(std::string_view job, const PushOptions& options);
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// What a recurring job does, as stores keep it: one text, so that a new setting changes no layout.
+/// The settings of a recurring job as a single text, for stores: new settings need no new layout.
 
 #pragma once
 
@@ -11,10 +11,11 @@
 
 namespace routemaster::detail {
 
-/// A MessagePack map, the same for equal settings. What is as by default is left out.
+/// A MessagePack map, equal for equal settings. Defaults are left out.
 [[nodiscard]] std::string encode_settings(const RecurringSettings& settings);
 
-/// `corrupted` when it is none, or lacks what has no default. Keys that are not known are ignored.
+/// `corrupted` for other texts, or when a setting without a default is missing. Unknown keys are
+/// ignored.
 [[nodiscard]] Result<RecurringSettings> decode_settings(std::string_view bytes);
 
 }  // namespace routemaster::detail

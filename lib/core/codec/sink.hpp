@@ -1,6 +1,6 @@
 /// @file
-/// A sink: the interface that a parser reports to, piece by piece. Parsers, printers and builders
-/// share it, so any of them combine in one pass.
+/// A sink: the interface through which a parser reports the pieces of a value. Parsers, printers
+/// and builders share the interface, so any of them combine in one pass.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// Takes one value: a scalar, or `begin_…`, the items, and `end_…`. In a map a key comes before
-/// each item. Every member returns whether to go on. Sizes are what the sender claims.
+/// Takes a value: a scalar, or `begin_…`, the items, and `end_…`. In a map a key comes before each
+/// item. Members return whether to go on. Sizes are the sender's claims.
 template <class S>
 concept Sink = requires(S& sink, std::string_view text, std::size_t size) {
     { sink.null() } -> std::same_as<bool>;
@@ -32,7 +32,7 @@ concept Sink = requires(S& sink, std::string_view text, std::size_t size) {
     { sink.end_map() } -> std::same_as<bool>;
 };
 
-/// Reports `value` to a sink that never stops.
+/// Reports `value` to a sink. The sink must not stop.
 template <Sink S>
 void report(const Value& value, S& sink) {
     struct Visitor {

@@ -9,9 +9,8 @@
 
 namespace routemaster::detail {
 
-/// How many bytes the well-formed UTF-8 character at the start of `text` has; 0 when there is
-/// none. Overlong forms, surrogates and code points above U+10FFFF are not well formed (Unicode
-/// 15, table 3-7).
+/// Size in bytes of the well-formed UTF-8 character at the start of `text`, or 0. Overlong forms,
+/// surrogates and code points above U+10FFFF are not well formed (Unicode 15, table 3-7).
 [[nodiscard]] constexpr std::size_t utf8_length(std::string_view text) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const auto within = [&](std::size_t i, unsigned low, unsigned high) {
@@ -32,7 +31,7 @@ namespace routemaster::detail {
     return within(1, low, high) && within(2, 0x80, 0xbf) && within(3, 0x80, 0xbf) ? 4 : 0;
 }
 
-/// Whether a text begins with eight characters of ASCII.
+/// Whether a text begins with eight ASCII characters.
 [[nodiscard]] constexpr bool begins_with_ascii(std::string_view text) noexcept {
     if (text.size() < sizeof(std::uint64_t)) return false;
     std::uint64_t word = 0;  // Compilers make this one instruction.
@@ -45,7 +44,7 @@ namespace routemaster::detail {
 /// Whether all of `text` is well-formed UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
-        // Most texts are ASCII, of which eight characters at a time are looked at.
+        // Most texts are ASCII: checks eight characters at a time.
         if (begins_with_ascii(text)) {
             text.remove_prefix(sizeof(std::uint64_t));
             continue;

@@ -1,5 +1,5 @@
 /// @file
-/// Builds a `Value` from what a parser reports, piece by piece.
+/// Builds a `Value` from the reports of a parser.
 
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace routemaster::detail {
 
-/// Leaves each key of `map` once, with its first position and its last value, as a Ruby hash does.
-/// Takes n log n steps, since whoever sends the keys chooses how many there are.
+/// Keeps each key of `map` once, with its first position and its last value, as a Ruby hash does.
+/// Takes n log n steps, as clients choose the number of keys.
 void keep_last_of_equal_keys(Value::Map& map);
 
-/// A sink that builds a `Value`. Claimed sizes are hints: it allocates no memory for them.
+/// A sink that builds a `Value`. Claimed sizes are hints: no memory is allocated for them.
 ///
 /// Thread safety: a value.
 class ValueBuilder {
@@ -47,7 +47,7 @@ public:
     }
     bool key(std::string_view name) { return key(std::string{name}); }
     bool key(std::string&& name) {
-        // Built in place: if it were moved there, GCC would warn that it may be uninitialized.
+        // Built in place: for a moved pair, GCC warns of an uninitialized value.
         std::get<Value::Map>(open_.back()).emplace_back().first = std::move(name);
         return true;
     }
@@ -63,7 +63,7 @@ public:
         return take(Value{std::move(map)});
     }
 
-    /// The built value. Call it once, when the parser is done.
+    /// The built value, after the parser is done. Call once.
     [[nodiscard]] Value result() { return std::move(result_); }
 
     /// Forgets everything.
@@ -86,7 +86,7 @@ private:
         return true;
     }
 
-    std::vector<std::variant<Value::Array, Value::Map>> open_;  ///< From the outside in.
+    std::vector<std::variant<Value::Array, Value::Map>> open_;  ///< Outermost first.
     Value result_;
 };
 
