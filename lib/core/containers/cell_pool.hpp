@@ -1,5 +1,6 @@
 /// @file
-/// Memory for many things of one size: blocks of cells, so that a thing needs no allocation.
+/// Memory for many objects of one size, in blocks of cells: an object needs no allocation of its
+/// own.
 
 #pragma once
 
@@ -17,17 +18,16 @@
 
 namespace routemaster::detail {
 
-/// Hands out cells of one size, which do not move. A block goes back to the system when its last
-/// cell was returned, so that a backlog's memory is free again after it was worked off.
+/// Provides cells of one size. Cells do not move. A block is returned to the system after its last
+/// cell: a backlog frees its memory once it has been worked off.
 ///
-/// All cells must be returned before its end. Not thread safe.
+/// All cells must be returned before the end of the pool. Not thread safe.
 class CellPool {
 public:
-    /// A block has some cells.
+    /// A block has several cells.
     static constexpr std::size_t cell_bytes_max = page_multiple / 4;
 
-    /// The size of a cell: a multiple of the alignment of what is to be in it, and of that of a
-    /// pointer.
+    /// `bytes` is the size of a cell: a multiple of the alignments of its content and of a pointer.
     explicit CellPool(std::size_t bytes) noexcept : bytes_{bytes} {
         ROUTEMASTER_ASSERT(bytes <= cell_bytes_max);
     }
@@ -37,7 +37,7 @@ public:
         while (auto* block = all_.front()) free(*block);
     }
 
-    /// A cell. Throws `std::bad_alloc` when there is no memory.
+    /// A cell. Throws `std::bad_alloc` without memory.
     [[nodiscard]] std::byte* take() {
         auto& block = open_.empty() ? add_block() : *open_.front();
         if (block.is_empty()) spare_ -= block.bytes;
@@ -53,8 +53,8 @@ public:
         block.deallocate(cell);
         if (!block.is_empty()) return;
         spare_ += block.bytes;
-        // Some stay, and the last in any case: else things that come and go would allocate and
-        // free blocks.
+        // Some empty blocks stay, and the last block in any case: otherwise short-lived objects
+        // would often allocate and free blocks.
         if (spare_ <= spare_max || open_.size() == 1) return;
         spare_ -= block.bytes;
         open_.remove(block);
@@ -62,20 +62,20 @@ public:
     }
 
 private:
-    /// A few things take little memory, and many take blocks that are found quickly.
+    /// Blocks begin small for few objects, and grow to keep the number of blocks low.
     static constexpr std::size_t block_bytes_min = page_multiple;
     static constexpr std::size_t doublings = 5;
     static_assert(block_bytes_min << doublings == huge_page);
 
-    /// So much may be in empty blocks.
+    /// The limit of bytes in empty blocks.
     static constexpr std::size_t spare_max = block_bytes_min * 4;
 
     struct Free {
         Free* next;
     };
 
-    /// The head of a block. A block begins where a huge page may begin, and is no larger than one:
-    /// so the address of a cell says where its block is.
+    /// The head of a block. A block begins on the boundary of a huge page and is not larger than
+    /// such a page. The address of a cell thus tells its block.
     struct alignas(64) Block {
         Block(std::size_t all_bytes, std::size_t cell_bytes) noexcept
             : bytes{all_bytes},
@@ -97,9 +97,9 @@ private:
         ListHook<Block> in_all;
         ListHook<Block> in_open;
         const std::size_t bytes;
-        std::byte* fresh;  // The first cell that was never taken; it has no link yet.
+        std::byte* fresh;  // The first cell never taken. Cells from here on have no link yet.
         std::byte* const end;
-        std::size_t used = 0;  // Cells that are out.
+        std::size_t used = 0;  // Cells in use.
         Free* free = nullptr;
     };
 
@@ -123,7 +123,7 @@ private:
     }
 
     std::size_t bytes_;
-    std::size_t spare_ = 0;  ///< Bytes of the blocks that are empty.
+    std::size_t spare_ = 0;  ///< Bytes of empty blocks.
     IntrusiveList<Block, &Block::in_all> all_;
     IntrusiveList<Block, &Block::in_open> open_;  ///< With free cells.
 };

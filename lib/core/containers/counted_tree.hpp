@@ -1,5 +1,5 @@
 /// @file
-/// Sorted entries, of which those that precede a bound are counted without a look at each.
+/// Sorted entries with fast counts of the entries before a bound.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// Entries in the order of `<`: a B+ tree whose nodes know how many entries are below each child.
-/// Each operation takes logarithmic time. Entries that come in order fill the leaves whole, and
-/// taking the first touches one leaf.
+/// Entries in the order of `<`: a B+ tree whose nodes store the number of entries below each child.
+/// Each operation takes logarithmic time. Entries inserted in order fill the leaves completely, and
+/// removing the first entry touches one leaf.
 ///
-/// When memory runs out, `insert` throws and the tree is as it was. Not thread safe.
+/// When memory runs out, `insert` throws and the tree is unchanged. Not thread safe.
 template <class Entry>
 class CountedTree {
 public:
@@ -28,24 +28,24 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// The least entry. There must be one.
+    /// The least entry. There must be an entry.
     [[nodiscard]] const Entry& first() const noexcept { return root_.first(); }
 
-    /// The greatest entry. There must be one.
+    /// The greatest entry. There must be an entry.
     [[nodiscard]] const Entry& last() const noexcept {
         const Node* node = &root_;
         while (!node->is_leaf()) node = node->children.back().node.get();
         return node->entries.back();
     }
 
-    /// Adds an entry, which must equal none that is there.
+    /// Adds an entry. No equal entry may exist.
     void insert(const Entry& entry) {
         if (root_.is_full()) add_level();
         insert(root_, entry);
         ++size_;
     }
 
-    /// Removes an entry, which must be there.
+    /// Removes an entry, which must exist.
     void remove(const Entry& entry) noexcept {
         remove(root_, entry);
         --size_;
@@ -55,8 +55,8 @@ public:
         }
     }
 
-    /// The number of entries for which `precedes(entry)` is true: that is so for the least ones,
-    /// and for no others.
+    /// The number of entries with a true `precedes(entry)`. `precedes` must be true exactly for the
+    /// least entries.
     template <class Precedes>
     [[nodiscard]] std::size_t count(Precedes precedes) const {
         const auto begins_before = [&](const Child& child) { return precedes(child.first); };
@@ -75,8 +75,8 @@ public:
         return before + static_cast<std::size_t>(end - entries.begin());
     }
 
-    /// Calls `visit` with the entries in their order, without those for which `precedes(entry)` is
-    /// true, which are the least ones, for as long as it returns true. It must not change the tree.
+    /// Calls `visit` with the entries in order while it returns true. Skips the least entries, for
+    /// which `precedes(entry)` is true. `visit` must not change the tree.
     template <class Precedes, class Visit>
     void visit_from(Precedes precedes, Visit visit) const {
         visit_from(root_, precedes, visit);
@@ -84,19 +84,19 @@ public:
 
 private:
     static constexpr std::size_t entries_max = 128;  // Of a leaf.
-    static constexpr std::size_t children_max = 64;  // Of any other node.
+    static constexpr std::size_t children_max = 64;  // Of an inner node.
 
     struct Node;
     struct Child {
-        Entry first;       ///< The least entry below it.
-        std::size_t size;  ///< The number of entries below it.
+        Entry first;       ///< The least entry below the child.
+        std::size_t size;  ///< The number of entries below the child.
         std::unique_ptr<Node> node;
     };
-    /// Below the root, leaves and other nodes keep the capacity for all that they may have, so that
-    /// nothing but a split and the growth of the only leaf allocates.
+    /// Below the root, nodes reserve their full capacity: only splits and the growth of a single
+    /// leaf allocate.
     struct Node {
         std::vector<Entry> entries;   ///< Of a leaf.
-        std::vector<Child> children;  ///< Of any other node.
+        std::vector<Child> children;  ///< Of an inner node.
 
         [[nodiscard]] bool is_leaf() const noexcept { return children.empty(); }
         [[nodiscard]] bool is_full() const noexcept {
@@ -123,9 +123,9 @@ private:
         });
     }
 
-    /// The child to which an entry belongs.
+    /// The index of the child for an entry.
     static std::size_t place(const std::vector<Child>& children, const Entry& entry) {
-        // Most come last.
+        // Most entries come last.
         if (!(entry < children.back().first)) return children.size() - 1;
         const auto after = std::upper_bound(
             children.begin(), children.end(), entry,
@@ -164,11 +164,11 @@ private:
         if (entry < child.first) child.first = entry;
     }
 
-    /// Makes two of a full child, before `entry` is inserted.
+    /// Splits a full child, before `entry` is inserted.
     static void split(Node& parent, std::size_t at, const Entry& entry) {
         auto& left = *parent.children[at].node;
         auto right = std::make_unique<Node>();
-        // When entries come in order, nothing more comes to the left one.
+        // When entries come in order, the left node gets no more entries.
         const bool comes_last = at + 1 == parent.children.size();
         std::size_t moved = 0;
         if (left.is_leaf()) {
@@ -187,7 +187,7 @@ private:
                                {first, moved, std::move(right)});
     }
 
-    /// Moves the last one, or else the second half, and returns how many.
+    /// Moves the last item, or else the second half. Returns the number of moved items.
     template <class Item>
     static std::size_t move_tail(std::vector<Item>& from, std::vector<Item>& to, bool last_only) {
         const auto count = last_only ? 1 : from.size() / 2;
@@ -219,7 +219,7 @@ private:
         if (at > 0) merge_with_next(node, at - 1);
     }
 
-    /// Makes one of two children that are less than half full together.
+    /// Merges two neighbours if both together are at most half full.
     static void merge_with_next(Node& parent, std::size_t at) noexcept {
         auto& left = parent.children[at];
         auto& right = parent.children[at + 1];

@@ -1,5 +1,5 @@
 /// @file
-/// Memory in huge pages, for what is large and accessed at random.
+/// Memory in huge pages, for large data with random access.
 
 #pragma once
 
@@ -23,7 +23,7 @@ inline constexpr std::size_t page_multiple = 64U << 10U;
 ///
 /// @throws std::bad_alloc when there is not enough memory.
 inline void* map_huge_pages(std::size_t size) {
-    // Enough to contain an aligned range; unmaps what lies around it.
+    // Enough for an aligned range; the rest around the range is unmapped.
     auto* mapped = ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc{};
@@ -34,16 +34,16 @@ inline void* map_huge_pages(std::size_t size) {
     begin += before;
     ::munmap(begin + size, huge_page - before);
 #ifdef MADV_HUGEPAGE
-    // A system without huge pages uses small ones, which are only slower.
+    // Systems without huge pages use small pages, and are only slower.
     ::madvise(begin, size, MADV_HUGEPAGE);
 #endif
     return begin;
 }
 
-/// Allocates what fills a huge page straight from the system, in huge pages if it has them, and
-/// unmaps it when it is freed; smaller sizes come from the heap. That takes a few system calls, so
-/// it is for what stays. Small pages would each be cleared, mapped and looked up separately. Throws
-/// `std::bad_alloc` when there is no memory.
+/// Allocates sizes from a huge page up directly from the system, in huge pages if available, and
+/// unmaps freed memory at once. Smaller sizes come from the heap. Each allocation takes a few
+/// system calls, so use the allocator for long-lived data. Small pages would each be cleared,
+/// mapped and looked up separately. Throws `std::bad_alloc` without memory.
 ///
 /// Thread safety: as `std::allocator`.
 template <class T>

@@ -1,5 +1,5 @@
 /// @file
-/// A doubly linked list whose links live in the elements: no allocation, removal in constant time.
+/// A doubly linked list with its links in the elements: no allocation, removal in constant time.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace routemaster::detail {
 
-/// The links of an element that may be in one list.
+/// The links of an element in one list.
 template <class T>
 struct ListHook {
     T* previous = nullptr;

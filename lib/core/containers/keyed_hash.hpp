@@ -1,5 +1,5 @@
 /// @file
-/// A hash whose key nobody outside knows, for what strangers name.
+/// A hash with a secret key, for texts chosen by clients.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace routemaster::detail {
 
 /// SipHash-1-3 (Aumasson and Bernstein, *SipHash: a fast short-input PRF*, 2012, with the rounds
-/// that hash tables use): who does not know the key cannot choose texts that collide.
+/// used in hash tables). Without the key, nobody can choose colliding texts.
 ///
 /// Thread safety: a value.
 class KeyedHash {
@@ -60,7 +60,7 @@ private:
         }
     };
 
-    /// Up to eight bytes, the lowest first on every machine; compilers make it one instruction.
+    /// Up to eight bytes, the lowest first on every machine. Compilers make this one instruction.
     static std::uint64_t read(const char* at, std::size_t size) noexcept {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < size; ++i) {

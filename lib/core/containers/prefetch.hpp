@@ -7,17 +7,17 @@
 
 namespace routemaster::detail {
 
-/// Starts to load what is at that address, which may be null.
+/// Starts to load the memory at an address, which may be null.
 ///
-/// GCC takes a function that does nothing else for one without effects, and leaves out calls of it
-/// that it does not inline. The empty statement counts as an effect.
+/// GCC regards a function with nothing but a prefetch as free of effects, and drops calls it does
+/// not inline. The empty statement counts as an effect.
 inline void prefetch(const void* address) noexcept {
     __builtin_prefetch(address);
     asm volatile("");
 }
 
-/// How many searches begin together. With half as many, removals from a `HashIndex` of two million
-/// took as long.
+/// How many searches to begin at once. With 32, removals from a `HashIndex` of two million objects
+/// were not slower.
 inline constexpr std::size_t prefetched_max = 64;
 
 }  // namespace routemaster::detail

@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Creates and destroys objects that do not move, each in a cell of a pool.
+/// Creates and destroys objects in the cells of a pool. Objects do not move.
 ///
 /// All objects must be destroyed before the slab. Not thread safe.
 template <class T>

@@ -11,20 +11,20 @@
 
 namespace routemaster::detail {
 
-/// Blocks of bytes that are rounded up to a multiple of eight and take nothing else: a block from
-/// the heap also has a header of eight bytes, and is rounded up to sixteen. Large ones, to which
-/// that matters little, come from the heap.
+/// Blocks of bytes. A small block takes its size rounded up to a multiple of 8, and nothing else; a
+/// block from the heap takes a multiple of 16, with a header of 8 bytes. Large blocks come from the
+/// heap, where these few bytes matter less.
 ///
-/// All blocks must be freed before its end. Not thread safe.
+/// All blocks must be freed before the end of the object. Not thread safe.
 class SmallBlocks {
 public:
-    /// Throws `std::bad_alloc` when there is no memory.
+    /// Throws `std::bad_alloc` without memory.
     [[nodiscard]] char* allocate(std::size_t bytes) {
         if (bytes > pooled_max) return new char[bytes];
         return reinterpret_cast<char*>(pool_of(bytes).take());
     }
 
-    /// `bytes` is the size that was allocated.
+    /// `bytes` is the allocated size.
     void free(char* block, std::size_t bytes) noexcept {
         if (bytes > pooled_max) {
             delete[] block;

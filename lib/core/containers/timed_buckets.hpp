@@ -1,5 +1,6 @@
 /// @file
-/// Things in the order of their times: most wait in buckets without order until their time is near.
+/// Objects in the order of their times. Most objects wait in unsorted buckets until their time is
+/// near.
 
 #pragma once
 
@@ -22,23 +23,23 @@
 
 namespace routemaster::detail {
 
-/// Things with an instant `at` and, for those of one instant, a text `id()`, in the order of both.
-/// A tree finds the bucket of a thing by the instant at which each bucket ends. Within a bucket
-/// only the first one has an order, so a thing takes the eight bytes of a pointer, and is looked at
-/// when its bucket is split or becomes the first. A bucket is small: no operation takes more than
-/// logarithmic time and the sorting of one bucket, however many are due at once.
+/// Objects with an instant `at` and a text `id()`, in the order of both. A tree finds the bucket of
+/// an object by the ends of the buckets. Only the first bucket is sorted. An object thus takes the
+/// 8 bytes of a pointer, and is read only when its bucket is split or becomes the first. Buckets
+/// are small: an operation takes logarithmic time and the sorting of one bucket, however many
+/// objects are due at once.
 ///
-/// Neither changes while a thing is in it. Owns none of them. When memory runs out, `insert` throws
-/// and nothing has changed. Not thread safe.
+/// `at` and `id()` must not change while an object is here. Does not own objects. When memory runs
+/// out, `insert` throws without a change. Not thread safe.
 template <class T>
 class TimedBuckets {
     struct Bucket;
 
 public:
-    /// Where a thing belongs. Valid until the next change.
+    /// The bucket of an object to insert. Valid until the next change.
     using Spot = const Bucket*;
 
-    /// The memory of many of them, which it must outlive.
+    /// Memory shared by many `TimedBuckets`; must outlive them.
     class Memory {
         friend class TimedBuckets;
 
@@ -55,33 +56,33 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-    /// Buckets that take memory.
+    /// Number of buckets in memory.
     [[nodiscard]] std::size_t buckets() const noexcept { return line_.size(); }
 
-    /// There must be one.
+    /// There must be an object.
     [[nodiscard]] T& first() const noexcept { return *line_.front()->things().back(); }
 
-    /// Some of the first things, the first one at the end. There must be one.
+    /// Some of the first objects, the first object at the end. There must be an object.
     [[nodiscard]] std::span<T* const> first_few() const noexcept {
         return std::as_const(*line_.front()).things();
     }
 
-    // What is elsewhere in memory can be loaded into the cache before it is needed. To begin that
-    // for many things at once takes little longer than for one.
+    // The functions below load memory into the cache before it is needed. Many loads begun at once
+    // take little longer than a single load.
 
-    /// Where a thing would be inserted; null while there is none. Begins with what `fetch` needs.
+    /// Where an object would be inserted; null when empty. Starts to load data needed by `fetch`.
     [[nodiscard]] Spot spot(TimePoint at, std::string_view id) const noexcept {
         if (empty()) return nullptr;
         const auto* bucket = &bucket_of(at, id);
         prefetch(bucket);
         return bucket;
     }
-    /// Goes on with what an insertion there looks at.
+    /// Starts to load the data needed by an insertion.
     static void fetch(Spot spot) noexcept {
         if (spot != nullptr) prefetch(spot->things().data() + spot->size);
     }
 
-    /// Inserts a thing that is not in it.
+    /// Inserts an object. It must not be here already.
     void insert(T& thing) {
         if (empty()) line_.push_back(make(small_bytes));
         auto* bucket = &bucket_of(thing);
@@ -97,7 +98,7 @@ public:
         ++size_;
     }
 
-    /// Removes a thing that is in it.
+    /// Removes an object, which must be here.
     void remove(const T& thing) noexcept {
         --size_;
         auto& bucket = &thing == &first() ? *line_.front() : bucket_of(thing);
@@ -115,9 +116,9 @@ public:
         if (bucket.size <= full_capacity / 4) shrink(bucket);
     }
 
-    /// Calls `visit` with the things in their order, from `from` on, for as long as it returns
-    /// true. Unless `after` is empty, of those at `from` only with the ones behind that id. It must
-    /// not change anything here.
+    /// Calls `visit` with the objects in order, from `from` on, while it returns true. Unless
+    /// `after` is empty, skips objects at `from` up to the id `after`. `visit` must not change the
+    /// objects or their places.
     template <class Visit>
     void visit_from(TimePoint from, std::string_view after, Visit visit) const {
         const auto precedes = [&](const Place& place) {
@@ -140,14 +141,16 @@ private:
     static constexpr std::size_t small_bytes = 128;
     static constexpr std::size_t full_bytes = 1'024;
 
-    /// Some things, which lie behind it in memory. Those of the first bucket are in their order,
-    /// the first thing at the end.
+    /// Objects; their pointers follow the bucket in memory. In the first bucket they are sorted,
+    /// the first object at the end.
     struct Bucket {
         ListHook<Bucket> in_line{};
         std::uint32_t size = 0;
         std::uint32_t capacity;
-        TimePoint end_at{};    ///< No thing is that late, or behind: but for the last bucket.
-        std::string end_id{};  ///< Of those at `end_at`, such as are before this one may be in it.
+        /// The end of the bucket: objects are before `end_at`, or at `end_at` with an id before
+        /// `end_id`. The last bucket has no end.
+        TimePoint end_at{};
+        std::string end_id{};  ///< Empty: all objects are before `end_at`.
 
         [[nodiscard]] bool is_full() const noexcept { return size == capacity; }
         [[nodiscard]] std::span<T*> things() noexcept {
@@ -168,12 +171,12 @@ private:
     }
     static constexpr std::size_t full_capacity = capacity_of(full_bytes);
 
-    /// Where a bucket but the last one ends.
+    /// The end of a bucket. The last bucket has no end.
     struct End {
         TimePoint at;
         Bucket* bucket;
 
-        /// Whether that is behind the bucket.
+        /// Whether an object with this time and id is behind the bucket.
         [[nodiscard]] bool is_reached(TimePoint when, std::string_view id) const noexcept {
             return at != when ? at < when : bucket->end_id <= id;
         }
@@ -185,7 +188,7 @@ private:
         }
     };
 
-    /// A thing, with the time by which most comparisons are decided.
+    /// An object with its time, which decides most comparisons.
     struct Place {
         TimePoint at;
         T* thing;
@@ -198,8 +201,8 @@ private:
         return a->at != b->at ? a->at > b->at : a->id() > b->id();
     }
 
-    /// The things of a bucket, to be sorted. To look at all of them at once takes little longer
-    /// than at one, as each is elsewhere in memory.
+    /// The objects of a bucket, to be sorted. Reading all of them at once takes little longer than
+    /// reading one, because each is in a different part of memory.
     class Places {
     public:
         explicit Places(const Bucket& bucket) noexcept : size_{bucket.size} {
@@ -241,7 +244,7 @@ private:
         return *found;
     }
 
-    /// The only bucket, with more space.
+    /// Replaces the only bucket by a larger bucket.
     [[nodiscard]] Bucket& enlarged(Bucket& small) {
         auto& full = make(full_bytes);
         for (auto* thing : small.things()) full.append(*thing);
@@ -250,12 +253,12 @@ private:
         return full;
     }
 
-    /// Makes two of a full bucket, and returns the one in which a thing belongs.
+    /// Splits a full bucket and returns the part for `thing`.
     [[nodiscard]] Bucket& split(Bucket& upper, const T& thing) {
         auto places = Places{upper};
         auto* before = line_.previous(upper);
         if (before == nullptr) std::reverse(places.begin(), places.end());
-        // When they come in order, few more come to the lower one.
+        // When objects come in order, the lower bucket gets few more objects.
         const auto by_time = [](const Place& a, const Place& b) { return a.at < b.at; };
         const bool in_order = thing.at >= (places.end() - 1)->at &&
                               std::is_sorted(places.begin(), places.end(), by_time);
@@ -282,7 +285,7 @@ private:
         return End{lower.end_at, &lower}.is_reached(thing) ? upper : lower;
     }
 
-    /// Gives the first bucket its order.
+    /// Sorts the first bucket.
     static void sort(Bucket& bucket) noexcept {
         auto places = Places{bucket};
         std::sort(places.begin(), places.end());
@@ -290,7 +293,7 @@ private:
         for (auto place = places.end(); place != places.begin();) bucket.append(*(--place)->thing);
     }
 
-    /// Few things are left in a bucket: others take them, if they have much space.
+    /// Merges a bucket with few objects into a neighbour with enough space.
     void shrink(Bucket& bucket) noexcept {
         auto* next = line_.next(bucket);
         auto* previous = line_.previous(bucket);
@@ -321,8 +324,8 @@ private:
     }
 
     Memory& memory_;
-    IntrusiveList<Bucket, &Bucket::in_line> line_;  ///< In their order.
-    CountedTree<End> ends_;                         ///< Of all but the last, which has none.
+    IntrusiveList<Bucket, &Bucket::in_line> line_;  ///< In order.
+    CountedTree<End> ends_;                         ///< Of all buckets but the last.
     std::size_t size_ = 0;
 };
 
