@@ -16,19 +16,19 @@ namespace {
 
 constexpr int day_seconds = 86'400;
 
-/// Days after which the calendar repeats itself, days of the week included.
+/// The calendar repeats after this many days, including days of the week.
 constexpr std::int64_t calendar_days = 146'097;
 
-/// One field of an expression.
+/// A field of an expression.
 struct Field {
     std::string_view name;
     int first;
     int last;
-    std::span<const std::string_view> words{};  ///< For the numbers from `first` on.
+    std::span<const std::string_view> words{};  ///< Names of the numbers from `first` on.
 
-    /// Whether 0 and its last number are the same day, Sunday.
+    /// Whether the field is the day of the week, where 0 and 7 are Sunday.
     [[nodiscard]] bool is_weekday() const { return last == 7; }
-    /// How many values it has.
+    /// Number of values.
     [[nodiscard]] int size() const { return is_weekday() ? 7 : last - first + 1; }
 };
 
@@ -87,7 +87,7 @@ std::optional<int> digits(std::string_view text) {
     return whole ? std::optional{number} : std::nullopt;
 }
 
-/// Whether a text is of Quartz: `?`, `L`, `LW`, `15W`, `FRI#2`.
+/// Whether a text is in the syntax of Quartz: `?`, `L`, `LW`, `15W`, `FRI#2`.
 bool is_of_quartz(std::string_view text) {
     if (text.find_first_of("?#") != std::string_view::npos) return true;
     const auto end = text.find_first_not_of("0123456789");
@@ -95,7 +95,7 @@ bool is_of_quartz(std::string_view text) {
            text.find_first_not_of("LWlw", end) == std::string_view::npos;
 }
 
-/// A number, or its word.
+/// A number or its name.
 Result<int> number(const Field& field, std::string_view text) {
     for (std::size_t i = 0; i < field.words.size(); ++i) {
         if (same_word(text, field.words[i])) return field.first + static_cast<int>(i);
@@ -118,7 +118,7 @@ struct Range {
     int step = 1;
 };
 
-/// A range that would wrap around.
+/// The error for a range that wraps around.
 Error wraps_around(const Field& field, std::string_view item, const Range& range) {
     const auto of = [](int first, int last) {
         return std::to_string(first) + "-" + std::to_string(last);
@@ -129,7 +129,7 @@ Error wraps_around(const Field& field, std::string_view item, const Range& range
         "ends before it begins; write " + of(range.first, end) + "," + of(field.first, range.last));
 }
 
-/// An item of a list: `*`, `7`, `1-5`, and these but the second with `/2`.
+/// An item of a list: `*`, `7` or `1-5`; `*` and `1-5` may have a step such as `/2`.
 Result<Range> range(const Field& field, std::string_view item, CronSteps steps) {
     const auto slash = item.find('/');
     const auto body = item.substr(0, slash);

@@ -1,5 +1,5 @@
 /// @file
-/// Cron expressions, and the times of the wall clock that they match.
+/// Cron expressions, and the wall-clock times they match.
 
 #pragma once
 
@@ -12,29 +12,29 @@
 
 namespace routemaster::detail {
 
-/// A time of a wall clock, without a zone: seconds since 1970-01-01 00:00:00 there.
+/// A wall-clock time without a zone: seconds since 1970-01-01 00:00:00 in that zone.
 using LocalSeconds = std::int64_t;
 
-/// Which steps an expression may have.
+/// The allowed steps of an expression.
 enum class CronSteps : std::uint8_t {
-    within_field,  ///< `*/60` of minutes at most: a greater one never matches twice.
+    within_field,  ///< At most `*/60` for minutes: a greater step matches only once.
     any,
 };
 
-/// What a cron expression matches.
+/// A parsed cron expression.
 struct CronFields {
-    /// `invalid`, with the name of the field, when the text is no expression.
+    /// `invalid`, with the name of the field, for a wrong expression.
     static Result<CronFields> parse(std::string_view text,
                                     CronSteps steps = CronSteps::within_field);
 
     /// Whether no field of the time of day begins with `*`.
     [[nodiscard]] bool is_fixed() const noexcept { return !any_time; }
 
-    /// The first time after `after` that matches; nothing when none does within 400 years, after
-    /// which the calendar repeats itself.
+    /// The first matching time after `after`. Nothing without a match within 400 years, the period
+    /// of the calendar.
     [[nodiscard]] std::optional<LocalSeconds> next(LocalSeconds after) const;
 
-    /// The last time that matches and is not after `at`; nothing likewise.
+    /// The last matching time not after `at`. Nothing without a match within 400 years.
     [[nodiscard]] std::optional<LocalSeconds> last(LocalSeconds at) const;
 
     std::bitset<60> seconds{};
@@ -44,8 +44,8 @@ struct CronFields {
     std::bitset<13> months{};  ///< 1 to 12.
     std::bitset<7> weekdays{};
     bool any_day = false;      ///< The day of the month begins with `*`.
-    bool any_weekday = false;  ///< The day of the week does.
-    bool any_time = false;     ///< Second, minute or hour does.
+    bool any_weekday = false;  ///< The day of the week begins with `*`.
+    bool any_time = false;     ///< Second, minute or hour begins with `*`.
 
 private:
     [[nodiscard]] bool matches_day(std::int64_t day) const;

@@ -1,5 +1,5 @@
 /// @file
-/// Texts of others in the errors about a schedule.
+/// Client texts in errors about a schedule.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::detail {
 
-/// A text between quotes: the beginning of it, in printable ASCII, whatever was given.
+/// The beginning of a text between quotes, in printable ASCII.
 [[nodiscard]] inline std::string quoted(std::string_view text) {
     constexpr std::size_t shown_max = 40;
     std::string shown{text.substr(0, shown_max)};

@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// Where the database is.
+/// The folder of the database.
 inline constexpr std::string_view zone_folder = "/usr/share/zoneinfo";
 
 /// A time zone.
@@ -21,14 +21,15 @@ inline constexpr std::string_view zone_folder = "/usr/share/zoneinfo";
 /// Thread safety: a value.
 class TimeZone {
 public:
-    /// Reads the zone's file, so that an update of the database counts from then on. `invalid` when
-    /// there is none, or it cannot be read. `UTC` needs no file.
+    /// Reads the zone's file again in each call: an update of the database counts from then on.
+    /// `invalid` when the file is missing or unreadable. `UTC` needs no file.
     static Result<TimeZone> find(std::string_view name, std::string_view folder = zone_folder);
 
     /// The period of an instant.
     [[nodiscard]] ZonePeriod at(UnixSeconds instant) const;
 
-    /// When the clock shows a time for the first time; if it leaves the time out, when it steps.
+    /// The first instant at which the clock shows a time. If the clock skips the time, the instant
+    /// of the step.
     [[nodiscard]] UnixSeconds first_instant(LocalSeconds local) const;
 
 private:

@@ -11,17 +11,17 @@ namespace {
 constexpr std::size_t header_bytes = 44;
 constexpr std::size_t type_bytes = 6;
 
-/// Further from UTC than any zone was or will be (RFC 9636, 3.2).
+/// No zone was or will be further from UTC (RFC 9636, 3.2).
 constexpr std::int64_t offset_max = 26 * 3'600;
 
-/// A number of a file: big endian, in two's complement.
+/// A number in a file: big endian, in two's complement.
 std::int64_t number(std::string_view bytes) {
     auto value = static_cast<std::uint64_t>(static_cast<signed char>(bytes.front()));
     for (const char byte : bytes.substr(1)) value = value << 8U | static_cast<unsigned char>(byte);
     return static_cast<std::int64_t>(value);
 }
 
-/// How many there are of each in a block of data.
+/// Numbers of items in a data block.
 struct Counts {
     std::size_t utc_indicators, standard_indicators, leap_seconds, steps, types, name_bytes;
 
@@ -54,7 +54,7 @@ public:
 private:
     std::optional<Counts> header() {
         if (rest_.size() < header_bytes || !is(rest_)) return std::nullopt;
-        // A count that is too great for the file fails where the block is measured.
+        // A count too great for the file fails when the block is measured.
         const auto count = [this](std::size_t index) {
             return static_cast<std::size_t>(
                 static_cast<std::uint32_t>(number(rest_.substr(20 + index * 4, 4))));
@@ -87,7 +87,7 @@ private:
         return true;
     }
 
-    /// False when it is not behind the step before it.
+    /// False when a step is not after the previous step.
     bool add_step(const ZoneStep& step) {
         auto& steps = file_.steps_;
         if (file_.listed_until_ && step.at <= *file_.listed_until_) return false;
@@ -97,7 +97,7 @@ private:
         return true;
     }
 
-    /// A line with the rule, which is empty when none is known.
+    /// A line with the rule, empty without a rule.
     bool read_footer() {
         if (!rest_.starts_with('\n')) return false;
         rest_.remove_prefix(1);

@@ -13,15 +13,15 @@
 
 namespace routemaster::detail {
 
-/// What a file in the format TZif (RFC 9636) says: the steps of a zone, and the rule behind the
-/// last of them. `zic -b fat` lists the steps until 2037, `zic -b slim` those alone that the rule
-/// does not tell.
+/// The content of a file in TZif format (RFC 9636): the steps of a zone, and the rule for later
+/// times. `zic -b fat` lists the steps until 2037; `zic -b slim` lists only steps outside of the
+/// rule.
 class ZoneFile {
 public:
-    /// Whether bytes claim to be of the format.
+    /// Whether the bytes begin like this format.
     static bool is(std::string_view bytes) { return bytes.starts_with("TZif"); }
 
-    /// Nothing when bytes are no such file, or count leap seconds, as those of `right/` do.
+    /// Nothing for other bytes, and for files with leap seconds, such as the files of `right/`.
     static std::optional<ZoneFile> parse(std::string_view bytes);
 
     /// The period of an instant; see `ZoneRule::at`.
@@ -31,10 +31,11 @@ private:
     class Parser;
 
     std::int64_t first_offset_ = 0;
-    std::vector<ZoneStep> steps_;  ///< From the first to the last. Each changes the offset.
-    /// The last step of the file, which may change only the zone's name. The rule holds from there.
+    std::vector<ZoneStep> steps_;  ///< In order. Each changes the offset.
+    /// The last step of the file, which may change only the zone's name. The rule applies from
+    /// there.
     std::optional<UnixSeconds> listed_until_;
-    std::optional<ZoneRule> rule_;  ///< None: the last offset lasts.
+    std::optional<ZoneRule> rule_;  ///< Empty: the last offset lasts for ever.
 };
 
 }  // namespace routemaster::detail

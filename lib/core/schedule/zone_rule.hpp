@@ -1,5 +1,5 @@
 /// @file
-/// `ZoneRule`: the yearly steps of a time zone, for all years to come.
+/// `ZoneRule`: the yearly steps of a time zone, for all future years.
 
 #pragma once
 
@@ -16,20 +16,20 @@ namespace routemaster::detail {
 /// times of a step from -167 to 167 hours (RFC 9636, 3.3.2).
 class ZoneRule {
 public:
-    /// Nothing when the text is no such rule.
+    /// Nothing for other texts.
     static std::optional<ZoneRule> parse(std::string_view text);
 
-    /// The period of an instant from the year -10,000 to the year 10,000. Of two steps at one
-    /// instant the later one of the rule's years counts.
+    /// The period of an instant from the year -10,000 to the year 10,000. Of two steps at an
+    /// instant, the later step in the rule counts.
     [[nodiscard]] ZonePeriod at(UnixSeconds instant) const;
 
 private:
     class Parser;
 
-    /// When the clock steps, in each year.
+    /// A step of the clock in each year.
     struct YearlyStep {
         enum class Day : std::uint8_t {
-            of_week,             ///< `Mm.w.d`: of a month; the fifth is the last.
+            of_week,             ///< `Mm.w.d`: a weekday of a month; week 5 is the last.
             of_year,             ///< `n`: from 0, in leap years to 365.
             of_year_of_365_days  ///< `Jn`: from 1; February 29 is not counted.
         };
