@@ -12,7 +12,7 @@
 namespace routemaster {
 namespace {
 
-/// Entries that `push_of` adds to the metadata.
+/// Number of entries `push_of` adds to the metadata.
 constexpr std::size_t batch_entries = 1;
 
 Result<void> check_callback(const char* field, const JobBatchCallback& callback) {
@@ -26,7 +26,7 @@ Result<void> check_callback(const char* field, const JobBatchCallback& callback)
         return at_field("job: must have at most " + std::to_string(batch_callback_bytes_max) +
                         " bytes");
     }
-    // The longest that it can be.
+    // The longest possible push.
     const auto push =
         push_of(callback, std::numeric_limits<JobBatchId>::max(), "success", TimePoint{});
     auto checked = detail::check_metadata(push.options.metadata, batch_entries);
@@ -46,7 +46,7 @@ PushJob push_of(const JobBatchCallback& callback, JobBatchId batch, const char* 
                     .timeout = callback.timeout};
     push.options.metadata = callback.metadata;
     push.options.metadata.insert_or_assign("batch", id);
-    // By a key of its own, equal jobs do not exclude it.
+    // With a key of its own, the push is not excluded by an equal job.
     push.options.key.text = "batch:" + id + ":" + event;
     return push;
 }

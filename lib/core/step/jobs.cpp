@@ -96,7 +96,7 @@ Result<void> PushJob::check() const {
     if (options.batch >= JobBatchId{1} << 53U) {
         return Error{Errc::invalid, "batch: ids of batches are less than 2^53"};
     }
-    // On Redis what begins so is not a job, but the name of one.
+    // On Redis, such a text would be the name of a job.
     if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {
         return Error{Errc::invalid, "options: jobs of Ruby Routemaster's queues have none"};

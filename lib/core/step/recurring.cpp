@@ -15,7 +15,7 @@
 namespace routemaster {
 namespace {
 
-/// Entries that `push_of` adds to the metadata.
+/// Number of entries `push_of` adds to the metadata.
 constexpr std::size_t tick_entries = 2;
 
 Result<void> check_length(const char* field, const std::string& text, std::size_t most) {
@@ -24,7 +24,7 @@ Result<void> check_length(const char* field, const std::string& text, std::size_
                  std::string{field} + ": must have at most " + std::to_string(most) + " bytes"};
 }
 
-/// What is wrong with when the ticks are to be.
+/// An error in the schedule or time zone.
 Result<void> check_schedule(const RecurringSettings& wanted) {
     if (auto checked = check_length("schedule", wanted.schedule, schedule_bytes_max); !checked) {
         return checked;
@@ -36,7 +36,7 @@ Result<void> check_schedule(const RecurringSettings& wanted) {
     return schedule ? Result<void>{} : schedule.error();
 }
 
-/// What is wrong with the job that each tick is to push.
+/// An error in the job of the ticks.
 Result<void> check_tick_push(const std::string& name, const RecurringSettings& wanted) {
     if (auto checked = check_own_queue(wanted.queue); !checked) return checked;
     if (wanted.job.size() > recurring_job_bytes_max) {
@@ -46,7 +46,7 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
     if (wanted.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }
-    // The longest a tick can be.
+    // The longest possible tick.
     const auto push = push_of(name, wanted, TimePoint::max(), TimePoint{});
     if (auto checked = detail::check_metadata(push.options.metadata, tick_entries); !checked) {
         return detail::headed("job", checked.error());
@@ -54,7 +54,7 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
     return push.check();
 }
 
-/// What is wrong with the timer that each tick is to post.
+/// An error in the timer of the ticks.
 Result<void> check_tick_post(const std::string& name, const RecurringSettings& wanted) {
     static const RecurringSettings usual;
     const auto is_not_for_it = [](const char* field) {
@@ -68,7 +68,7 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     if (wanted.expires != usual.expires) return is_not_for_it("expires");
     if (!wanted.metadata.empty()) return is_not_for_it("metadata");
     const auto checked = post_of(name, wanted, due_at_max).check();
-    // Who asks for an action gives no timer.
+    // A client with an action names no timer, so the error must not mention one.
     if (checked || wanted.timer->space == action_space) return checked;
     return detail::headed("timer", checked.error());
 }
@@ -86,7 +86,7 @@ PushJob push_of(const std::string& name, const RecurringSettings& settings, Time
         push.options.expires_at = saturating_add(now, settings.expires);
     }
     const auto at = std::to_string(to_milliseconds(tick));
-    // By a key, equal jobs do not exclude each other, and each tick has its own.
+    // With a key of its own, each tick's job is not excluded by an equal job.
     if (settings.overlap) push.options.key.text = "recurring:" + name + ":" + at;
     push.options.metadata.insert_or_assign("recurring", name);
     push.options.metadata.insert_or_assign("tick", at);

@@ -17,10 +17,10 @@
 namespace routemaster {
 namespace {
 
-/// Timers that `ListTimers` lists at most.
+/// Most timers in a reply to `ListTimers`.
 constexpr std::uint32_t listed_timers_max = 1'000;
 
-/// A sink that stops at what JSON cannot carry. Keys that are equal stand for the last of them.
+/// A sink that stops at values JSON cannot represent. Of equal keys, the last counts.
 class CarriedByJson {
 public:
     static bool null() { return true; }
@@ -36,7 +36,7 @@ public:
     bool end_map() { return shallower(); }
 
 private:
-    /// Two levels are left for what wraps it.
+    /// Two levels are left for the objects around the payload.
     bool deeper() { return ++depth_ <= json_depth_max - 2; }
     bool shallower() {
         --depth_;
@@ -56,13 +56,13 @@ Result<void> check_listener(std::string_view listener) {
     return Error{Errc::invalid, "listener: must be " + std::string{timer_name_rule}};
 }
 
-/// The timer of a namespace that is meant.
+/// An error in the name of a timer.
 Result<void> check_timer(std::string_view space, std::string_view id) {
     if (auto checked = check_space(space); !checked) return checked;
     return check_timer_id(id);
 }
 
-/// The DEAD timer that is meant, or all.
+/// An error in the name of a DEAD timer, or of a namespace for all.
 Result<void> check_dead(std::string_view space, const std::optional<std::string>& id) {
     return id ? check_timer(space, *id) : check_space(space);
 }
@@ -78,7 +78,7 @@ Result<void> check_confirm_within(Duration span, Duration least) {
                                     " to " + std::to_string(timer_confirm_max.count()) + " ms"};
 }
 
-/// `field`: what the payload is to whoever posts the timer.
+/// `field`: the client's name for the payload.
 Result<void> check_payload(std::string_view payload, std::string_view field) {
     if (payload.size() > timer_bytes_max) {
         return Error{Errc::invalid, std::string{field} + ": must have at most " +
@@ -90,7 +90,7 @@ Result<void> check_payload(std::string_view payload, std::string_view field) {
                  std::string{field} + ": must be a MessagePack value that JSON can carry"};
 }
 
-/// What is asked of a timer that is to do something by itself, once its payload is known to be one.
+/// Limits to a timer with an action. Its payload must be valid already.
 Result<void> check_action(const PostTimer& step) {
     const auto payload = decode_value(step.payload);
     if (!payload) return payload.error();
@@ -113,7 +113,7 @@ Result<void> check_timer_id(std::string_view id) {
 }
 
 std::string timer_watch(const std::string& space, const std::string& listener) {
-    // No name has a colon, and no queue begins with one.
+    // No name has a colon, and no queue begins with a colon.
     return ":timers:" + space + ":" + listener;
 }
 
