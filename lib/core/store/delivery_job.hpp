@@ -1,6 +1,6 @@
 /// @file
-/// Delivery jobs. The bytes of one are the MessagePack array `["batch", [uid]]`, as Ruby
-/// Routemaster writes it; and where it is done depends on its subscriber's callback.
+/// Delivery jobs. Their bytes are the MessagePack array `["batch", [uid]]`, as Ruby Routemaster
+/// writes them. The callback of the subscriber decides which workers may do the job.
 
 #pragma once
 
@@ -26,13 +26,13 @@ inline constexpr std::string_view delivery_job_prefix{
     return job;
 }
 
-/// The batch that a delivery job is for; nothing when it is another kind of job.
+/// The batch of a delivery job; nothing for other jobs.
 [[nodiscard]] inline std::optional<Uid> batch_of(std::string_view job) {
     if (!job.starts_with(delivery_job_prefix)) return std::nullopt;
     return Uid::parse(job.substr(delivery_job_prefix.size()));
 }
 
-/// The destination of deliveries to a callback, as `AcquireJobs` names it: "" for a URL.
+/// The destination of deliveries to a callback, as in `AcquireJobs`: "" for a URL.
 [[nodiscard]] inline std::string_view destination_of(std::string_view callback) noexcept {
     return callback.starts_with(local_scheme) ? callback.substr(local_scheme.size())
                                               : std::string_view{};

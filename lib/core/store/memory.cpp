@@ -19,7 +19,7 @@ namespace routemaster {
 
 namespace {
 
-/// As that of a store in a file.
+/// As for a store in a file.
 constexpr std::uint64_t memory_reserve = 64U << 20U;
 
 }  // namespace
@@ -29,7 +29,7 @@ struct MemoryStore::Impl {
 
     /// Performs one step.
     Outcome perform(Step& step, TimePoint now) {
-        // Short enough to be copied without memory.
+        // Short enough to be copied without an allocation.
         const auto out_of_memory = [] { return Error{Errc::unavailable, "out of memory"}; };
         if (stopped) return out_of_memory();
         const auto bytes = detail::payload_bytes_of(step);
@@ -49,7 +49,7 @@ struct MemoryStore::Impl {
     detail::NoChangeLog changes;
     detail::Machine machine{changes};
     detail::MemoryHeadroom headroom{memory_reserve};
-    bool stopped = false;  // A step ran out of memory, and what it left is no state.
+    bool stopped = false;  // A step ran out of memory and left an undefined state.
     detail::Watchers watchers;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The outcomes of one submission.
+/// The outcomes of a submission.
 
 #pragma once
 
@@ -14,30 +14,30 @@
 
 namespace routemaster::detail {
 
-/// Most submissions are one step, whose outcome needs no memory of its own here.
+/// Most submissions have one step, whose outcome needs no allocation here.
 ///
 /// Thread safety: a value.
 class Outcomes {
 public:
-    /// Of so many steps; none is there yet.
+    /// For `steps` steps. No outcome is there yet.
     explicit Outcomes(std::size_t steps) {
         if (steps > 1) several_.reserve(steps);
     }
 
-    /// Adds the next one: what `make` returns, which is made where it stays.
+    /// Adds the next outcome: the result of `make`, constructed in place.
     template <std::invocable Make>
     void add(const Make& make) {
         several_.capacity() > 0 ? void(several_.emplace_back(Made<Make>{make}))
                                 : void(one_.emplace(Made<Make>{make}));
     }
 
-    /// Has the same for each step instead. Takes no memory but that of `outcome`.
+    /// Replaces all outcomes by copies of `outcome`. Needs no memory beyond these copies.
     void replace(std::size_t steps, const Outcome& outcome) {
         if (several_.capacity() > 0) return several_.assign(steps, outcome);
         if (steps > 0) one_ = outcome;
     }
 
-    /// Those that were added.
+    /// The outcomes so far.
     [[nodiscard]] std::span<Outcome> all() noexcept {
         return one_ ? std::span{&*one_, 1} : std::span{several_};
     }
@@ -46,7 +46,7 @@ public:
     }
 
 private:
-    /// Becomes an outcome as one is constructed of it, so that none is moved.
+    /// Converts to an outcome while the outcome is constructed, to avoid a move.
     template <class Make>
     struct Made {
         const Make& make;

@@ -1,5 +1,5 @@
 /// @file
-/// The tags of the counters that publishing an event increments.
+/// The tags of the counters for published events.
 
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Counts a live worker of the queue. An empty `handler` stands for any.
+/// Counts a live worker of the queue. An empty `handler` means any handler.
 inline void count_worker(QueueWorkers& all, const WorkerProfile& profile, std::uint32_t busy,
                          TimePoint busy_since, std::string_view handler) {
     ++all.workers;

@@ -1,5 +1,5 @@
 /// @file
-/// Refuses steps without a look at them.
+/// Refuses steps unseen.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// @file
-/// The members of steps and replies that are templates. `step.cpp` makes them of every type, so
-/// that programs, which would compile them again in each of their files, need only know them.
+/// The member templates of steps and replies. `step.cpp` instantiates them for every type, so that
+/// programs need only their declarations.
 
 #pragma once
 

@@ -17,7 +17,7 @@
 
 namespace routemaster::detail {
 
-/// The wake-ups of a store. Thread safe; watches may outlive it.
+/// The wake-ups of a store. Thread safe. Watches may outlive the object.
 class Watchers {
 public:
     [[nodiscard]] Watch add(const std::string& queue, std::function<void()> wake) {
@@ -33,7 +33,7 @@ public:
         }};
     }
 
-    /// Allocates nothing, so that what was performed before is always reported.
+    /// Allocates nothing: without memory, the outcomes of performed steps could not be reported.
     void wake(const std::vector<std::string>& queues) {
         if (queues.empty()) return;
         // Called under the lock, so that no wake-up comes after the end of its watch.
