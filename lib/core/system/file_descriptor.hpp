@@ -9,7 +9,7 @@
 
 namespace routemaster::detail {
 
-/// Owns one file descriptor; -1 is none. Thread safety: a value.
+/// Owns a file descriptor; -1 means none. Thread safety: a value.
 class FileDescriptor {
 public:
     FileDescriptor() = default;

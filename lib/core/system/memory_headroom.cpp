@@ -15,13 +15,13 @@ namespace {
 
 constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// Data that is accepted between two looks.
+/// Data accepted between two measurements.
 constexpr std::uint64_t look_bytes = 1U << 20U;
 
-/// What a step takes beside its payload, about.
+/// Memory of a step beside its payload, approximately.
 constexpr std::uint64_t step_bytes = 512;
 
-/// Steps that are refused between two looks.
+/// Steps refused between two measurements.
 constexpr std::uint32_t look_steps = 16;
 
 std::uint64_t limit_of(int resource) {
@@ -30,14 +30,14 @@ std::uint64_t limit_of(int resource) {
     return found && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : unlimited;
 }
 
-/// The number in a file of a cgroup; none for the word `max`.
+/// The number in a file of a cgroup; nothing for the word `max`.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
     std::ifstream stream{file};
     std::uint64_t number = 0;
     return stream >> number ? std::optional{number} : std::nullopt;
 }
 
-/// Bytes of files that the kernel gives up before it runs out.
+/// Bytes of cached files, which the kernel drops before memory runs out.
 std::uint64_t cached_files(const std::filesystem::path& details) {
     std::ifstream stream{details};
     std::string name;
@@ -66,7 +66,8 @@ std::uint64_t difference(std::uint64_t limit, std::uint64_t used) {
 MemoryLimits::MemoryLimits(const std::filesystem::path& process,
                            const std::filesystem::path& cgroups)
     : process_{process} {
-    // `0::/path` is of the one tree of version 2, `7:memory:/path` of the memory tree of version 1.
+    // `0::/path` is a path in the tree of version 2, `7:memory:/path` in the memory tree of version
+    // 1.
     std::ifstream lines{process / "cgroup"};
     for (std::string line; std::getline(lines, line);) {
         const bool unified = line.starts_with("0::/");
@@ -84,7 +85,7 @@ MemoryLimits::MemoryLimits(const std::filesystem::path& process,
 }
 
 void MemoryLimits::add(const std::filesystem::path& folder, const char* limit, const char* used) {
-    // Version 1 has a number near the greatest one for none.
+    // Version 1 stores a number near the greatest number for no limit.
     constexpr std::uint64_t none = std::uint64_t{1} << 62U;
     if (number_in(folder / limit).value_or(none) >= none) return;
     groups_.push_back({folder / limit, folder / used, folder / "memory.stat"});
@@ -137,10 +138,10 @@ bool MemoryHeadroom::is_short_for(std::uint64_t bytes) {
     return short_ = look(bytes);
 }
 
-/// Once memory was short, a quarter of the reserve must be free beside it: else steps would be
-/// accepted and refused by turns.
+/// After a shortage, a further quarter of the reserve must be free: otherwise steps would be
+/// accepted and refused in turn.
 bool MemoryHeadroom::look(std::uint64_t bytes) const {
-    constexpr std::uint64_t copies = 3;  // In the state, in the row, and in SQLite.
+    constexpr std::uint64_t copies = 3;  // In the state, in the journal row, and in SQLite.
     const auto needed = reserve_ + (short_ ? reserve_ / 4 : 0) + copies * bytes;
     return limits_.left() < needed;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Memory that is left to this process under its limits.
+/// The memory left to this process under its limits.
 
 #pragma once
 
@@ -11,25 +11,25 @@
 
 namespace routemaster::detail {
 
-/// The limits of memory of this process: its address space (`ulimit -v`), its data (`ulimit -d`),
-/// and its cgroup, with those around it.
+/// The memory limits of this process: its address space (`ulimit -v`), its data (`ulimit -d`), its
+/// cgroup and the cgroups above.
 ///
 /// Thread safety: as a const value.
 class MemoryLimits {
 public:
-    /// Finds the cgroups of this process that have a limit. The folders are for tests.
+    /// Finds the cgroups of this process with a limit. The folders are for tests.
     explicit MemoryLimits(const std::filesystem::path& process = "/proc/self",
                           const std::filesystem::path& cgroups = "/sys/fs/cgroup");
 
-    /// The lowest limit; the greatest number when there is none.
+    /// The lowest limit; the greatest number without a limit.
     [[nodiscard]] std::uint64_t lowest() const;
 
-    /// Bytes left below the limit that is nearest. Free memory inside the heap counts, and so do
-    /// files that the kernel has cached on behalf of a cgroup.
+    /// Bytes left below the nearest limit. Free memory inside the heap counts, and files cached by
+    /// the kernel for a cgroup.
     [[nodiscard]] std::uint64_t left() const;
 
 private:
-    /// One level of cgroups, by its files.
+    /// A level of cgroups, by its files.
     struct Group {
         std::filesystem::path limit;
         std::filesystem::path used;
@@ -42,17 +42,17 @@ private:
     std::vector<Group> groups_;
 };
 
-/// Says when new data should be refused, so that memory remains to deliver the existing data.
-/// Reads the limits once in a mebibyte of data, and costs nothing in between.
+/// Tells when to refuse new data, so that memory remains to deliver existing data. Reads the limits
+/// once per mebibyte of data, and costs nothing in between.
 ///
 /// Not thread safe.
 class MemoryHeadroom {
 public:
-    /// Keeps `reserve` bytes, or an eighth of the lowest limit if that is less. Without a reserve,
-    /// or a limit, memory is never short.
+    /// Keeps `reserve` bytes, or an eighth of the lowest limit if less. Without a reserve or a
+    /// limit, memory is never short.
     explicit MemoryHeadroom(std::uint64_t reserve, MemoryLimits limits = MemoryLimits{});
 
-    /// Whether memory is short for a step with so many bytes of payload.
+    /// Whether memory is short for a step with `bytes` of payload.
     [[nodiscard]] bool is_short_for(std::uint64_t bytes);
 
 private:
@@ -60,8 +60,8 @@ private:
 
     MemoryLimits limits_;
     std::uint64_t reserve_;
-    std::uint64_t unlooked_bytes_ = 0;  // Accepted since the last look.
-    std::uint32_t unlooked_steps_ = 0;  // Refused since the last look.
+    std::uint64_t unlooked_bytes_ = 0;  // Accepted since the last measurement.
+    std::uint32_t unlooked_steps_ = 0;  // Refused since the last measurement.
     bool short_ = false;
 };
 

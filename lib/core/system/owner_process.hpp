@@ -13,8 +13,8 @@
 
 namespace routemaster::detail {
 
-/// The process in which an object was made. A forked child has a copy of the object without its
-/// threads: locks may stay locked, and files, sockets and epoll sets are shared with the parent.
+/// The process of an object. A forked child has a copy of the object without its threads: locks may
+/// stay locked, and files, sockets and epoll sets are shared with the parent.
 ///
 /// Thread safety: a constant.
 class OwnerProcess {
@@ -34,31 +34,31 @@ public:
         if (!is_this()) throw Failure{refusal()};
     }
 
-    /// Ends a forked child that returns from a handler: it would go on as one of the threads of its
+    /// Ends a forked child when a handler returns in it: the child would go on as a thread of its
     /// parent. The termination message names the object.
     void require_at_return() const noexcept;
 
 private:
-    std::uint32_t forks_;  // As counted when the object was made.
+    std::uint32_t forks_;  // At the construction of the object.
     pid_t id_;
     const char* object_;
     const char* made_;
     const char* make_;
 };
 
-/// The implementation of a public object, whose member `process` is its `OwnerProcess`. Throws
-/// `Failure` in a forked child.
+/// The implementation of a public object, with an `OwnerProcess` named `process`. Throws `Failure`
+/// in a forked child.
 template <class Impl>
 [[nodiscard]] Impl& own(const std::unique_ptr<Impl>& impl) {
     impl->process.require();
     return *impl;
 }
 
-/// Keeps memory reachable that is never freed, so that leak checkers do not report it.
+/// Keeps memory reachable that is never freed, for leak checkers.
 void keep_reachable(void* memory) noexcept;
 
-/// Leaves the implementation as it is in a forked child: to destroy it would wait for threads that
-/// are not there, and write to what the parent uses. Call it first in the destructor.
+/// In a forked child, leaves the implementation alive: its destructor would wait for missing
+/// threads, and write to files and sockets of the parent. Call this first in the destructor.
 template <class Impl>
 void leave_to_parent(std::unique_ptr<Impl>& impl) noexcept {
     if (impl != nullptr && !impl->process.is_this()) keep_reachable(impl.release());

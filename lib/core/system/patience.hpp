@@ -9,8 +9,8 @@
 
 namespace routemaster::detail {
 
-/// Repeats `work` until there is memory: for events that must not get lost and that have no caller
-/// to refuse. `work` must do nothing when it throws. Throws `std::bad_alloc` after 10 s.
+/// Repeats `work` until there is memory: for events that must not get lost and have no caller to
+/// refuse. `work` must have no effect when it throws. Throws `std::bad_alloc` after 10 s.
 template <class Work>
 void with_patience(Work work) {
     constexpr std::chrono::milliseconds pause{5};

@@ -1,5 +1,5 @@
 /// @file
-/// Starts the threads of the library, and waits for their end.
+/// Starts and joins the threads of the library.
 
 #pragma once
 
@@ -15,9 +15,9 @@
 
 namespace routemaster::detail {
 
-/// Blocks signals in the calling thread, and so in the threads that it starts meanwhile: the
-/// signals of the process reach the threads of the application. Open are those that report a fault
-/// of the thread itself, for the crash reporter of the application, and SIGPROF, for its profiler.
+/// Blocks signals in the calling thread, and in threads started meanwhile: signals of the process
+/// must reach threads of the application. Signals for faults of the thread itself stay open, for
+/// the crash reporter of the application, and SIGPROF, for its profiler.
 class BlockedSignals {
 public:
     BlockedSignals() noexcept {
@@ -37,7 +37,7 @@ private:
     sigset_t before_{};
 };
 
-/// Starts a thread with blocked signals. Throws `Failure`, `unavailable`, when the system has none.
+/// Starts a thread with blocked signals. Throws `Failure`, `unavailable`, when the system refuses.
 template <class Thread = std::thread, class Function>
 [[nodiscard]] Thread start_thread(Function function) {
     const BlockedSignals blocked;
@@ -48,8 +48,8 @@ template <class Thread = std::thread, class Function>
     }
 }
 
-/// Ends the program, with a termination message, when `inside` holds: the destructor of `object`
-/// runs on a thread that it would wait for.
+/// Ends the program with a termination message if `inside`: the destructor of `object` runs on a
+/// thread for which it would wait.
 inline void require_outside(bool inside, const char* object, const char* handler) noexcept {
     const auto end = [&] {
         throw Failure{
@@ -61,8 +61,7 @@ inline void require_outside(bool inside, const char* object, const char* handler
     if (inside) end();
 }
 
-/// Joins the thread of an object that is being destroyed; `require_outside` says what happens on
-/// the thread itself.
+/// Joins the thread of an object under destruction. On this thread itself, see `require_outside`.
 template <class Thread>
 void join_outside(Thread& thread, const char* object, const char* handler) noexcept {
     if (!thread.joinable()) return;

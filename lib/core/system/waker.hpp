@@ -14,7 +14,7 @@
 
 namespace routemaster::detail {
 
-/// An eventfd. It must outlive whoever may wake.
+/// An eventfd. Must outlive all callers of `wake`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Waker {
@@ -37,7 +37,7 @@ public:
         [[maybe_unused]] const auto size = ::write(descriptor_, &call, sizeof call);
     }
 
-    /// Makes it unreadable again.
+    /// Makes the descriptor unreadable again.
     void rest() noexcept {
         std::uint64_t calls = 0;
         [[maybe_unused]] const auto size = ::read(descriptor_, &calls, sizeof calls);
