@@ -96,7 +96,7 @@ private:
             return;
         }
         failed_ = false;
-        // The measurement may not include what was accepted since it began.
+        // The measurement may not include data accepted after its beginning.
         measured_ = use->bytes;
         accepted_ -= accepted_before_;
         const auto& capacity = options_.capacity;
@@ -123,10 +123,12 @@ private:
     OwnEventQueue events_;
     detail::Rounds rounds_;
     std::atomic<std::uint64_t> measured_ = 0;
-    std::atomic<std::uint64_t> accepted_ = 0;  // Bytes, since the last measurement began.
-    std::atomic<bool> full_ = false;     // Was above the high mark, and not below the low since.
-    std::uint64_t accepted_before_ = 0;  // When the measurement under way began.
-    bool failed_ = false;                // The last measurement failed, and a line was logged.
+    std::atomic<std::uint64_t> accepted_ = 0;  // In bytes, since the beginning of the last
+                                               // measurement.
+    // Above the high mark, and not below the low mark since.
+    std::atomic<bool> full_ = false;
+    std::uint64_t accepted_before_ = 0;  // When the current measurement began.
+    bool failed_ = false;                // The last measurement failed and was logged.
 };
 
 AdmissionControl::AdmissionControl(Store& store, AdmissionControlOptions options)

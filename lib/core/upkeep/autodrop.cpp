@@ -105,7 +105,7 @@ private:
         rounds_.end();
     }
 
-    /// Something other than batches takes the space; trying again at once would not help.
+    /// Something else than batches takes the space; another try would not help now.
     void nothing_to_drop() {
         dropping_ = false;
         if (!std::exchange(stuck_, true)) {
@@ -137,7 +137,7 @@ private:
     detail::Rounds rounds_;
     TimePoint now_{};
     std::uint64_t bytes_ = 0;  // When last measured.
-    bool dropping_ = false;    // Was above the high mark, and not below the low mark since.
+    bool dropping_ = false;    // Above the high mark, and not below the low mark since.
     bool stuck_ = false;       // There was nothing to drop, and an error was logged.
     bool refused_ = false;     // The store failed, and a warning was logged.
 };

@@ -52,7 +52,7 @@ public:
 private:
     using Subscribers = std::vector<SubscriberStatus>;
 
-    // Replies of the store; at most one step is under way.
+    // Replies of the store. At most one step is under way.
     struct GotSubscribers {
         Result<Subscribers> page;
     };
@@ -184,8 +184,7 @@ private:
         measure(Measurement::Kind::counter, counter.key.name, counter.value, tags);
     }
 
-    /// `queue` names a subscriber, except in counters of jobs, where it names the queue of the
-    /// jobs.
+    /// `queue` names a subscriber, but in counters of jobs the queue of the jobs.
     static bool is_token(std::string_view counter, std::string_view tag) {
         return tag == "subscriber" || (tag == "queue" && !counter.starts_with("jobs."));
     }
@@ -225,10 +224,10 @@ private:
     OwnEventQueue events_;
     detail::Rounds rounds_;
     TimePoint now_{};
-    std::vector<Measurement> measured_;                    // In the round under way.
+    std::vector<Measurement> measured_;                    // In the current round.
     std::unordered_map<std::string, std::size_t> places_;  // In `measured_`, by name and tags.
-    std::optional<Error> failure_;                         // The first one of the round under way.
-    bool failed_ = false;  // The last round had one, and a line was logged.
+    std::optional<Error> failure_;                         // The first error of the current round.
+    bool failed_ = false;  // The last round had an error, and a line was logged.
 };
 
 Monitor::Monitor(Store& store, MonitorOptions options)

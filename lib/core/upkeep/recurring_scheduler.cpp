@@ -92,13 +92,13 @@ public:
     }
 
 private:
-    /// Recurring jobs of one look that can be run, and, when they have missed ticks, ticks that are
-    /// run after it.
+    /// Limits per poll. A poll runs at most `jobs_max` recurring jobs, and begins no further job
+    /// after `ticks_max` ticks: a job with missed ticks may have many.
     static constexpr std::uint32_t jobs_max = 100;
     static constexpr std::size_t ticks_max = 1'000;
-    /// How long to wait when a run was refused, or is in doubt.
+    /// The delay after a refused or doubtful run.
     static constexpr Duration retry_after{1'000};
-    /// Processes whose clocks differ ask the store; a smaller step back concerns no tick.
+    /// Due times come from the store's clock. A smaller step back affects no tick.
     static constexpr Duration step_back_min{1'000};
 
     struct Due {
@@ -128,7 +128,7 @@ private:
                });
     }
 
-    /// Says that a scheduler is alive. Whether the store hears that matters to explanations alone.
+    /// Sends a heartbeat. Its loss would only affect explanations.
     void beat() {
         if (now_ >= beaten_at_ && now_ < next_beat_) return;
         beaten_at_ = now_;
@@ -145,7 +145,7 @@ private:
             [](const Result<HeartbeatReply>&) {}, 0);
     }
 
-    /// Those that cannot be run stay due, and must not keep the others out.
+    /// Jobs that cannot be run stay due, and must not crowd out the rest.
     [[nodiscard]] std::uint32_t looked_at() const {
         const auto broken = std::min<std::size_t>(broken_.size(), due_recurring_max - jobs_max);
         return jobs_max + static_cast<std::uint32_t>(broken);
@@ -178,8 +178,8 @@ private:
         if (!runs_.empty()) run();
     }
 
-    /// Looks for recurring jobs of which a clock that had run ahead has settled ticks: they are not
-    /// due for long.
+    /// Searches recurring jobs with ticks settled by a clock that was ahead: they would not be due
+    /// for long.
     void check() {
         running_ = true;
         submit(store_, ListRecurringJobs{{.after = *unchecked_after_, .limit = jobs_max}}, now_,
@@ -246,7 +246,7 @@ private:
             }
             all_done = false;
             if (runs_[i].anew) unchecked_after_.emplace();
-            // In doubt, it is done or due: the next look shows which.
+            // A run in doubt is done or due: the next poll shows.
             if (run.error().code() != Errc::timed_out) cannot_run(runs_[i].name, run.error());
         }
         looks_.ask_at(all_done ? now_ : saturating_add(now_, retry_after));
@@ -263,8 +263,9 @@ private:
                 break;
             case What::kept:
                 ++kept_;
-                // What is to be run again was given up: if it is BURIED, it gets another chance.
-                // A DEAD timer was replaced.
+                // The job of an earlier run still exists, so this run pushed no job. If the earlier
+                // job is BURIED, the kick gives it another chance. A DEAD timer would have been
+                // replaced.
                 if (run.id != 0) kick(step.push->queue, run.id);
                 break;
         }
@@ -313,18 +314,18 @@ private:
     std::shared_ptr<const WorkerProfile> profile_{};  // Null before the first heartbeat.
     TimePoint beaten_at_{};
     TimePoint next_beat_{};
-    bool retiring_ = false;  // The store is to forget the worker.
+    bool retiring_ = false;  // The store is forgetting the worker.
     Watch watch_;
     TimePoint now_{};
-    TimePoint asked_at_{};               // When the last look began.
-    bool looking_ = false;               // A look is under way.
-    bool running_ = false;               // So are the runs.
-    std::vector<RunRecurringJob> runs_;  // That were sent last.
-    std::set<std::string> broken_;       // Recurring jobs whose failure was logged.
-    TimePoint store_now_{};              // The latest that the store's clock has shown.
-    /// The name behind which recurring jobs are to be checked. None: all were.
+    TimePoint asked_at_{};               // When the last poll of the store began.
+    bool looking_ = false;               // A `DueRecurringJobs` is under way.
+    bool running_ = false;               // Runs or checks are under way.
+    std::vector<RunRecurringJob> runs_;  // The last runs sent.
+    std::set<std::string> broken_;       // Recurring jobs with a logged failure.
+    TimePoint store_now_{};              // The latest time of the store's clock.
+    /// Recurring jobs after this name must be checked. Empty: all are checked.
     std::optional<std::string> unchecked_after_{std::in_place};
-    bool check_failed_ = false;  // So the next failure is not logged.
+    bool check_failed_ = false;  // The last check failed and was logged.
     std::optional<TimePoint> close_at_;
     std::atomic<std::uint64_t> pushed_ = 0;
     std::atomic<std::uint64_t> kept_ = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// Which ticks of a recurring job are run.
+/// Which ticks of a recurring job run.
 
 #pragma once
 
@@ -12,26 +12,26 @@
 
 namespace routemaster::detail {
 
-/// How late the last tick may be so that `CatchUp::skip` runs it.
+/// The limit of delay of the last tick for `CatchUp::skip`: a later run skips the tick.
 inline constexpr Duration late_max{60'000};
 
-/// Missed ticks that `CatchUp::all` runs at most; older ones are dropped.
+/// The limit of missed ticks for `CatchUp::all`; older ticks are dropped.
 inline constexpr std::size_t caught_up_max = 1'000;
 
-/// The ticks of a recurring job that are to be run, the oldest first.
+/// The ticks of a recurring job to run, oldest first.
 [[nodiscard]] std::vector<TimePoint> ticks_to_run(const RecurringJob& job,
                                                   const JobSchedule& schedule, TimePoint now);
 
-/// The steps that run them and settle all others, each of which needs the one before it. `now` is
-/// by the clock of the store, `here` by the caller's.
+/// The steps that run some ticks and settle the rest. Each step needs the previous step. `now` is
+/// by the clock of the store, `here` by the caller's clock.
 [[nodiscard]] std::vector<RunRecurringJob> runs_of(const RecurringJob& job,
                                                    const JobSchedule& schedule, TimePoint now,
                                                    TimePoint here);
 
-/// Whether the clock of the store, which shows `now`, had run ahead when ticks were settled.
+/// Whether the clock of the store, now at `now`, was ahead when ticks were settled.
 [[nodiscard]] bool ran_ahead(const RecurringJob& job, TimePoint now);
 
-/// The step that settles the ticks up to `now` and none behind it.
+/// The step that settles ticks up to `now`, and no later ticks.
 [[nodiscard]] RunRecurringJob reschedule_of(const RecurringJob& job, const JobSchedule& schedule,
                                             TimePoint now);
 

@@ -1,5 +1,5 @@
 /// @file
-/// When periodic work is due, and how it ends in an orderly way.
+/// The times of periodic work, and its orderly end.
 
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace routemaster::detail {
 
-/// Rounds of work that takes several polls: one every interval, the first at once, and never two at
-/// the same time. After a round that took longer than the interval, the next begins at once.
+/// Rounds of work, each over several polls: one round per interval, the first at once, and never
+/// two at the same time. After a round longer than the interval, the next begins at once.
 class Rounds {
 public:
     /// An interval below 1 ms counts as 1 ms.
     explicit Rounds(Duration interval) : interval_{std::max(interval, Duration{1})} {}
 
-    /// Sets the time: call it at the beginning of every poll.
+    /// Sets the time. Call at the beginning of every poll.
     void begin_turn(TimePoint now) {
-        // The clock was set back: a round that waits for an instant must not wait for it twice.
+        // The clock was set back. A round must not wait for an instant twice.
         if (now < now_) next_ = std::min(next_, now);
         now_ = now;
     }
 
-    /// Whether a round begins now. If so, it is under way until `end`.
+    /// Whether a round begins now. If true, the round lasts until `end`.
     bool begin() {
         if (under_way_ || closing() || now_ < next_) return false;
         under_way_ = true;
@@ -33,14 +33,14 @@ public:
     }
     void end() { under_way_ = false; }
 
-    /// Begins no more rounds; the one under way may end until `deadline`.
+    /// Begins no more rounds. The current round may last until `deadline`.
     void close(TimePoint deadline) { close_at_ = deadline; }
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
     [[nodiscard]] bool closed() const noexcept {
         return closing() && (!under_way_ || now_ >= *close_at_);
     }
 
-    /// When to poll again, if no reply comes before.
+    /// When to poll again, unless a reply comes earlier.
     [[nodiscard]] TimePoint next_poll() const {
         if (closing()) return closed() ? never : *close_at_;
         return under_way_ ? never : next_;
