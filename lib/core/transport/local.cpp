@@ -146,7 +146,7 @@ private:
     std::mutex mutex_;  // Guards `waiting_` and `running_`.
     std::condition_variable_any arrived_;
     std::deque<Work> waiting_;
-    std::multiset<Uid> running_;  // Until their result was reported.
+    std::multiset<Uid> running_;  // Until their results are reported.
     std::vector<std::jthread> threads_;
 };
 
