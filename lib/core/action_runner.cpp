@@ -19,17 +19,17 @@
 namespace routemaster {
 namespace {
 
-/// Actions that are done together, in one trip to the store.
+/// Actions per submission to the store.
 constexpr std::uint32_t actions_max = 100;
 
-/// Does the action of a timer, as what follows from it.
+/// Does the action of a timer as a follow-up.
 void do_action(TimerContext& timer) {
     const auto action = timer_action(timer.payload);
     if (!action) throw Reject{action.error().message()};
     if (const auto done = timer.act(*action); !done) throw Reject{done.error().message()};
 }
 
-/// What the store refused, in the words of the action: of a timer with one nothing else follows.
+/// The error of a refused action, in terms of the action. The timer has no other follow-up.
 Error refusal_of(const FollowUps& all, const Error& error) {
     if (!all.pushes().empty()) {
         return detail::headed("push", detail::without_place("pushes", 0, error));
@@ -40,7 +40,7 @@ Error refusal_of(const FollowUps& all, const Error& error) {
                           detail::without_place("publications", 0, error));
 }
 
-/// The handler needs no thread, as it only says what follows.
+/// The handler only adds follow-ups, so it needs no thread.
 TimerListenerOptions listener_options(ActionRunnerOptions options) {
     return {.name = std::string{Uid{entropy(), entropy()}.text()},
             .threads = 0,

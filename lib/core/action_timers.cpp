@@ -9,8 +9,8 @@
 namespace routemaster {
 namespace {
 
-/// Each firing that is not completed is repeated: a timer without retries would be lost with its
-/// runner.
+/// A firing is repeated until completed. Without retries, a timer would be lost when its runner
+/// dies.
 TimerOptions options_of_action(std::string id) {
     return {.id = std::move(id), .retries_max = timer_retries_max};
 }

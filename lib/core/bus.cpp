@@ -9,7 +9,7 @@ namespace routemaster {
 
 struct Bus::Many {
     std::vector<Step> steps;
-    std::vector<std::size_t> places;  // Where the reply of each step belongs.
+    std::vector<std::size_t> places;  // Index of the result of each step.
     std::vector<Result<void>> replies;
 };
 
@@ -129,7 +129,7 @@ void Bus::deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> do
     submit(store_, CountJobs{delivery_queue}, saturating_add(clock_.now(), ahead), std::move(done));
 }
 
-// The store treats an empty addition as a change like any other, and keeps nothing of it.
+// The store records an empty addition like any change, but nothing remains of it.
 
 Result<void> Bus::probe() const {
     return without_value(perform(store_, AddToCounters{}, clock_.now()));

@@ -6,7 +6,7 @@
 namespace routemaster {
 namespace {
 
-/// Time enough for a program that publishes before it starts its worker.
+/// Enough for a program that publishes before it starts its worker.
 constexpr Duration wait_max{10'000};
 
 }  // namespace

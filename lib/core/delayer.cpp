@@ -19,7 +19,7 @@ Result<PostedTimer> posted(std::string id, const Result<TimerPosted>& reply) {
     return PostedTimer{std::move(id), *reply};
 }
 
-/// The results of posts that travelled together.
+/// The results of posts submitted together.
 std::vector<Result<PostedTimer>> posted(std::vector<std::string> ids, std::span<Outcome> outcomes) {
     std::vector<Result<PostedTimer>> results;
     results.reserve(ids.size());
@@ -253,7 +253,7 @@ void Delayer::complete(std::string id, std::uint32_t retries, FollowUps follow_u
            });
 }
 
-// --- Looking ------------------------------------------------------------------------------------
+// --- Finding ------------------------------------------------------------------------------------
 
 Result<std::optional<TimerStatus>> Delayer::peek(std::string id) const {
     return perform(store_, FindTimer{space_, std::move(id)}, clock_.now());

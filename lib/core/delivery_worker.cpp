@@ -82,7 +82,7 @@ public:
 private:
     [[nodiscard]] bool in_callback() const { return detail::HandlerThread::is_of(local_.get()); }
 
-    // Each uses those before it.
+    // Each member uses earlier members.
     DeliveryWorkerOptions options_;
     std::unique_ptr<LocalTransport> local_;
     detail::RenewedDispatcher dispatcher_;

@@ -13,7 +13,7 @@ namespace routemaster {
 namespace {
 
 /// Random numbers of a thread, drawn by one system call. A fork copies the reserve, so the child
-/// draws a new one.
+/// draws new numbers.
 class Reserve {
 public:
     std::uint64_t next() {
@@ -24,7 +24,7 @@ public:
 
 private:
     void refill(std::uint32_t process) {
-        // Up to 256 bytes arrive whole, and no signal interrupts them.
+        // Reads of up to 256 bytes are complete and not interrupted by signals.
         static_assert(sizeof numbers_ <= 256);
         while (getrandom(numbers_.data(), sizeof numbers_, 0) < 0) {
             if (errno != EINTR)

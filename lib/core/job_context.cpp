@@ -4,7 +4,7 @@ namespace routemaster {
 
 // --- Follow-ups ---------------------------------------------------------------------------------
 
-/// The clock and the settings are those of the pool, which may be gone once the attempt has ended.
+/// Clock and settings belong to the pool, and may be gone when the attempt has ended.
 template <class Add>
 auto JobContext::follow(Add add) -> decltype(add(std::declval<FollowUps&>())) {
     const std::lock_guard lock{mutex_};
@@ -35,7 +35,7 @@ Result<std::string> JobContext::post(const std::string& space, const Value& payl
 }
 
 std::optional<FollowUps> JobContext::take_follow_ups() {
-    // Most jobs have none, and take no lock.
+    // Most jobs have no follow-ups and need no lock.
     auto before = Follow::none;
     if (follow_.compare_exchange_strong(before, Follow::ended)) return std::nullopt;
     const std::lock_guard lock{mutex_};
@@ -63,7 +63,7 @@ void JobContext::request_stop() {
         stopped_.store(true, std::memory_order_relaxed);
         source = source_;
     }
-    // Outside the lock: it runs the callbacks of the handler.
+    // Outside the lock, because this runs callbacks of the handler.
     if (source) source->request_stop();
 }
 

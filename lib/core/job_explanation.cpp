@@ -56,14 +56,14 @@ std::string to_string(JobExplanation::Reason reason) {
 
 namespace {
 
-/// What the workers of its queue lack; empty when nothing.
+/// What the workers of the queue lack; empty if nothing.
 std::string text_of_lack(const JobExplanation& explanation) {
     if (!explanation.workers) return {};
     return to_text(*explanation.workers, "its queue", detail::name_of_job(explanation.status.job),
                    explanation.now);
 }
 
-/// How many others are READY; a job alone is next.
+/// How many further jobs are READY. A job alone is next.
 std::string text_of_turn(const JobExplanation& explanation) {
     const auto others = std::max<std::uint64_t>(explanation.queue.ready, 1) - 1;
     auto text = "it is READY for " + attempt_of(explanation.status);

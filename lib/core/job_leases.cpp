@@ -78,8 +78,8 @@ void perform_end(Store& store, detail::EndStep step, TimePoint now, SettleDone d
         step);
 }
 
-/// Settles a lease that another process gave, or that is lost. Reads the job, because the step
-/// wants it whole.
+/// Settles a lease that is lost, or that belongs to another process. Reads the job first, as the
+/// step contains the whole job.
 void settle_elsewhere(Store& store, const LeaseName& name, AttemptEnd end, RetryPolicy retry,
                       TimePoint now, double chance, SettleDone done) {
     submit(store, FindJob{name.queue, name.job}, now,
@@ -140,7 +140,7 @@ public:
 
     void drain() { events_->put(Drains{}); }
 
-    // --- From the one that polls ----------------------------------------------------------------
+    // --- From the polling thread ----------------------------------------------------------------
 
     TimePoint poll(TimePoint now) {
         now_ = now;
@@ -151,7 +151,7 @@ public:
             std::visit([this](auto& any) { on(any); }, event);
         }
         leave_idle();
-        // A queue that is in use looks for the dead itself.
+        // A queue in use searches for dead workers itself.
         auto next = search_.poll(now, options_.finds_dead && queues_.empty() && !closing_);
         for (const auto& [name, queue] : queues_) next = std::min(next, queue->send());
         for (const auto& queue : ending_) next = std::min(next, queue->send());
@@ -218,7 +218,7 @@ private:
         queue->extend(std::move(extends.name), extends.lease_time, std::move(extends.done));
     }
 
-    /// Logs that a job failed, and that it is BURIED, once the store says so.
+    /// Logs the failure of a job, and its burial, after the store has settled the job.
     [[nodiscard]] SettleDone logged(const LeaseName& name, const AttemptEnd& end,
                                     SettleDone done) const {
         if (!options_.log || end.kind != AttemptEnd::Kind::failed) return done;
@@ -265,8 +265,8 @@ private:
         for (const auto& [name, queue] : queues_) queue->refuse_waiting(detail::leases_stopping());
     }
 
-    /// Why a request may not wait so long for jobs. Without a wait it ends with the reply of the
-    /// store, so that those that do wait, for other queues perhaps, take no place of it.
+    /// An error when a request cannot be accepted now. Requests without a wait end with the reply
+    /// of the store, so they are limited apart from waiting requests.
     [[nodiscard]] std::optional<Error> full(Duration wait) const {
         std::size_t waiting = 0;
         std::size_t leased = 0;
@@ -290,7 +290,7 @@ private:
         return found == queues_.end() ? nullptr : found->second.get();
     }
 
-    /// Null when there are too many.
+    /// Null when there are too many queues.
     LeasedQueue* queue_for(const std::string& name) {
         if (auto* const there = find(name)) return there;
         if (queues_.size() >= options_.queues_max) return nullptr;
@@ -300,7 +300,7 @@ private:
         return queues_.emplace(name, std::move(queue)).first->second.get();
     }
 
-    /// Ends the queues that nobody uses.
+    /// Ends unused queues.
     void leave_idle() {
         for (auto each = queues_.begin(); each != queues_.end();) {
             if (!each->second->idle(now_)) {

@@ -15,11 +15,10 @@
 
 namespace routemaster {
 
-/// Pushes that share a trip to the store. Those whose reply is lost travel once more, without the
-/// others.
+/// Pushes submitted together. Pushes with a lost reply are submitted again, without the rest.
 struct JobQueue::Many {
     std::vector<PushJob> steps;
-    std::vector<std::size_t> places;  // Where the reply of each step belongs.
+    std::vector<std::size_t> places;  // Index of the reply to each step.
     std::vector<Result<Pushed>> replies;
 
     void add(Result<PushJob> push) {
@@ -29,10 +28,10 @@ struct JobQueue::Many {
         replies.emplace_back(Pushed{});
     }
 
-    /// Those to be sent, as a store takes them.
+    /// The pushes as steps.
     [[nodiscard]] std::vector<Step> sent() const { return {steps.begin(), steps.end()}; }
 
-    /// Takes the replies, and keeps the steps that are in doubt. False when there are none.
+    /// Takes the replies and keeps the steps in doubt. False when no step is in doubt.
     bool take(std::span<Outcome> outcomes) {
         std::vector<PushJob> lost;
         std::vector<std::size_t> lost_places;
@@ -43,7 +42,7 @@ struct JobQueue::Many {
                 lost_places.push_back(places[i]);
             }
             auto& kept = replies[places[i]];
-            // What was in doubt stays so, whatever error a repetition has.
+            // A push in doubt stays in doubt when its repetition fails.
             if (reply || kept) kept = std::move(reply);
         }
         steps = std::move(lost);
@@ -133,7 +132,7 @@ Result<void> JobQueue::check(const Job& job, const PushOptions& options) const {
     return push ? push->check() : push.error();
 }
 
-// --- Looking ------------------------------------------------------------------------------------
+// --- Finding ------------------------------------------------------------------------------------
 
 Result<QueueStatus> JobQueue::status() const { return ask(CountJobs{name_}); }
 
@@ -320,7 +319,7 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                                 detail::push_fingerprint(push.job, options),
                                 options.idempotency_time};
     } else if (options.unique.by != Unique::By::job) {
-        // When its reply is lost, the push is repeated, and the job may be done by then.
+        // The push is repeated when its reply is lost, and the job may be done by then.
         push.idempotency_key.text = drawn_text();
     }
     return push;

@@ -9,8 +9,8 @@
 namespace routemaster {
 namespace {
 
-/// Asks for the first queue behind all names before this one. No name has a byte like the last of
-/// the text, so only what begins with the name can follow it.
+/// Asks for the first queue whose name is at least `name`. Names have no byte 0x7f, so `after`
+/// sorts behind all smaller names.
 ListQueues from(std::string name) {
     --name.back();
     name.append(name_length_max, '\x7f');

@@ -17,7 +17,7 @@ using detail::UnixSeconds;
 constexpr std::string_view interval_word = "@every";
 constexpr std::int64_t interval_max = std::int64_t{3'650} * 86'400;
 
-/// Ticks are searched for between the years 1900 and 3000.
+/// Ticks are searched between the years 1900 and 3000.
 constexpr UnixSeconds search_begin = -2'208'988'800;
 constexpr UnixSeconds search_end = 32'503'680'000;
 
@@ -36,7 +36,7 @@ std::int64_t unit_seconds(char unit) {
     }
 }
 
-/// Reads `1d12h30m5s`: the units from the greatest to the least, each at most once.
+/// Reads `1d12h30m5s`: units from the greatest to the least, each at most once.
 std::optional<std::int64_t> interval_of(std::string_view text) {
     std::int64_t sum = 0;
     auto unit_before = interval_max;
@@ -61,7 +61,7 @@ std::int64_t floor_to(std::int64_t number, std::int64_t multiple) {
 
 TimePoint from_seconds(UnixSeconds at) { return from_milliseconds(at * 1'000); }
 
-/// The second that an instant is in, which is in the years that are searched.
+/// The second of an instant, limited to the searched years.
 UnixSeconds to_seconds(TimePoint at) {
     const auto near = std::clamp(at, from_seconds(search_begin), from_seconds(search_end));
     return floor_to(to_milliseconds(near), 1'000) / 1'000;
@@ -70,7 +70,7 @@ UnixSeconds to_seconds(TimePoint at) {
 }  // namespace
 
 struct JobSchedule::Rule {
-    std::int64_t interval = 0;  ///< In seconds; 0: as the fields say.
+    std::int64_t interval = 0;  ///< In seconds; 0: use `fields`.
     detail::CronFields fields{};
     detail::TimeZone zone{};
 
@@ -88,7 +88,7 @@ struct JobSchedule::Rule {
     }
 
 private:
-    /// Whatever the clock shows between two of its steps.
+    /// For schedules with `*` in the time of day: matches all local times of each period.
     [[nodiscard]] std::optional<UnixSeconds> next_of_rhythm(UnixSeconds after) const {
         while (after < search_end) {
             const auto period = zone.at(after + 1);
@@ -111,8 +111,8 @@ private:
         return std::nullopt;
     }
 
-    /// Each time of the clock has one instant, and later times have no earlier ones. A time that
-    /// the clock shows again after a step back had its instant before.
+    /// For fixed times of day: each local time counts at its first instant only. A time shown again
+    /// after a step back does not count again.
     [[nodiscard]] std::optional<UnixSeconds> next_fixed(UnixSeconds after) const {
         auto local = fields.next(after + zone.at(after).offset);
         while (local) {
@@ -124,7 +124,7 @@ private:
 
     [[nodiscard]] std::optional<UnixSeconds> last_fixed(UnixSeconds at) const {
         const auto period = zone.at(at);
-        // Before a step back, the clock may have shown more than it does now.
+        // Before a step back, the clock may have shown a later time than now.
         auto shown = at + period.offset;
         if (period.begin > search_begin) {
             shown = std::max(shown, period.begin - 1 + zone.at(period.begin - 1).offset);
@@ -179,7 +179,7 @@ std::string JobSchedule::every(Duration interval) {
     const auto milliseconds = interval.count();
     std::string text{interval_word};
     text.append(" ").append(std::to_string(milliseconds / 1'000));
-    // No number of seconds: left for `parse` to refuse.
+    // Not a whole number of seconds; `parse` refuses the text.
     if (milliseconds % 1'000 != 0) text.append(".").append(std::to_string(milliseconds % 1'000));
     return text.append("s");
 }

@@ -4,7 +4,8 @@ namespace routemaster {
 
 std::uint32_t deaths_in(const std::vector<JobError>& errors, std::uint32_t attempts) noexcept {
     std::uint32_t deaths = 0;
-    // Those of attempts before it was kicked are not followed by later ones.
+    // Attempt numbers begin anew when a job is kicked. Backwards from the newest error, a number
+    // that does not decrease is therefore from before the kick.
     auto next = attempts + 1;
     for (auto error = errors.rbegin(); error != errors.rend(); ++error) {
         if (error->attempt == 0 || error->attempt >= next) break;

@@ -15,7 +15,7 @@ bool in_doubt(const Outcome& outcome) {
     return !outcome && outcome.error().code() == Errc::timed_out;
 }
 
-/// Says of an end of a lease that nothing was changed.
+/// Whether a settlement changed nothing.
 bool lease_lost(const Reply& reply) {
     if (const auto* const end = std::get_if<Settlement>(&reply)) {
         return *end == Settlement::lease_lost;
@@ -24,9 +24,9 @@ bool lease_lost(const Reply& reply) {
     return completed != nullptr && completed->settlement == Settlement::lease_lost;
 }
 
-/// What a repetition says of a step that was in doubt before. Another error than `timed_out` would
-/// deny that the step was done, which the first attempt may have achieved; so would `lease_lost`,
-/// for a lease ends when its job is settled.
+/// After a step in doubt, the error of its repetition does not prove that the step was not
+/// performed: the first try may have performed it. The error of the first try remains. The same
+/// applies to `lease_lost`, as a settlement ends the lease.
 void keep_doubt(Outcome& repeated, const Error& doubt, const StepTraits& traits) {
     if (Changes{traits.changes} == Changes::nothing) return;
     if (!repeated || lease_lost(*repeated)) repeated = doubt;
@@ -73,10 +73,10 @@ std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint 
         std::vector<Outcome> outcomes;
         bool there = false;
     } waiting;
-    // The reply must need no memory: without it the caller would wait for ever.
+    // The reply must not allocate memory: otherwise the caller could wait for ever.
     waiting.outcomes.reserve(steps.size());
     store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
-        // Notifies under the lock: right after it, the waiter may destroy the condition.
+        // Notifies under the lock: right after the lock, the waiter may destroy the condition.
         const std::lock_guard lock{waiting.mutex};
         waiting.outcomes.assign(std::make_move_iterator(outcomes.begin()),
                                 std::make_move_iterator(outcomes.end()));

@@ -8,7 +8,7 @@
 namespace routemaster {
 namespace {
 
-/// Whether a terminal or a log obeys the well-formed character, rather than showing it.
+/// Whether a terminal or a log would interpret a well-formed character instead of showing it.
 bool is_obeyed(std::string_view character) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
     const auto within = [](unsigned value, unsigned first, unsigned last) {

@@ -31,7 +31,7 @@ RecurringSettings settings_of(std::string schedule, std::string queue, const Job
             .metadata = std::move(options.metadata)};
 }
 
-/// The recurring job has a name, too.
+/// Says `job` in errors, because the recurring job has a name as well.
 Result<void> check_job_of(const Job& job) {
     const auto checked = detail::check_job(job);
     return checked ? checked : detail::headed("job", checked.error());
@@ -55,7 +55,8 @@ Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
                            Uid{entropy(), entropy()}};
 }
 
-/// One that was put or resumed, and that no scheduler has seen since, is due at its next tick.
+/// Sets the next tick of a recurring job that was put or resumed, and has not been seen by a
+/// scheduler since.
 RecurringJob with_next_tick(RecurringJob job) {
     if (job.next_at > job.settled_until) return job;
     const auto schedule = JobSchedule::parse_stored(job.settings.schedule, job.settings.time_zone);
@@ -81,15 +82,15 @@ Result<bool> whether(const Result<Count>& count) {
     return count ? Result<bool>{count->value == 1} : Result<bool>{count.error()};
 }
 
-/// Stands for a tick in what is triggered now, and is none: those are whole seconds.
+/// A tick for a triggered run. Differs from all real ticks, which are whole seconds.
 TimePoint beside_ticks(TimePoint now) {
     return to_milliseconds(now) % 1'000 == 0 ? now + Duration{1} : now;
 }
 
-/// The push of a job that is triggered.
+/// The push of a triggered job.
 PushJob triggered(const RecurringJob& job, TimePoint now) {
     auto push = push_of(job.name, job.settings, beside_ticks(now), now);
-    // One of its own, so that the push may be repeated when its reply is lost.
+    // With a key of its own, the push can be repeated when its reply is lost.
     if (job.settings.overlap) {
         push.options.key.text = Uid{entropy(), entropy()}.text();
         push.idempotency_key.text = push.options.key.text;
@@ -97,10 +98,10 @@ PushJob triggered(const RecurringJob& job, TimePoint now) {
     return push;
 }
 
-/// The same of a timer.
+/// The timer of a triggered recurring timer.
 PostTimer triggered_timer(const RecurringJob& job, TimePoint now) {
     auto post = post_of(job.name, job.settings, now);
-    // One of its own, not that of a tick of this instant.
+    // An id of its own: a tick at this instant has a different id.
     if (job.settings.overlap) {
         post.id = "recurring:" + job.name + ":";
         post.id += Uid{entropy(), entropy()}.text();

@@ -49,7 +49,7 @@ public:
         if (auto* const spare = no_longer_spare()) spare->take_back();
     }
 
-    /// Whether the calling thread, which may be the spare one, is in a poll.
+    /// Whether the calling thread is in a poll. It may be the lent thread.
     [[nodiscard]] bool polls_here() const noexcept { return detail::HandlerThread::is_of(this); }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
@@ -60,20 +60,20 @@ public:
 
 private:
     static constexpr Duration turn_max{10'000};
-    /// Longest sleep, so that the runner notices when the clock is set.
+    /// The longest sleep: the runner must notice when the clock is set.
     static constexpr Duration sleep_max{1'000};
 
     void wake() {
         bool ask = false;
         {
             const std::lock_guard lock{mutex_};
-            // Whoever polls looks at it afterwards.
+            // The end of the current poll checks `woken_`.
             if (std::exchange(woken_, true) || polling_ || roused_) return;
             ask = spare_ != nullptr && !stopping_;
             roused_ = !ask;
         }
         if (ask) {
-            // Without the lock: the spare thread would wait for it, if it ran at once.
+            // Outside the lock: the lent thread may run at once, and would wait for the lock.
             if (spare_->request_turn()) return;
             const std::lock_guard lock{mutex_};
             roused_ = true;
@@ -105,7 +105,7 @@ private:
         return next;
     }
 
-    /// Ends the poll, too: from then on another thread may poll.
+    /// Also ends the poll: from now on another thread may poll.
     void sleep_until(std::unique_lock<std::mutex>& lock, TimePoint next) {
         const auto now = clock_.now();
         const auto until = std::min(next, now + sleep_max);
@@ -118,8 +118,8 @@ private:
         changed_.wait_for(lock, left, [this] { return roused_; });
     }
 
-    /// While one thread polls, no other does. Nothing of `active_` is called under the lock: it may
-    /// wake under one of its own.
+    /// Only one thread polls at a time. `active_` is not called under the lock, because it may call
+    /// `wake` under a lock of its own.
     void begin_poll(std::unique_lock<std::mutex>& lock) {
         polling_ = true;
         woken_ = false;
@@ -137,9 +137,9 @@ private:
         return grace_;
     }
 
-    /// Polls once on the spare thread, and asks it for another turn if there is more to do: it can
-    /// begin what was submitted to it in between. The runner's own thread goes on when the spare
-    /// one has no time, or when it is to sleep for less long than it does.
+    /// Polls once on the lent thread. If there is more to do, requests another call, so that the
+    /// lent thread can begin other work in between. The runner's own thread takes over when the
+    /// lent thread has no time, or when the next poll is due before the end of its sleep.
     void take_turn() {
         std::unique_lock lock{mutex_};
         if (!woken_ || polling_ || stopping_) return;
@@ -164,15 +164,15 @@ private:
 
     Active& active_;
     const Clock& clock_;
-    std::atomic<TimePoint> turned_at_;  // When the last turn, or the sleep after it, ended.
+    std::atomic<TimePoint> turned_at_;  // End of the last poll, or of the sleep after it.
 
-    std::mutex mutex_;  // Guards the rest, but for the thread.
+    std::mutex mutex_;  // Guards the members below, but not the thread.
     std::condition_variable changed_;
     std::condition_variable poll_ended_;
     SpareThread* spare_ = nullptr;
-    bool woken_ = false;    // It is to be polled.
-    bool roused_ = false;   // By the thread of the runner.
-    bool polling_ = false;  // One thread does.
+    bool woken_ = false;    // A poll is wanted.
+    bool roused_ = false;   // The runner's own thread must poll.
+    bool polling_ = false;  // A thread is polling.
     bool stopping_ = false;
     TimePoint sleeps_until_{};
     Duration grace_{0};

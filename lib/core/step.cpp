@@ -12,7 +12,7 @@ using All = detail::AllStepsOf<StepDomains>;
 static_assert(std::is_nothrow_move_constructible_v<All::Step>);
 static_assert(std::is_nothrow_move_constructible_v<All::Reply>);
 
-/// Assigns by destroying and making anew: a variant's own assignments are more code for each type.
+/// Assigns by destruction and construction: assignments of a variant take more code for each type.
 template <class Any>
 Any& replace(Any& old, Any&& by) noexcept {
     if (&old == &by) return old;
@@ -26,7 +26,7 @@ void use(S& step, const Reply& reply) {
     [[maybe_unused]] const Reply same{reply.as<typename S::Reply>()};
 }
 
-/// That they are used here is why the members of `step_members.hpp` are compiled.
+/// These uses instantiate the members in `step_members.hpp`.
 template <class... S>
 constexpr auto uses(StepList<S...> /*all*/) {
     return std::tuple{&use<S>...};

@@ -10,7 +10,7 @@ TimerContext::TimerContext(Timer timer, const Clock& clock, const PublicationOpt
 
 TimerContext::~TimerContext() = default;
 
-/// The clock and the settings are those of the listener, which may be gone once it has ended.
+/// Clock and settings belong to the listener, and may be gone when the timer has ended.
 template <class Reply, class Add>
 Reply TimerContext::follow(Add add) {
     if (confirm_by == never) {

@@ -6,7 +6,7 @@
 namespace routemaster {
 namespace {
 
-/// What the listeners of a timer lack. Busy listeners take no turn, and are not counted.
+/// What the listeners of a timer lack. Busy listeners do not take timers and are not counted.
 std::string text_of_listeners(const TimerCounts& counts) {
     if (counts.listeners > 0) return {};
     const std::string text = "no listener of its namespace asks for timers";

@@ -94,7 +94,7 @@ public:
     }
 
 private:
-    // Each uses those before it.
+    // Each member uses earlier members.
     const Clock& clock_;
     const bool has_threads_;
     detail::TimerLoop loop_;

@@ -107,8 +107,8 @@ private:
     void on(Waits& waits) {
         auto& waiter = waits.waiter;
         if (draining_) return waiter.done(detail::timers_stopping());
-        // Without a wait a request ends with the reply of the store: it needs no place of those
-        // that do wait.
+        // Requests without a wait end with the reply of the store, so they are limited apart from
+        // waiting requests.
         const bool passing = waiter.request.wait <= Duration{0};
         std::size_t waiting = 0;
         for (const auto& [name, space] : spaces_) {

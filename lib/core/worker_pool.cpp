@@ -134,7 +134,7 @@ private:
         if (started_ || loop_.begun()) throw refused("handlers: the pool works already");
     }
 
-    // Each uses those before it.
+    // Each member uses earlier members.
     const Clock& clock_;
     const Duration grace_;
     const RetryPolicy retry_;

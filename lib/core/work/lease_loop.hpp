@@ -159,7 +159,7 @@ public:
     void begin(Id id, Step step);
 
     /// Submits a step that ends the job, and repeats it until the store has performed it. The reply
-    /// to the step must be a `Settlement`. Call once per lease, and again after `unfit`.
+    /// to the step must be or contain a `Settlement`. Call once per lease, and again after `unfit`.
     void settle(Id id, Step step);
 
     /// Whether there is room for further settlements. Each is stored with its job until the store
