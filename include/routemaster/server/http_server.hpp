@@ -1,6 +1,6 @@
 /// @file
-/// A small asynchronous HTTP/1.1 server: a request is a value, and whoever calls its responder, at
-/// any time and from any thread, answers it. A waiting request occupies no thread.
+/// `HttpServer`: a small asynchronous HTTP/1.1 server. A request is a value with a responder, which
+/// may be called at any time and from any thread. A waiting request occupies no thread.
 
 #pragma once
 
@@ -20,124 +20,125 @@
 
 namespace routemaster {
 
-/// One request, complete with its body. Values, safe to keep and to move to another thread.
+/// A request, complete with its body. A value, safe to keep and to move to another thread.
 struct HttpRequest {
     std::string method;              ///< As sent: `GET`, `POST`, …
     std::string path;                ///< Percent-decoded, without the query.
-    std::string query;               ///< What follows the `?` of the target, still encoded.
-    std::string authorization;       ///< The `Authorization` header; empty when there is none.
-    std::string content_type;        ///< The `Content-Type` header; empty when there is none.
-    std::string idempotency_key{};   ///< The `Idempotency-Key` header; empty when there is none.
-    std::string body;                ///< Exactly the bytes that were sent.
+    std::string query;               ///< The part behind the `?` of the target, still encoded.
+    std::string authorization;       ///< The `Authorization` header; empty if absent.
+    std::string content_type;        ///< The `Content-Type` header; empty if absent.
+    std::string idempotency_key{};   ///< The `Idempotency-Key` header; empty if absent.
+    std::string body;                ///< Exactly the bytes sent by the client.
     bool has_authorization = false;  ///< Distinguishes an empty header from an absent one.
-    /// True once the client has closed its connection, or the sending half of it. Null: nobody
-    /// knows. Handlers that answer late may look at it from any thread.
+    /// Becomes true when the client has closed its connection, or its sending half. Null: unknown.
+    /// May be read from any thread, by handlers that respond late.
     std::shared_ptr<const std::atomic<bool>> client_gone{};
 };
 
-/// Produces a large body part by part, as the client reads it: appends the next part, at least a
-/// byte, and returns whether more will follow. Called from a thread of the server, which must not
-/// wait; a part of 64 KiB or so keeps others from waiting. After an exception the connection is
-/// closed.
+/// Produces a large body part by part, while the client reads it. Appends the next part, at least
+/// one byte, and returns whether more parts follow. Called from a thread of the server, and must
+/// not block. Parts of about 64 KiB do not delay other requests. After an exception the connection
+/// is closed.
 using HttpContent = std::function<bool(std::string& part)>;
 
-/// One answer.
+/// A response.
 struct HttpResponse {
     int status = 200;  ///< From 200 on. A 204 is sent without body and `content_type`.
     std::string body;
-    std::string content_type;  ///< No `Content-Type` header when empty.
+    std::string content_type;  ///< No `Content-Type` header if empty.
     /// Further headers. The server itself writes `Connection`, `Content-Length`,
     /// `Transfer-Encoding` and `Date`.
     std::vector<std::pair<std::string, std::string>> headers;
-    /// Produces what follows `body`. The answer is then sent in chunks, and to a client of HTTP/1.0
-    /// until the end of the connection. Empty: nothing follows.
+    /// Produces the rest of the body, after `body`. The response is then sent in chunks; to a
+    /// client of HTTP/1.0, the end of the connection ends it. Empty: no more parts.
     HttpContent rest{};
-    std::size_t rest_bytes = 0;  ///< Memory that `rest` holds, for `answer_bytes_max`.
+    std::size_t rest_bytes = 0;  ///< Memory that `rest` uses; counts for `answer_bytes_max`.
 };
 
-/// Answers one request. Call it once, from any thread, at once or later; further calls do nothing.
-/// When its last copy is destroyed without a call, the answer is 500. It may outlive the client and
-/// the server: then it does nothing.
+/// Responds to a request. Call it once, at any time, from any thread; further calls do nothing. If
+/// all copies are destroyed without a call, the response is 500. A responder may outlive the client
+/// and the server; it then does nothing.
 using HttpResponder = std::function<void(HttpResponse)>;
 
-/// Handles a request. Called from several threads at once; must not block. When it throws, the
-/// answer is 500, unless it had answered already.
+/// Handles a request. Several threads may call it at once; must not block. If it throws before it
+/// has responded, the response is 500.
 using HttpHandler = std::function<void(HttpRequest, HttpResponder)>;
 
 /// Settings of an `HttpServer`.
 struct HttpServerOptions {
     std::string address = "127.0.0.1";  ///< A numeric IPv4 or IPv6 address to listen at.
-    std::uint16_t port = 0;             ///< 0 takes a free one; see `HttpServer::port`.
-    unsigned threads = 0;               ///< Event loops; 0 is one per processor.
-    std::size_t body_max = 1U << 20U;   ///< Bytes; a larger body is answered 413.
-    /// Bytes that the bodies of all requests without an answer may take together, including those
-    /// that are still arriving. A request that would take more is answered 503. The largest body
-    /// always fits.
+    std::uint16_t port = 0;             ///< 0: any free port; see `HttpServer::port`.
+    unsigned threads = 0;               ///< Event loops; 0: one per processor.
+    std::size_t body_max = 1U << 20U;   ///< Bytes; the response to a larger body is 413.
+    /// Limit for the bodies of all requests without a response, in bytes, including bodies that are
+    /// still arriving. The response to a request beyond the limit is 503. A single body of
+    /// `body_max` always fits.
     std::size_t buffered_bytes_max = 64U << 20U;
-    /// Bytes that all answers of more than 4 KiB may take together until their clients have read
-    /// them. A GET whose answer would take more is answered 503; the answer to another method is
-    /// sent, since the request has been done. From half of it on, the connection of a client that
-    /// reads nothing for a second is closed.
+    /// Limit for all responses of more than 4 KiB that their clients have not read yet, in bytes. A
+    /// GET whose response exceeds the limit gets a 503. The response to any other method is sent,
+    /// because the request has already been done. From half of the limit on, the server closes the
+    /// connection of a client that reads nothing for a second.
     std::size_t answer_bytes_max = 64U << 20U;
-    /// Requests with a body of at least so many bytes are handled by other threads than the event
-    /// loops, half as many, so that no other request waits for them.
+    /// Requests with a body of at least this many bytes are handled by separate threads, half as
+    /// many as event loops, in order not to delay other requests.
     std::size_t large_body_min = 16U << 10U;
-    /// Connections open at once. Beyond it, a new one replaces the one whose request has been
-    /// incomplete for longest, or that has been idle for longest, at least 5 s; if there is none,
-    /// clients wait in the kernel's queue.
+    /// Connections open at once. Beyond this, a new connection replaces the connection with the
+    /// oldest incomplete request, or the longest idle one, if incomplete or idle for at least 5 s.
+    /// If there is none, clients wait in the kernel's queue.
     unsigned connections_max = 10'000;
-    Duration header_timeout{10'000};  ///< For the complete head to arrive, else 408.
-    /// Bytes a second at which a client must send a body (else 408) and read an answer (else the
-    /// connection is closed), on average, after a grace of `header_timeout`. At least 1. A client
-    /// that reads nothing for `header_timeout` is closed as well.
+    Duration header_timeout{10'000};  ///< Time for the complete head to arrive; else 408.
+    /// Minimal average rate, in bytes per second, at which a client must send a body (else 408) and
+    /// read a response (else the connection is closed), after a grace period of `header_timeout`.
+    /// At least 1. The connection is also closed if the client reads nothing for `header_timeout`.
     std::uint64_t body_rate_min = 10'000;
-    Duration idle_timeout{60'000};  ///< Closes a silent connection; rounded up to seconds.
-    Log log{};                      ///< Gets refused and broken requests.
+    Duration idle_timeout{60'000};  ///< Closes an idle connection; rounded up to seconds.
+    Log log{};                      ///< Receives reports of refused and malformed requests.
 };
 
-/// A listening server. It serves from construction on, until `stop` or destruction.
+/// A listening server. The server accepts requests from its construction on, until `stop` or
+/// destruction.
 ///
-/// The server itself refuses these requests, and then closes the connection unless it knows where
-/// the next request begins:
+/// The server itself refuses the requests below. It then closes the connection, unless it knows
+/// where the next request begins.
 ///
 /// | Status | When |
 /// |---|---|
-/// | 400 | It is malformed, or a proxy could read it differently: the server never guesses. |
-/// | 408 | Its head or body came too slowly. |
-/// | 413 | Its body is too large; answered as soon as that is known. |
-/// | 414, 431 | Request line, or head, or trailers, take more than 16 KiB. |
-/// | 417 | Its `Expect` is not `100-continue`. |
-/// | 501 | Its `Transfer-Encoding` is not `chunked`. |
-/// | 503 | Bodies or answers in memory take too much, or the server is stopping; `Retry-After`. |
-/// | 505 | It is neither HTTP/1.0 nor HTTP/1.1. |
+/// | 400 | The request is malformed or ambiguous: a proxy could read it differently. |
+/// | 408 | The head or the body came too slowly. |
+/// | 413 | The body is too large; sent as soon as the size is known. |
+/// | 414, 431 | The request line, or the head, or the trailers, exceed 16 KiB. |
+/// | 417 | `Expect` is not `100-continue`. |
+/// | 501 | `Transfer-Encoding` is not `chunked`. |
+/// | 503 | Bodies or responses take too much memory, or the server stops; with `Retry-After`. |
+/// | 505 | The version is neither HTTP/1.0 nor HTTP/1.1. |
 ///
-/// The server logs these refusals at most once a second, with their count.
+/// The server logs these refusals at most once a second, with their number.
 ///
-/// Thread safety: all members may be called from any thread, the destructor from one.
+/// Thread safety: all members may be called from any thread, the destructor from one thread.
 class HttpServer {
 public:
-    /// Listens at once. Throws `Failure` (`invalid`: a bad address; `unavailable`: the address is
-    /// in use or may not be used), with the address and port in its text.
+    /// Listens at once. Throws `Failure` (`invalid`: the address is wrong; `unavailable`: the
+    /// address is in use or not permitted), with the address and port in its text.
     ///
-    /// The server calls `admission`, if there is one, for a request whose body has not come with
-    /// its head, before it reads more of it; it passes the request without body. After the answer
-    /// 100 the server reads the body and calls `handler`; any other one is the answer to the
-    /// request, whose body is then discarded.
+    /// `admission`, if present, is called for a request whose body has not arrived with its head,
+    /// before the server reads more of the body; the request is passed without its body. If the
+    /// response is 100, the server reads the body and calls `handler`. Any other response is sent
+    /// to the client, and the body is discarded.
     HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission = {});
 
-    /// Stops as `stop(0)` does.
+    /// Calls `stop(0)`.
     ~HttpServer();
 
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
-    /// The port it listens on.
+    /// The port at which the server listens.
     [[nodiscard]] std::uint16_t port() const;
 
-    /// Accepts no more connections, answers 503 to incomplete requests, waits until the others are
-    /// answered, but at most `grace`, then answers 503 to the remaining ones and closes all
-    /// connections. Afterwards no handler runs. Repeating it does nothing. A handler must not call
-    /// it.
+    /// Stops the server: accepts no more connections, responds 503 to incomplete requests, and
+    /// waits up to `grace` for the responses to all other requests. Then responds 503 to the
+    /// remaining requests, and closes all connections. Afterwards no handler runs. Repeating the
+    /// call does nothing. Must not be called by a handler.
     void stop(Duration grace);
 
 private:

@@ -1,5 +1,6 @@
 /// @file
-/// The store inside the process: the state in memory, backed by one SQLite file.
+/// `EmbeddedStore`: a store inside the process, with its state in memory and a journal in an SQLite
+/// file.
 
 #pragma once
 
@@ -19,75 +20,81 @@ namespace routemaster {
 
 /// When a step is acknowledged.
 enum class Durability {
-    strict,   ///< When it is on disk: it survives a crash of the machine.
-    relaxed,  ///< At once; on disk within 50 ms, which is what a crash may cost.
+    strict,   ///< When the step is on disk: it survives a crash of the machine.
+    relaxed,  ///< At once; the step is on disk within 50 ms. A crash may lose these 50 ms.
 };
 
 /// Settings of an `EmbeddedStore`.
 struct EmbeddedStoreOptions {
     Durability durability = Durability::strict;
-    /// Beyond twice the live data and this many bytes, the oldest entries of the journal are
-    /// written again at its end and its head is freed.
+    /// If the journal exceeds twice the live data and this many bytes, its oldest live entries are
+    /// copied to its end, and the space at its beginning is freed.
     std::uint64_t slack_max = 24U << 20U;
-    /// Bytes of jobs and messages kept in memory; 0: all of them. Those beyond it are read from the
-    /// file when needed. Then a job takes at most 160 bytes of memory whatever its size, and a
-    /// batch some 490 whatever its events: five for each of a hundred. Batches that still take
-    /// events, jobs that are under way, and what only the last commit wrote stay in memory, so the
-    /// budget may be exceeded for a while.
+    /// Bytes of jobs and messages to keep in memory; 0: all. The remaining jobs and messages are
+    /// read from the file when they are needed. Such a job takes at most 160 bytes of memory,
+    /// whatever its size, and such a batch some 490 bytes, whatever its events (a batch of 100
+    /// events: 5 bytes per event). The following stays in memory in any case, and may exceed the
+    /// limit for a while: batches that still take events, jobs under way, and data written by the
+    /// last commit.
     std::uint64_t memory_max = 0;
-    /// Bytes of the disk set aside beside the file, an eighth of the disk at most; 0 for none. When
-    /// the disk is full otherwise, the store releases them, so that existing batches and jobs can
-    /// be delivered and settled, which takes space, too. Until it can set them aside again, it
-    /// answers steps that add data with `unavailable`.
+    /// Bytes of the disk to reserve beside the file, at most an eighth of the disk; 0: none. If the
+    /// disk is full, the store releases the reserve, because delivering and settling existing
+    /// batches and jobs needs space, too. Until the space is reserved again, steps that add data
+    /// return `unavailable`.
     std::uint64_t reserve = 16U << 20U;
-    /// Bytes of memory kept free, an eighth of the lowest limit of the process at most: of its
-    /// address space or data (`ulimit`), or of its cgroup. When less is left, the store answers
-    /// steps that add data with `unavailable`, so that existing batches and jobs are delivered. 0
-    /// for none; then, and beyond it, memory may run out in the middle of a step.
+    /// Bytes of memory to keep free, at most an eighth of the lowest limit of the process: of its
+    /// address space or data (`ulimit`), or of its cgroup. If less is left, steps that add data
+    /// return `unavailable`, and existing batches and jobs are still delivered. 0: none; memory may
+    /// then run out in the middle of a step. This may also happen if the reserve is used up.
     std::uint64_t memory_reserve = 64U << 20U;
-    /// Queues that have jobs, are paused or have rate limits: a step that would begin one more is
-    /// refused as `limit_exceeded`. Each takes about a kilobyte of memory.
+    /// How many queues may have jobs, be paused or have rate limits: a step that would begin a
+    /// further queue fails with `limit_exceeded`. Each queue takes about 1 KB of memory.
     std::uint32_t queues_max = 100'000;
-    /// Namespaces that have timers, bounded likewise.
+    /// How many namespaces may have timers; a further namespace fails with `limit_exceeded`.
     std::uint32_t timer_namespaces_max = 100'000;
-    /// Bytes of payload that one submission brings into one row of the journal at most, up to 256
-    /// MiB: SQLite takes no row of more than 10^9 bytes. Steps beyond it go into the next row, and
-    /// one that has more by itself is `invalid`. A row of 8 MiB takes no further submission.
+    /// How many bytes of payload one submission may write into one row of the journal, at most 256
+    /// MiB, since SQLite allows no row of more than 10^9 bytes. Further steps go into the next row.
+    /// A step that exceeds the limit by itself is `invalid`. A row of 8 MiB takes no further
+    /// submission.
     std::uint64_t row_bytes_max = 256U << 20U;
-    /// Opens a file whose log is damaged or missing with the rows before the damage. Rows behind it
-    /// are lost, even if acknowledged, but for a copy of the log, `FILE-wal.damaged`.
+    /// Whether to open a file with a damaged or missing log. The store then contains the rows
+    /// before the damage. Rows behind the damage are lost, even if acknowledged; a copy of the log
+    /// is left in `FILE-wal.damaged`.
     bool accept_damage = false;
     Log log{};
 };
 
 /// The size of a backup.
 struct EmbeddedBackup {
-    std::uint64_t rows = 0;   ///< Of the journal.
-    std::uint64_t bytes = 0;  ///< In these rows.
+    std::uint64_t rows = 0;   ///< Rows of the journal.
+    std::uint64_t bytes = 0;  ///< Bytes in these rows.
 };
 
-/// Keeps everything in memory, and a journal of all changes in a file, whose format is described in
-/// docs/file-format.md. SQLite keeps the pages that it wrote last in memory, up to 2 MB: so much a
-/// process grows by its first changes, however few things there are.
+/// Keeps all data in memory, and a journal of all changes in a file. docs/file-format.md describes
+/// the format of the file. SQLite caches the pages written last, up to 2 MB; the first changes of a
+/// process therefore use this memory, whatever the amount of data.
 ///
-/// Steps of all threads that wait at the same time share one commit (group commit). In `strict`, an
-/// outcome is reported when everything it depends on is on disk. After a full disk or an I/O error,
-/// steps that could not be written are undone and return `unavailable`; nothing acknowledged is
-/// lost. The store heals by itself when writing works again; until then all steps but listings
-/// return `unavailable`. They also do, within a second, when the file or its log was moved or
-/// removed. A limit of file sizes (`ulimit -f`) counts as a full disk, if the program ignores
-/// SIGXFSZ, which else ends it. When memory runs out in the middle of a step, the store undoes and
-/// refuses that step and all that were not on disk yet, and reads its state again from the journal.
-/// Leases live as long as the process: after a restart, jobs that were PENDING are READY.
+/// **Commits.** Steps that wait at the same time share one commit (group commit). In `strict`, an
+/// outcome is reported when all data that it depends on are on disk.
 ///
-/// Thread safety: all members may be called from any thread. It has one thread of its own, which
-/// commits, and on which most completions are called; see `Store::submit`.
+/// **Errors.** After a full disk or an I/O error, steps that could not be written are undone and
+/// return `unavailable`. No acknowledged step is lost. Until writing works again, all steps but
+/// listings return `unavailable`; the store recovers by itself. The store behaves alike, within a
+/// second, if the file or its log was moved or removed. A limit of file sizes (`ulimit -f`) counts
+/// as a full disk if the program ignores SIGXFSZ; otherwise the signal ends the program. If memory
+/// runs out in the middle of a step, the store undoes and refuses this step and all steps not yet
+/// on disk, and restores its state from the journal.
+///
+/// **Restarts.** Leases end with the process: after a restart, jobs that were PENDING are READY.
+///
+/// Thread safety: all members may be called from any thread. The store has one thread, which
+/// commits, and calls most completions; see `Store::submit`.
 class EmbeddedStore final : public Store {
 public:
-    /// Opens the file, or creates it. One process owns it at a time. Throws `Failure`:
-    /// `unavailable` when it is in use or cannot be opened or written; `corrupted` when it is
-    /// damaged; `invalid` when it is a folder, not a routemaster file, or of a newer format. An
-    /// empty file counts as new. The text names the file.
+    /// Opens the file, or creates it. Only one process may have the file open. Throws `Failure`:
+    /// `unavailable` if the file is in use, or cannot be opened or written; `corrupted` if it is
+    /// damaged; `invalid` if it is a folder, not a routemaster file, or of a newer format. An empty
+    /// file counts as new. The error text names the file.
     explicit EmbeddedStore(const std::filesystem::path& file, EmbeddedStoreOptions options = {});
 
     /// Finishes submitted steps, syncs, and closes the file.
@@ -96,14 +103,14 @@ public:
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
-    /// Copies the store to a new file while it continues to run: a snapshot with all that was on
-    /// disk when this was called. Returns when the copy is synced; until then there is nothing at
-    /// `target`, and `TARGET.part` beside it while copying. Commits do not wait for it, but the
-    /// file may grow by what they write.
+    /// Copies the store to a new file while the store continues to run. The copy contains all data
+    /// that were on disk at the time of this call. Returns when the copy is synced. Until then the
+    /// copy is `TARGET.part`, and `target` does not exist. Commits do not wait for the backup, but
+    /// the file may grow by the data that they write.
     ///
-    /// `invalid` when something is at `target`, or on the store's own thread; `unavailable` when it
-    /// cannot be written, or another backup is under way; `corrupted` when a row cannot be read. An
-    /// error leaves nothing behind. Other processes use `backup_embedded_file`.
+    /// `invalid` if `target` exists, or if called on the store's thread; `unavailable` if the copy
+    /// cannot be written, or if another backup is under way; `corrupted` if a row cannot be read.
+    /// After an error no copy is left. From other processes, use `backup_embedded_file`.
     [[nodiscard]] Result<EmbeddedBackup> backup(const std::filesystem::path& target);
 
 private:

@@ -1,6 +1,6 @@
 /// @file
-/// Checks the file of an embedded store while nobody uses it, exports what can be read of a damaged
-/// one, and backs it up, also while another process uses it.
+/// Functions for the file of an embedded store. Checks a file and exports a damaged file, while no
+/// process has it open. Backs up a file, even if a process has it open.
 
 #pragma once
 
@@ -16,49 +16,51 @@
 
 namespace routemaster {
 
-/// The contents of a file, as far as it can be read.
+/// The contents of a file, as far as the file is readable.
 struct EmbeddedFileReport {
-    std::uint64_t rows = 0;   ///< Of the journal.
-    std::uint64_t bytes = 0;  ///< In these rows.
+    std::uint64_t rows = 0;   ///< Rows of the journal.
+    std::uint64_t bytes = 0;  ///< Bytes in these rows.
     std::uint64_t topics = 0;
     std::uint64_t subscribers = 0;
     std::uint64_t tokens = 0;
     std::uint64_t batches = 0;
-    std::uint64_t dead = 0;    ///< Those of them that are DEAD.
-    std::uint64_t events = 0;  ///< In these batches: one for each subscriber.
-    std::uint64_t jobs = 0;    ///< Delivery jobs among them.
+    std::uint64_t dead = 0;    ///< How many of the batches are DEAD.
+    std::uint64_t events = 0;  ///< Events in the batches, counted once per subscriber.
+    std::uint64_t jobs = 0;    ///< Includes delivery jobs.
     std::uint64_t timers = 0;
     std::uint64_t counters = 0;
-    /// What is wrong and where, one line each; empty when the file is intact. Of very many, the
-    /// first ones, followed by their total.
+    /// The damage and its place, one line each; empty if the file is intact. A very long list
+    /// contains only its beginning, and the total.
     std::vector<std::string> damage;
 };
 
-/// Takes one line of JSON.
+/// Receives one line of JSON.
 using JsonLine = std::function<void(std::string_view line)>;
 
 /// Reads all of a file, and checks the database around it.
 ///
-/// A commit that a crash left incomplete is no damage. `unavailable` when there is no such file, or
-/// a process uses it, or it cannot be read; `corrupted` when it is so damaged that no row can be
-/// found; `invalid` when it is not a routemaster file. Thread safety: any.
+/// A commit that a crash left incomplete is not damage. `unavailable` if the file does not exist,
+/// is in use by a process, or cannot be read; `corrupted` if no row can be found because of the
+/// damage; `invalid` if the file is not a routemaster file. Thread safe.
 [[nodiscard]] Result<EmbeddedFileReport> check_embedded_file(const std::filesystem::path& file);
 
-/// Writes everything that can be read as lines of JSON, each an object with one key, its kind:
-/// `topic`, `subscriber`, `token`, `batch` with its `events` as they are delivered, and `died_at`
-/// and `error` if it is DEAD, `job`, `timer`, `counter`. Times are milliseconds since the Unix
-/// epoch. Damaged rows are skipped: an entry is as the intact rows left it, and one that ended in a
-/// damaged row may still be listed. Errors as `check_embedded_file`. Thread safety: any.
+/// Writes all readable data as lines of JSON. Each line is an object with one key, the kind of the
+/// entry: `topic`, `subscriber`, `token`, `batch` (with its `events` as they are delivered, and
+/// `died_at` and `error` if DEAD), `job`, `timer` or `counter`. Times are milliseconds since the
+/// Unix epoch. Damaged rows are skipped: each entry is in the state of the last intact row, and an
+/// entry that ended in a damaged row may still be listed. Errors as in `check_embedded_file`.
+/// Thread safe.
 [[nodiscard]] Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& file,
                                                               const JsonLine& each);
 
-/// Copies the file of a store to a new one, `target`, as `EmbeddedStore::backup` does. When another
-/// process has the store open, that process makes the copy, on a request in the file `FILE-backup`
-/// beside it; it must run as the same user, or the caller as root. Blocks until it is done.
+/// Copies the file of a store to a new file, `target`, as `EmbeddedStore::backup` does. If another
+/// process has the store open, this function creates the request `FILE-backup` beside the file, and
+/// the owner of the store makes the copy. The owner must run as the user of the caller, or the
+/// caller as root. Blocks until the copy is complete.
 ///
-/// Errors as `EmbeddedStore::backup` and the constructor of `EmbeddedStore`; `unavailable` also
-/// when there is no such file, this process has it open, or the process that has it open does not
-/// reply within 10 s. Thread safety: any.
+/// Errors as in `EmbeddedStore::backup` and the constructor of `EmbeddedStore`. Also `unavailable`
+/// if the file does not exist, if this process has the store open, or if the owner does not reply
+/// within 10 s. Thread safe.
 [[nodiscard]] Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
                                                           const std::filesystem::path& target);
 

@@ -1,6 +1,6 @@
 /// @file
-/// The store in memory, which ends with the process. Deterministic: it is the readable
-/// specification of the steps, and the oracle that other stores are compared with.
+/// `MemoryStore`: a store in memory, which ends with the process. Deterministic: it is the readable
+/// specification of the steps, and the oracle for tests of the other stores.
 
 #pragma once
 
@@ -14,9 +14,11 @@
 
 namespace routemaster {
 
-/// Performs steps at once, in the calling thread, under one lock. Nothing survives the process.
-/// When memory runs out in the middle of a step, the store stops: that step may have changed a part
-/// of the state, and it and all that follow return `unavailable` ("out of memory").
+/// Performs steps at once, in the calling thread, under one lock. No data survive the process.
+/// If the process has a memory limit, and less than an eighth of the limit and less than 64 MiB are
+/// left, steps that add data return `unavailable`. If memory runs out in the middle of a step, the
+/// store stops: the step may have changed a part of the state, and this step and all later steps
+/// return `unavailable` ("out of memory").
 ///
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {

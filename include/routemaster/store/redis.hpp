@@ -1,5 +1,6 @@
 /// @file
-/// The store on a Redis server, in the layout of Ruby Routemaster: many processes, one bus.
+/// `RedisStore`: a store on a Redis server, with the keys of Ruby Routemaster, shared by many
+/// processes.
 
 #pragma once
 
@@ -29,61 +30,67 @@ struct RedisAddress {
 
 /// Settings of a `RedisStore`.
 struct RedisOptions {
-    /// The server, or any nodes of the cluster, or the sentinels: tried in turn. At least one.
+    /// The server, or some nodes of the cluster, or the sentinels; tried in turn. At least one
+    /// address.
     std::vector<RedisAddress> addresses{RedisAddress{}};
-    std::string sentinel_master{};  ///< Not empty: `addresses` are sentinels watching this master.
-    /// Empty: the server's default user. One with restricted permissions needs AUTH, INFO, ROLE,
-    /// TIME, SELECT where there is a database, SCRIPT LOAD, EVALSHA, SUBSCRIBE, PUBLISH, and all
-    /// commands on keys; its keys and channels begin with the prefix.
+    /// Not empty: `addresses` are sentinels that watch this master.
+    std::string sentinel_master{};
+    /// Empty: the server's default user. A user with restricted permissions needs AUTH, INFO, ROLE,
+    /// TIME, SELECT if there is a database, SCRIPT LOAD, EVALSHA, SUBSCRIBE, PUBLISH, and all
+    /// commands on keys. Keys and channels begin with `prefix`.
     std::string user{};
     std::string password{};  ///< Empty: no AUTH.
     std::uint32_t database = 0;
-    bool tls = false;           ///< Verified against the system's authorities, or `tls_ca_file`.
+    /// Certificates are verified against the system's authorities, or `tls_ca_file`.
+    bool tls = false;
     std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.
-    /// Prefix of every key. With a hash tag, as in `{bus}:`, all are in one slot of a cluster.
+    /// Prefix of every key. With a hash tag, as in `{bus}:`, all keys are in one slot of a cluster.
     std::string prefix{};
-    /// Ruby processes share the server: every READY job stays where their workers find it.
-    /// docs/redis-keys.md says how much of the order that leaves. What would crash those workers is
-    /// `invalid`: topics and URLs of events must follow the rules of Ruby Routemaster, callbacks
-    /// the grammar of URLs, and jobs of `aux` be among those that Ruby workers know. Ruby processes
-    /// send no wake-ups: let a `Dispatcher` poll often.
+    /// Whether this is a mixed deployment: Ruby processes share the server. READY jobs then stay in
+    /// the keys that Ruby workers read. docs/redis-keys.md describes how this affects the order of
+    /// jobs. Data that would crash Ruby workers are `invalid`: topics and URLs of events must
+    /// follow the rules of Ruby Routemaster, callbacks must follow the grammar of URLs, and jobs of
+    /// `aux` must be known to Ruby workers. Ruby processes send no wake-ups; therefore let a
+    /// `Dispatcher` poll often.
     bool mixed_fleet = false;
-    /// Bytes of MessagePack that the data of an event may take in a mixed fleet; more is `invalid`.
+    /// Limit for the data of an event in a mixed deployment, in bytes of MessagePack; larger data
+    /// are `invalid`.
     std::size_t event_data_max = event_data_max_ruby;
-    /// How long a step may wait for its reply. A server that is silent for longer counts as lost.
+    /// How long a step may wait for its reply. After this time without a reply, the connection to
+    /// the server counts as lost.
     Duration timeout{5'000};
-    /// Steps that may wait for a reply; further ones are `unavailable` at once.
+    /// How many steps may wait for a reply; further steps are `unavailable` at once.
     std::size_t waiting_max = 100'000;
-    std::string client_name = "routemaster";  ///< As CLIENT LIST shows it.
+    std::string client_name = "routemaster";  ///< The name of the connections in CLIENT LIST.
     Log log{};
 };
 
 /// Parses a URL: `redis://[[user]:password@]host[:port][,host[:port]...][/database][?setting&...]`,
 /// `rediss://...` for TLS, `redis+sentinel://host[:port],.../master[/database]` for the master that
-/// sentinels watch (default port 26379), `rediss+sentinel://...` for the same over TLS. Settings:
+/// sentinels watch (default port 26379), `rediss+sentinel://...` for sentinels with TLS. Settings:
 /// `prefix`, `mixed_fleet=yes`, `timeout=MS`, `ca_file`. Names and values may be percent-encoded.
-/// `invalid`, naming what is wrong, for anything else.
+/// Any other text is `invalid`; the error names the cause.
 [[nodiscard]] Result<RedisOptions> parse_redis_url(std::string_view url);
 
-/// Keeps the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md describes.
-/// Any number of processes may share it, including those of Ruby Routemaster.
+/// Stores the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md
+/// describes. Any number of processes may share the server, including processes of Ruby
+/// Routemaster.
 ///
-/// A step is one script and so atomic. Steps that wait at the same time are sent together. A step
-/// is as durable as the server makes it (appendonly, replicas). A step that could not be done is
-/// `unavailable`; one whose reply was lost is `timed_out`, and its own description says what
-/// repeating it does. The store reconnects by itself: after a restart, a failover, a moved slot.
+/// **Steps.** Each step is one script, and therefore atomic. Steps that wait at the same time are
+/// sent together. A step is as durable as the server makes it (appendonly, replicas). A step that
+/// could not be done is `unavailable`. A step whose reply was lost is `timed_out`; the comment of
+/// the step describes a repetition. The store reconnects by itself: after a restart, a failover, or
+/// the move of a slot.
 ///
-/// All times are the server's: the store measures the offset of the caller's clock and corrects for
-/// it.
+/// **Time.** All times are the server's: the store measures the offset of the caller's clock and
+/// corrects for it. Jobs that fall due in one millisecond are acquired in the order of their bytes.
 ///
-/// Jobs that fall due in the same millisecond are acquired in the order of their bytes.
-///
-/// Thread safety: all members may be called from any thread. It has one thread of its own, on which
-/// completions are called.
+/// Thread safety: all members may be called from any thread. The store has one thread, which calls
+/// the completions.
 class RedisStore final : public Store {
 public:
-    /// Starts to connect, and waits for it no longer than `options.timeout`. Throws `Failure`:
-    /// `unavailable` when no server was found; `invalid` when the options are inconsistent or the
+    /// Begins to connect, and waits up to `options.timeout` for the connection. Throws `Failure`:
+    /// `unavailable` if no server was found; `invalid` if the options are inconsistent or the
     /// server is too old.
     explicit RedisStore(RedisOptions options);
 
@@ -91,9 +98,9 @@ public:
     ~RedisStore() override;
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
-    /// As `Store` says. A watch for timers waits, for no longer than `options.timeout`, until the
-    /// server tells this process of them; it does not wait inside a completion, nor while there is
-    /// no connection.
+    /// See `Store::watch`. A watch for timers waits up to `options.timeout` until the subscription
+    /// to the server's messages is active. It does not wait inside a completion, or without a
+    /// connection.
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
 private:

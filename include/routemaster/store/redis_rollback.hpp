@@ -11,28 +11,30 @@
 
 namespace routemaster {
 
-/// Something on the server that Ruby processes cannot read, or never look at.
+/// Data on the server that Ruby processes cannot read, or ignore.
 struct RollbackFinding {
-    /// Whether it stands in the way: a Ruby process would end at it or mistake it, or something
-    /// that was published would not be delivered. Else the thing only stays on the server.
+    /// Whether the data block the move: a Ruby process would crash or misread the data, or a
+    /// published event would not be delivered. False: the data merely stay on the server.
     bool in_the_way = true;
-    std::string what;    ///< One line. Of a token it names the public part.
-    std::string remedy;  ///< What to do about it, in one line.
+    std::string what;    ///< One line. Of a token, only the public part.
+    std::string remedy;  ///< What an operator should do, in one line.
 };
 
-/// What `check_rollback` may do beside looking.
+/// What `check_rollback` may change.
 struct RollbackOptions {
-    /// Batches with events that no Ruby worker can read, which a version that did not yet keep such
-    /// batches away from Ruby workers began, are set aside: only workers of ours deliver them.
+    /// Whether to set aside batches with events unreadable for Ruby workers: afterwards only
+    /// routemaster's workers deliver these batches. Such batches were begun by an older version,
+    /// which did not keep them away from Ruby workers.
     bool set_aside = false;
 };
 
-/// Looks for what stands in the way of a move back to Ruby Routemaster; docs/scaling.md has the
-/// steps. Reads all queued events, in pages, while the bus goes on. `server.event_data_max` is what
-/// the Ruby workers are set to.
+/// Looks for data that block a move back to Ruby Routemaster; docs/scaling.md describes the move.
+/// Reads all queued events, in pages, while the bus goes on. Set `server.event_data_max` to the
+/// limit of the Ruby workers.
 ///
-/// Returns one finding of each kind and subscriber, topic, action or queue; none when nothing was
-/// found. `unavailable` when the server could not be reached. Blocks until it is done. Thread safe.
+/// Returns one finding for each kind of data and each subscriber, topic, action or queue; an empty
+/// list if nothing was found. `unavailable` if the server could not be reached. Blocks until the
+/// check is complete. Thread safe.
 [[nodiscard]] Result<std::vector<RollbackFinding>> check_rollback(const RedisOptions& server,
                                                                   RollbackOptions options = {});
 

@@ -1,5 +1,5 @@
 /// @file
-/// Delivers batches as Ruby Routemaster does: each in one POST of a JSON array.
+/// `HttpTransport`: delivers batches as Ruby Routemaster does, each in one POST of a JSON array.
 
 #pragma once
 
@@ -17,71 +17,78 @@
 
 namespace routemaster {
 
-/// Settings of an `HttpTransport`. Defaults are Ruby Routemaster's.
+/// Settings of an `HttpTransport`. The defaults are Ruby Routemaster's.
 struct HttpTransportOptions {
-    /// Both timeouts are reduced by up to a tenth: by the id of the batch, so that deliveries which
-    /// began together do not all end together, and to multiples of up to 512 ms, so that some do.
-    Duration connect_timeout{2'000};  ///< Of looking up the name, connecting and setting up TLS.
-    Duration total_timeout{20'000};   ///< Of all of it: to the last byte of the answer.
-    bool verify_tls = true;           ///< Off: checks neither the peer's certificate nor its name.
-    bool allow_http = false;          ///< Off: serves only https callbacks.
-    bool allow_loopback = false;      ///< Off: refuses to connect to this machine.
-    /// The proxy for all connections: `http://`, `https://` or `socks5h://`, with a port. Empty:
-    /// none. Environment variables (`https_proxy`) are ignored.
+    /// Both timeouts are shortened by up to a tenth. First by a part that depends on the id of the
+    /// batch, because deliveries that begin together should not all end together. Then to a
+    /// multiple of up to 512 ms, because some of them should end together, which saves wake-ups.
+    Duration connect_timeout{2'000};  ///< For the name lookup, the connection, and TLS.
+    Duration total_timeout{20'000};   ///< For the whole delivery, to the last byte of the response.
+    bool verify_tls = true;       ///< False: checks neither the peer's certificate nor its name.
+    bool allow_http = false;      ///< False: serves only https callbacks.
+    bool allow_loopback = false;  ///< False: refuses to connect to this machine.
+    /// The proxy for all connections: `http://`, `https://` or `socks5h://`, with a port. Empty: no
+    /// proxy. Environment variables (`https_proxy`) are ignored.
     std::string proxy{};
-    std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check it.
-    /// Deliveries under way at once, and as many again that are `unhealthy`. More wait for their
-    /// turn, which their timeouts do not count. Over HTTP/1.1 each has a connection of its own;
-    /// over HTTP/2 those to one host share one.
+    std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check this header.
+    /// Deliveries under way at once, and as many `unhealthy` deliveries besides. Further deliveries
+    /// wait; this wait does not count for the timeouts. Over HTTP/1.1 each delivery has its own
+    /// connection; over HTTP/2 deliveries to one host share a connection.
     std::size_t in_flight_max = 1'024;
-    /// Connections, in use or idle, beyond which idle ones are closed, those idle longest first;
-    /// and as many again of deliveries that are `unhealthy`. It bounds no deliveries, but with
-    /// fewer than `in_flight_max` none is kept while many are under way.
+    /// How many connections to keep, in use or idle, and as many besides for `unhealthy`
+    /// deliveries. Beyond this, the connections that are idle for longest are closed. The number of
+    /// deliveries is not limited by this setting; but if it is less than `in_flight_max`, no idle
+    /// connection is kept while many deliveries are under way.
     std::size_t connections_kept_max = 1'024;
-    /// Bytes of an answer beyond which the delivery fails, of everything together: interim answers,
-    /// headers, body and trailers. On the wire, with chunks, frames and records, an answer may take
-    /// 512 KiB, four times `response_max` and twice the body of the request. There each chunk
-    /// counts as 512 bytes more than it has, each read as 1 KiB more, and a message of TLS after
-    /// the handshake as 64 KiB. Beyond that the connection is closed.
+    /// Limit for a response, in bytes; a delivery with a larger response fails. Counts interim
+    /// responses, headers, body and trailers. On the wire, including chunks, frames and records, a
+    /// response may take 512 KiB, plus four times `response_max`, plus twice the body of the
+    /// request; beyond this the connection is closed. There each chunk counts as 512 bytes more
+    /// than its size, each read as 1 KiB more, and each TLS message after the handshake as 64 KiB.
     std::size_t response_max = 1U << 20U;
-    /// Bytes of its headers, which stay in memory until its end: each line counts as its bytes and
-    /// 64.
+    /// Limit for the headers of a response, in bytes; headers stay in memory until the response
+    /// ends. Each line counts with 64 bytes more than its size.
     std::size_t head_max = 1U << 16U;
     /// Statuses that are permanent failures; see `DeliveryReport`. From 300 to 599.
     std::vector<int> permanent_statuses{410};
     Log log{};
 };
 
-/// `invalid`, naming the option, when an `HttpTransport` would refuse `options`.
+/// Checks the options. If the constructor of `HttpTransport` would refuse an option, the error is
+/// `invalid` and names the option.
 [[nodiscard]] Result<void> check(const HttpTransportOptions& options);
 
-/// Delivers over HTTP/1.1, or HTTP/2 where TLS negotiates it, on libcurl's multi interface. With
-/// a libcurl that uses another TLS library than the OpenSSL of this one: over HTTP/1.1.
+/// Delivers over HTTP/1.1, or over HTTP/2 if TLS negotiates it, by libcurl's multi interface. If
+/// libcurl uses another TLS library than this library's OpenSSL: only over HTTP/1.1.
 ///
-/// Any status from 200 to 299 is success; any other is a failure, and so are redirects, which are
-/// not followed. A status of `permanent_statuses` is a permanent failure. The body of an answer is
-/// ignored; it may be chunked, but not compressed. All deliveries share one thread and one pool of
-/// kept-alive connections, but for those that are `unhealthy`: so that they delay no others, they
-/// have a thread of the lowest priority, and a pool of their own.
-/// With `allow_loopback` off, the address is checked when the connection is made, after name
-/// resolution, so a name that resolves to this machine is refused as well: to its loopback
-/// interface, or to an address of another one, which is known a second after the interface got it.
-/// With a proxy it can check only the host in the callback: it refuses addresses of this machine
-/// and `localhost`, but not a name that the proxy resolves to this machine.
+/// **Results.** A status from 200 to 299 is success. Any other status is a failure, including
+/// redirects, which are not followed. A status in `permanent_statuses` is a permanent failure. The
+/// body of a response is ignored; it may be chunked, but not compressed.
 ///
-/// It looks names up as the machine does, on up to twice 32 threads, and uses the addresses for a
-/// minute, and for nine more while it looks them up again. Deliveries that need no lookup never
-/// wait for one. It tries the addresses of a host one after another, IPv4 and IPv6
-/// side by side, the first for about half of `connect_timeout`, the next for about half of what is
-/// left.
+/// **Threads.** All deliveries share one thread and one pool of kept-alive connections, except
+/// `unhealthy` deliveries: these have a thread of the lowest priority and their own pool, in order
+/// not to delay the rest.
 ///
-/// Each POST carries `Routemaster-Batch`, `Routemaster-Attempt` and `Routemaster-Age` (milliseconds
-/// since the batch's first event was accepted), so that a receiver can recognise a repetition.
+/// **This machine.** If `allow_loopback` is false, the address is checked at connection, after name
+/// resolution. Therefore a name is refused, too, if it resolves to this machine: to its loopback
+/// interface, or to an address of another interface, which is known a second after the interface
+/// got the address. With a proxy, only the host in the callback can be checked: addresses of this
+/// machine and `localhost` are refused, but not a name that the proxy resolves to this machine.
+///
+/// **Names.** Names are looked up as the machine does, on up to twice 32 threads. Addresses are
+/// used for a minute, and for nine minutes more while they are looked up again. A delivery that
+/// needs no lookup never waits for a lookup. The addresses of a host are tried in turn, IPv4 and
+/// IPv6 side by side: the first for about half of `connect_timeout`, the next for about half of the
+/// remaining time.
+///
+/// **Headers.** Each POST has the headers `Routemaster-Batch`, `Routemaster-Attempt` and
+/// `Routemaster-Age` (milliseconds since the batch's first event was accepted), by which a receiver
+/// can recognise a repetition.
 ///
 /// Thread safety: all members may be called from any thread.
 class HttpTransport final : public Transport {
 public:
-    /// Throws `Failure` when `check` fails, or when libcurl cannot be set up.
+    /// Throws `Failure` if `check` fails, or if libcurl cannot be set up.
     explicit HttpTransport(HttpTransportOptions options = {});
 
     /// Cancels the deliveries under way.
@@ -90,9 +97,9 @@ public:
     [[nodiscard]] bool serves(std::string_view callback) const override;
     void deliver(Delivery delivery, DeliveryDone done) override;
 
-    /// Also when the process has no descriptor left for another connection. A transport that breaks
-    /// inside rebuilds itself, at most once a second; deliveries under way then fail as
-    /// `unavailable`, and later ones wait.
+    /// Also reports when the process has no file descriptor left for another connection. After an
+    /// internal error the transport rebuilds itself, at most once a second; deliveries under way
+    /// then fail as `unavailable`, and later deliveries wait.
     [[nodiscard]] std::optional<std::string> trouble() const override;
 
     [[nodiscard]] SpareThread* spare_thread() override;

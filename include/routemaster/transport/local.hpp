@@ -1,5 +1,5 @@
 /// @file
-/// Delivers batches to callbacks in this process.
+/// `LocalTransport`: delivers batches to callbacks in this process.
 
 #pragma once
 
@@ -18,33 +18,34 @@ namespace routemaster {
 
 /// Settings of a `LocalTransport`.
 struct LocalTransportOptions {
-    /// Callbacks that run at once. Those of one subscriber do so only if its `max_in_flight` allows
-    /// it. 0: callbacks run inside `deliver`, on the thread that polls the dispatcher. With a
-    /// manual clock that makes a test of a handler deterministic.
+    /// How many callbacks run at once. Callbacks of one subscriber run at once only if its
+    /// `max_in_flight` allows it. 0: callbacks run inside `deliver`, on the thread that polls the
+    /// dispatcher. Together with a manual clock, tests of a handler are then deterministic.
     std::size_t threads = 1;
 };
 
-/// Calls the callback that a `local:` subscriber has in this process. A callback that returns
-/// succeeds, one that throws fails, for good if it throws `Reject`. Without a callback the delivery
-/// fails too, so batches wait until the program registers one.
+/// Calls the callbacks of subscribers with a `local:` callback in this process. The delivery
+/// succeeds if the callback returns, and fails if the callback throws; the failure is permanent if
+/// the exception is a `Reject`. If this process has registered no callback with the name, the
+/// delivery fails, too, and the batch waits until the program registers a callback.
 ///
 /// Thread safety: all members may be called from any thread. Callbacks run on threads of the
 /// transport, if it has any.
 class LocalTransport final : public Transport {
 public:
-    /// `callbacks` must outlive it.
+    /// `callbacks` must outlive the transport.
     explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {});
 
-    /// Waits for running callbacks; cancels those that have not begun.
+    /// Waits for running callbacks; cancels deliveries whose callback has not begun.
     ~LocalTransport() override;
 
     [[nodiscard]] bool serves(std::string_view callback) const override;
-    /// The callbacks that are named in this process now.
+    /// The names of the callbacks that are registered in this process now.
     [[nodiscard]] std::vector<std::string> destinations() const override;
     void attach() override;
     void deliver(Delivery delivery, DeliveryDone done) override;
 
-    /// A callback that has begun cannot be withdrawn.
+    /// Returns false while the callback for the batch is running.
     [[nodiscard]] bool withdraw(const Uid& batch) override;
 
 private:
