@@ -1,5 +1,5 @@
 /// @file
-/// A store that loses requests and replies, as a network does.
+/// `FaultyStore`: a store that loses requests and replies, as a network does.
 
 #pragma once
 
@@ -18,43 +18,44 @@
 
 namespace routemaster::testing {
 
-/// The fate of one submission, with all its steps.
+/// The fault of one submission, with all its steps.
 enum class Fault {
     none,
-    lost_request,  ///< Nothing is performed; every step returns `unavailable`.
-    lost_reply,    ///< Everything is performed; every step returns `timed_out`.
+    lost_request,  ///< No step is performed; every step returns `unavailable`.
+    lost_reply,    ///< All steps are performed; every step returns `timed_out`.
 };
 
-/// Random faults of a `FaultyStore`. The sum must not exceed 1.
+/// Random faults of a `FaultyStore`. The sum of the probabilities must not exceed 1.
 struct FaultOptions {
     std::uint64_t seed = 1;
     double lost_requests = 0;  ///< Probability, 0 to 1.
     double lost_replies = 0;   ///< Probability, 0 to 1.
 };
 
-/// Forwards submissions to another store, and loses some: first as scripted, then at random. Which
-/// ones are lost depends only on the script, the seed and the order of the submissions.
+/// Forwards submissions to another store, and loses some of them: first as scripted, then at
+/// random. The lost submissions depend only on the script, the seed and the order of the
+/// submissions.
 ///
-/// Thread safety: as the store behind it, which must outlive it.
+/// Thread safety: as safe as the next store, which must outlive this store.
 class FaultyStore final : public ForwardingStore {
 public:
     explicit FaultyStore(Store& next, FaultOptions options = {})
         : ForwardingStore{next}, options_{options}, random_{options.seed} {}
 
-    /// Sets the fate of the next submissions, one each, after those set before.
+    /// Sets the faults of the next submissions, one each, after the faults already scripted.
     void script(const std::vector<Fault>& faults) {
         const std::lock_guard lock{mutex_};
         script_.insert(script_.end(), faults.begin(), faults.end());
     }
 
-    /// From now on, fails at random as `options` say, and restarts the random sequence.
+    /// Sets the random faults from now on, and restarts the random sequence.
     void disturb(FaultOptions options) {
         const std::lock_guard lock{mutex_};
         options_ = options;
         random_ = Random{options.seed};
     }
 
-    /// How many submissions had that fault so far.
+    /// The number of submissions with this fault so far.
     [[nodiscard]] std::size_t count(Fault fault) const {
         const std::lock_guard lock{mutex_};
         return counts_[static_cast<std::size_t>(fault)];
@@ -97,7 +98,7 @@ private:
         return fault;
     }
 
-    mutable std::mutex mutex_;  // Guards the rest.
+    mutable std::mutex mutex_;  // Guards the members below.
     std::deque<Fault> script_;
     FaultOptions options_;
     Random random_;

@@ -3,10 +3,10 @@
 ///
 ///     rm::testing::JobTester jobs{{.queues = {"mail"}}};
 ///     jobs.pool().handle("welcome", [&](rm::JobContext& job) { ... });
-///     sign_up("ada", jobs.store());              // What is tested pushes jobs.
+///     sign_up("ada", jobs.store());              // The code under test pushes jobs.
 ///     CHECK(jobs.pushed("welcome").size() == 1);
-///     jobs.drain();                              // Runs them.
-///     jobs.advance(std::chrono::hours{1});       // And what falls due in the next hour, in order.
+///     jobs.drain();                              // Runs the jobs.
+///     jobs.advance(std::chrono::hours{1});       // Runs the jobs due in the next hour, in order.
 
 #pragma once
 
@@ -34,20 +34,21 @@
 
 namespace routemaster::testing {
 
-/// A store in memory, a clock that stands still, and a pool without threads, which does nothing but
-/// in `drain` and `advance`. So a test sees first what was pushed, and then what it led to.
+/// A store in memory, a manual clock, and a pool without threads, which works only inside `drain`
+/// and `advance`. A test can therefore inspect the pushes before the jobs run.
 ///
-/// Handlers fail, are retried and end as in any pool; asynchronous ones report as they like. A job
-/// without a handler stays in its queue, counted as `unhandled` in the pool's status. What follows
-/// from a job (`JobContext::push`) is pushed when its handler has succeeded. Callbacks of a batch
-/// (`JobBatches`) run when its last job has ended, and recurring jobs (`RecurringJobs`) at their
-/// ticks, missed ones as they say; of these two only what is triggered is `pushed`.
+/// Handlers fail, are retried and end as in any pool; asynchronous handlers may report at any time.
+/// A job without a handler stays in its queue, counted as `unhandled` in the pool's status.
+/// Follow-ups of a job (`JobContext::push`) are pushed when its handler has succeeded. Callbacks of
+/// a batch (`JobBatches`) run when its last job has ended. Recurring jobs (`RecurringJobs`) run at
+/// their ticks; `CatchUp` applies to missed ticks. `pushed` contains no callbacks, and only
+/// triggered recurring jobs.
 ///
 /// Thread safety: one thread at a time.
 class JobTester {
 public:
-    /// Of `options` the clock, threads, seed, and the intervals at which a pool looks and is heard
-    /// of are replaced. Throws as `WorkerPool` does.
+    /// Replaces the clock, threads, seed, and the intervals of polls and heartbeats in `options`.
+    /// Throws as `WorkerPool` does.
     explicit JobTester(WorkerPoolOptions options)
         : store_{*this},
           scheduler_{store_, {look_interval}},
@@ -55,21 +56,21 @@ public:
     JobTester(const JobTester&) = delete;
     JobTester& operator=(const JobTester&) = delete;
 
-    /// For what is tested.
+    /// The store for the code under test.
     [[nodiscard]] Store& store() noexcept { return store_; }
-    /// For what is tested, so that it has the same time.
+    /// The clock for the code under test.
     [[nodiscard]] ManualClock& clock() noexcept { return clock_; }
-    /// Needs the handlers before the first `drain`.
+    /// The pool. Declare its handlers before the first `drain`.
     [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
-    /// One of its queues, on its clock.
+    /// A queue of the store, with the manual clock.
     [[nodiscard]] JobQueue queue(std::string name) { return {store_, std::move(name), clock_}; }
 
-    /// From now on, each push also does what `drain` does before it returns, except those inside a
-    /// handler, which follow when that has ended. False: pushes wait again.
+    /// True: from now on, each push drains the queues before it returns; a push inside a handler is
+    /// drained after the handler. False: jobs wait for `drain` again.
     void run_at_once(bool at_once) noexcept { at_once_ = at_once; }
 
-    /// Runs all jobs that are due, and those that they push, until none is. Returns how many
-    /// attempts ended.
+    /// Runs all due jobs, and the jobs that they push, until no job is due. Returns the number of
+    /// attempts that ended.
     std::size_t drain() {
         const auto before = ended();
         draining_ = true;
@@ -79,8 +80,8 @@ public:
         return ended() - before;
     }
 
-    /// Lets `span` pass: runs what falls due meanwhile, each at its time, as `drain` does. Returns
-    /// how many attempts ended.
+    /// Advances the clock by `span`, and runs each job at its due time, as `drain` does. Returns
+    /// the number of attempts that ended.
     std::size_t advance(Duration span) {
         const auto end = saturating_add(clock_.now(), span);
         auto attempts = drain();
@@ -91,7 +92,7 @@ public:
         return attempts;
     }
 
-    /// The pushes so far, in order: all, or those of jobs of a name.
+    /// The pushes so far, in order: all, or the pushes of jobs with a name.
     [[nodiscard]] std::vector<PushedJob> pushed(std::string_view name = {}) const {
         std::vector<PushedJob> found;
         for (const auto& each : pushed_) {
@@ -100,7 +101,7 @@ public:
         return found;
     }
 
-    /// Those of jobs of a name with these arguments.
+    /// The pushes so far of jobs with this name and these arguments.
     [[nodiscard]] std::vector<PushedJob> pushed(std::string_view name,
                                                 const Value::Array& arguments) const {
         auto found = pushed(name);
@@ -108,7 +109,7 @@ public:
         return found;
     }
 
-    /// Those of a job of the program's own type.
+    /// The pushes so far of a job of the program's own type.
     template <TypedJob T>
     [[nodiscard]] std::vector<PushedJob> pushed(const T& job) const {
         return pushed(std::string_view{T::name}, job.encode());
@@ -118,7 +119,7 @@ public:
     void forget_pushed() noexcept { pushed_.clear(); }
 
 private:
-    /// Notes what is pushed.
+    /// Records the pushes.
     class Recorder final : public ForwardingStore {
     public:
         explicit Recorder(JobTester& tester) : ForwardingStore{tester.memory_}, tester_{tester} {}
@@ -139,7 +140,7 @@ private:
         JobTester& tester_;
     };
 
-    /// Nothing is missed without looking, and each look costs `advance` a turn.
+    /// Long, since no wake-up is lost here, and each poll costs `advance` an iteration.
     static constexpr Duration look_interval{60'000};
 
     static WorkerPoolOptions alone(WorkerPoolOptions options, const Clock& clock) {
@@ -151,7 +152,7 @@ private:
         return options;
     }
 
-    /// Both, as each may have something for the other. Returns when the first comes again.
+    /// Polls both, since each may have made work for the other. Returns the earlier next poll.
     TimePoint poll() { return (std::min)(scheduler_.poll(clock_.now()), pool_.poll(clock_.now())); }
 
     /// Whether the step may have put a job into a queue.
@@ -160,7 +161,7 @@ private:
         if (const auto* push = std::get_if<PushJob>(&step)) {
             return note(*push, std::get<Pushed>(*outcome));
         }
-        // These may end a batch, and push its callbacks, which are not noted.
+        // These steps may end a batch and push its callbacks, which are not recorded.
         if (std::holds_alternative<CloseJobBatch>(step) ||
             std::holds_alternative<DeleteJob>(step) || std::holds_alternative<CancelJob>(step)) {
             return true;

@@ -1,5 +1,5 @@
 /// @file
-/// What a `JobTester` notes of a push.
+/// `PushedJob`: a push recorded by a `JobTester`.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct PushedJob {
     std::string queue;
     Job job;
     JobOptions options;
-    TimePoint run_at;  ///< When it was to run: that of the push, if at once.
+    TimePoint run_at;  ///< The due time of the job; for an immediate job, the time of the push.
     JobId id = 0;
 };
 

@@ -1,5 +1,6 @@
 /// @file
-/// A transport for tests: records deliveries, and completes them as the test says.
+/// `ScriptedTransport`: a transport for tests, which records deliveries and completes them as the
+/// test demands.
 
 #pragma once
 
@@ -22,13 +23,13 @@
 
 namespace routemaster::testing {
 
-/// Serves every callback. While the script lasts, deliveries are completed inside `deliver`; after
-/// that, they stay under way until `answer`.
+/// Serves every callback. While the script lasts, deliveries are completed inside `deliver`. After
+/// the script, deliveries are under way until the test calls `answer`.
 ///
 /// Thread safety: all members may be called from any thread.
 class ScriptedTransport final : public Transport {
 public:
-    /// Sets the outcomes of the next deliveries, one each, in order.
+    /// Sets the results of the next deliveries, in order.
     void script(std::vector<Result<void>> answers) {
         const std::lock_guard lock{mutex_};
         for (auto& answer : answers) script_.push_back(std::move(answer));
@@ -36,7 +37,8 @@ public:
 
     [[nodiscard]] bool serves(std::string_view) const override { return true; }
 
-    /// Names callbacks in the process that it stands for, beside all URLs.
+    /// Sets the names of the callbacks in the process that the transport can reach, besides all
+    /// URLs.
     void reach(std::vector<std::string> callbacks) {
         const std::lock_guard lock{mutex_};
         destinations_ = std::move(callbacks);
@@ -63,7 +65,8 @@ public:
         done({*std::move(scripted), 0});
     }
 
-    /// Completes the delivery that has been under way for longest. False when there is none.
+    /// Completes the delivery that has been under way for longest. False if no delivery is under
+    /// way.
     bool answer(Result<void> outcome, bool permanent = false) {
         DeliveryDone done;
         {
@@ -76,7 +79,7 @@ public:
         return true;
     }
 
-    /// Completes the delivery that began last. False when none is under way.
+    /// Completes the delivery that began last. False if no delivery is under way.
     bool answer_last(Result<void> outcome) {
         DeliveryDone done;
         {
@@ -89,7 +92,7 @@ public:
         return true;
     }
 
-    /// With true, `withdraw` fails; by default it succeeds.
+    /// True: `withdraw` fails while a delivery is under way. False, the default: it succeeds.
     void refuse_withdrawal(bool refuses) {
         const std::lock_guard lock{mutex_};
         refuses_withdrawal_ = refuses;
@@ -111,13 +114,13 @@ public:
         return trouble_;
     }
 
-    /// Everything ever passed to `deliver`, in order.
+    /// All deliveries so far, in order.
     [[nodiscard]] std::vector<Delivery> deliveries() const {
         const std::lock_guard lock{mutex_};
         return deliveries_;
     }
 
-    /// Deliveries that wait for `answer`.
+    /// The number of deliveries that wait for `answer`.
     [[nodiscard]] std::size_t under_way() const {
         const std::lock_guard lock{mutex_};
         return under_way_.size();
@@ -133,7 +136,7 @@ public:
     }
 
 private:
-    mutable std::mutex mutex_;  // Guards the rest.
+    mutable std::mutex mutex_;  // Guards the members below.
     std::deque<Result<void>> script_;
     std::deque<DeliveryDone> under_way_;
     std::vector<Delivery> deliveries_;

@@ -1,15 +1,15 @@
 /// @file
-/// The guarantees of every store, as a list of cases that depends on no test framework.
+/// The guarantees of every store, as a list of test cases that depends on no test framework.
 ///
-///     for (const auto& one : routemaster::testing::store_conformance()) {
-///         one.run({[] { return std::make_unique<MyStore>(); }});  // throws when it fails
+///     for (const auto& test : routemaster::testing::store_conformance()) {
+///         test.run({[] { return std::make_unique<MyStore>(); }});  // Throws if the test fails.
 ///     }
 ///
-/// The cases pass the time to every step, need no server and no clock, and hold for stores that
-/// complete steps inside `submit` as well as on a thread of their own. What happens when a process
-/// dies is for each store's own tests.
+/// The cases pass the time to every step, and need no server and no clock. Stores may complete
+/// steps inside `submit`, or on their own thread. The cases do not test crashes of processes; each
+/// store needs its own tests for crashes.
 ///
-/// They are compiled: link `routemaster::conformance`.
+/// The cases are compiled: link `routemaster::conformance`.
 
 #pragma once
 
@@ -25,15 +25,15 @@
 
 namespace routemaster::testing {
 
-/// How conforming stores may differ. The defaults are those of a store in this process.
+/// Permitted differences between conforming stores. The defaults fit a store in this process.
 struct StoreTraits {
-    /// Makes the counters include all steps performed so far; called before they are read. Empty:
-    /// they always do.
+    /// Called before counters are read: makes the counters include all steps so far. Empty: the
+    /// counters always do.
     std::function<void(Store&)> flush_counters{};
 
     Duration timeout{20'000};          ///< Real time within which a wake-up must arrive.
-    std::uint64_t seed = 1;            ///< Of the random walk.
-    std::uint32_t walk_steps = 5'000;  ///< Length of the random walk.
+    std::uint64_t seed = 1;            ///< The seed of the random walk.
+    std::uint32_t walk_steps = 5'000;  ///< The length of the random walk, in steps.
 };
 
 /// Opens an empty store. Called once for each case, which destroys the store at its end.
@@ -45,23 +45,24 @@ struct StoreFixture {
     StoreTraits traits{};
 };
 
-/// One guarantee that every store gives.
+/// A test case for one guarantee of every store.
 struct StoreCase {
     std::string name;  ///< A sentence.
 
-    /// Returns when the guarantee holds; throws `ConformanceFailure`, or the `Failure` of a step,
-    /// when it does not.
+    /// Returns if the guarantee is met. Else throws `ConformanceFailure`, or the `Failure` of a
+    /// step.
     std::function<void(const StoreFixture&)> run;
 };
 
-/// A broken guarantee. Its text names the place in the suite, the compared value, what was
-/// expected, and what was found.
+/// A broken guarantee. The text contains the place in the suite, the name of the compared value,
+/// the expected value, and the actual value.
 class ConformanceFailure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// All cases. Their names are unique; each opens a store of its own, so they run in any order.
+/// All cases. The names are unique. Each case opens its own store, and so the cases may run in any
+/// order.
 [[nodiscard]] std::vector<StoreCase> store_conformance();
 
 }  // namespace routemaster::testing
