@@ -35,16 +35,16 @@ struct ActionRunnerOptions {
 };
 
 /// Performs the actions of a store's timers (`ActionTimers`). Several runners may share a store,
-/// also from several processes; the runners take turns, as listeners do. The service runs one
-/// runner. A program that uses a store without the service adds a `Runner`:
+/// also from several processes; the runners take turns, as listeners do. The service has a runner.
+/// A program without the service creates a runner, and a `Runner` to poll it:
 ///
 ///     routemaster::ActionRunner actions{store};
 ///     routemaster::Runner running{actions};
 ///
-/// Each action is taken at least once and performed once. The step that performs the action also
-/// confirms the firing, and does nothing unless the firing still waits for its confirmation. A
-/// crash or a lost reply therefore neither repeats nor drops an action. No action is performed
-/// before its time.
+/// A due timer that a runner has taken is a *firing*. Each action is taken at least once and
+/// performed once: an atomic step of the store performs the action and confirms the firing, and
+/// does nothing unless the firing still waits for its confirmation. A crash or a lost reply
+/// therefore neither repeats nor drops an action. No action is performed before its time.
 ///
 /// Thread safety: `status` and `trouble` may be called from any thread. For the rest, see `Active`.
 class ActionRunner final : public Active {

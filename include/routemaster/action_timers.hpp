@@ -29,15 +29,15 @@
 namespace routemaster {
 
 /// The timers of a store that perform an action. They are in the namespace `action_space`. An
-/// `ActionRunner`, in any process, performs the action in the step that confirms the timer. After a
-/// crash at any point, either the timer exists and its action has not happened, or the action has
-/// happened and the timer is gone.
+/// `ActionRunner`, in any process, performs the action in the atomic step that also confirms the
+/// timer. After a crash at any point, either the timer exists and its action has not happened, or
+/// the action has happened and the timer is gone.
 ///
 /// If the store cannot perform an action now, for example because the store is full, the action is
-/// repeated until it succeeds. If the store refuses an action for good, the timer becomes DEAD and
-/// keeps the reason. This happens when the topic belongs to another publisher, when the subscriber
-/// is gone, and when the batch of a push does not exist or has ended. `dead` lists DEAD timers;
-/// `repost_dead` makes them PENDING again.
+/// repeated until it succeeds. If the store refuses an action for good, the timer becomes DEAD: it
+/// fires no more, and is kept with the reason. This happens when the topic belongs to another
+/// publisher, when the subscriber is gone, and when the batch of a push does not exist or has
+/// ended. `dead` lists DEAD timers; `repost_dead` makes them PENDING again.
 ///
 /// In all other respects these are ordinary timers: each call works as in `Delayer`. The payload of
 /// a timer is its action, which `timer_action` decodes.
@@ -60,9 +60,9 @@ public:
               std::function<void(Result<PostedTimer>)> done);
 
     /// Adds a recurring action to the store, or changes the recurring job of this name. At each
-    /// tick a `RecurringScheduler` posts a timer with the action, due at the tick; see
-    /// `Delayer::cron`. While the store cannot perform the action of a tick, the timer of the tick
-    /// stays, and the following ticks post no timer unless `overlap` is set. `invalid` as for
+    /// tick of the schedule a `RecurringScheduler` posts a timer with the action, due at the tick;
+    /// see `Delayer::cron`. While the store cannot perform the action of a tick, the timer of the
+    /// tick stays, and the following ticks post no timer unless `overlap` is set. `invalid` as for
     /// `post` and for `RecurringJobs::put`.
     Result<void> cron(std::string name, std::string expression, const TimerAction& action,
                       RecurringActionOptions options = {});

@@ -26,8 +26,8 @@ struct AdmissionControlOptions {
 
 /// A store in front of another store, for publishers to use: the alternative to `Autodrop`. While
 /// the store behind is above its high mark, publications and pushes return `unavailable` (503 over
-/// HTTP), and no accepted data is ever lost. All other steps pass, so deliveries free space. Below
-/// the low mark, publications and pushes are accepted again.
+/// HTTP), and no accepted data is ever lost. All remaining operations pass, and deliveries free
+/// space. Below the low mark, publications and pushes are accepted again.
 ///
 /// This object measures the used space once per interval, and adds the bytes accepted since the
 /// last measurement. The use therefore exceeds the high mark only by the copies of accepted events

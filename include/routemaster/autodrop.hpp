@@ -31,7 +31,7 @@ struct AutodropOptions {
 ///
 /// If no batch is left to drop, other data fills the space. `Autodrop` then logs one error, and
 /// measures again after the interval. `Autodrop` also waits for an interval after the store refused
-/// a step.
+/// an operation.
 ///
 /// Several `Autodrop` objects may share a store. Each of them may drop up to 100 batches more than
 /// necessary.
@@ -48,8 +48,8 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets a step under way finish, and drops nothing more. A drop that the store has begun is
-    /// logged even if it ends after `deadline`, unless the store does not reply within 5 s after
+    /// Lets an operation under way finish, and drops nothing more. A drop that the store has begun
+    /// is logged even if it ends after `deadline`, unless the store does not reply within 5 s after
     /// `deadline`.
     void close(TimePoint deadline) override;
 

@@ -5,6 +5,9 @@
 ///                                                       │    ▲
 ///                                     failed for good   ▼    │  redeliver
 ///                                                    batch: DEAD ──dropped──► gone
+///
+/// A batch is full with `Subscription::max_events` events or `batch_bytes_max` bytes. A batch is
+/// stale when its delivery begins, `Subscription::timeout` after its first event.
 
 #pragma once
 

@@ -3,6 +3,8 @@
 ///
 ///              publish              seal (full or stale)
 ///     event ───────────► batch: CURRENT ───────────────► batch: READY ──► delivered | dropped
+///
+/// For the states of a batch, see batch.hpp.
 
 #pragma once
 

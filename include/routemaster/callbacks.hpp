@@ -29,7 +29,8 @@ template <class Handler>
 concept HandlesBatches = std::is_invocable_v<Handler&, const Batch&>;
 
 /// The callbacks of a process, by the tokens of their subscribers. Callbacks live as long as the
-/// process: after a restart the program registers them again, and receives the batches that waited.
+/// process: after a restart the program registers its callbacks again, and receives the waiting
+/// batches.
 ///
 /// A `DeliveryWorker`, or a polled `Dispatcher` with a `LocalTransport`, calls the callbacks. If
 /// neither exists, one warning is logged: when an event is published 10 s or more after the first
@@ -47,7 +48,7 @@ public:
     /// Sets the callback of a subscriber, in place of an earlier callback.
     void set(const std::string& token, BatchHandler handler);
 
-    /// Removes the callback of a subscriber. If the callback is running, it runs to its end.
+    /// Removes the callback of a subscriber. A running callback runs to its end.
     void remove(const std::string& token);
 
     /// The callback of a subscriber; null when none is registered.

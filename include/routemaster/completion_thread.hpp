@@ -1,5 +1,6 @@
 /// @file
-/// `CompletionThread`: marks a thread on which a store calls completions.
+/// `CompletionThread`: marks a thread on which a store calls completions, which receive its
+/// replies.
 
 #pragma once
 
@@ -7,8 +8,7 @@ namespace routemaster {
 
 /// For authors of stores: a thread that calls completions keeps a `CompletionThread` object as long
 /// as the thread runs. On a marked thread, blocking calls (`perform`, `perform_all`, and all calls
-/// built on them) return `invalid`, because they would wait for a reply that only this thread can
-/// deliver.
+/// built on them) return `invalid`, because only this thread could deliver their replies.
 ///
 /// Thread safety: each object is used only by the thread that created it.
 class CompletionThread {

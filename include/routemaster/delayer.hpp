@@ -37,17 +37,17 @@ struct PostTimer;
 /// One namespace of timers. Several `Delayer` objects and listeners, also in several processes, may
 /// share a namespace. The listeners take turns.
 ///
-/// A posted timer is as durable as its store promises. When due, and never earlier, a timer is
-/// handed to one listener. Without retries a timer is handed out at most once. With retries it
-/// fires again until a listener confirms it, up to `retries_max` more times. A timer that is never
+/// A posted timer is as durable as its store promises. When due, and never earlier, a timer fires:
+/// it is handed to one listener. Without retries a timer fires at most once. With retries it fires
+/// again until a listener confirms it, up to `retries_max` more times. A timer that is never
 /// confirmed then becomes DEAD and is kept: see `dead`.
 ///
 /// The payload is any value that JSON can carry, of at most `timer_bytes_max` bytes; else
 /// `invalid`. Every call returns `invalid` when the namespace does not satisfy `is_timer_name`, or
 /// an id does not satisfy `check_timer_id`. `ActionTimers` reserves the namespace `action_space`.
 ///
-/// Due times refer to the wall clock. A negative delay means now; a longer delay than to
-/// `due_at_max` ends there. Any instant passed must be from 1970 to `due_at_max`, else `invalid`.
+/// Due times refer to the wall clock. A negative delay means now; a delay beyond `due_at_max` ends
+/// there. An instant passed to a call must be from 1970 to `due_at_max`, else `invalid`.
 ///
 /// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
@@ -83,9 +83,9 @@ public:
     // --- Recurring ------------------------------------------------------------------------------
 
     /// Adds a recurring timer to the store, or changes the recurring job of this name. At each tick
-    /// a `RecurringScheduler` posts a timer into this namespace, due at the tick. `RecurringJobs`
-    /// lists, pauses, resumes, triggers and removes recurring timers, and explains the rules.
-    /// Recurring timers and recurring jobs share one list of names.
+    /// of the schedule a `RecurringScheduler` posts a timer into this namespace, due at the tick.
+    /// `RecurringJobs` lists, pauses, resumes, triggers and removes recurring timers, and explains
+    /// the rules. Recurring timers and recurring jobs share one list of names.
     ///
     /// The id of the timer is `recurring:` and the name. By default a tick keeps a PENDING or FIRED
     /// timer with this id, and replaces a DEAD timer. With `overlap` each tick posts a separate
@@ -125,9 +125,9 @@ public:
                  std::optional<std::int64_t> firing,
                  std::function<void(Result<TimerConfirmed>)> done);
 
-    /// Confirms a firing and performs its follow-ups (jobs, events, timers) in one step: all of
-    /// them, or nothing. Returns `unknown` when this firing waits for no confirmation. Also returns
-    /// the errors of `CompleteTimer`. Handlers of listeners use `TimerContext` instead.
+    /// Confirms a firing and performs its follow-ups (jobs, events, timers) in one atomic step.
+    /// Returns `unknown` when this firing waits for no confirmation. Also returns the errors of
+    /// `CompleteTimer`. Handlers of listeners use `TimerContext` instead.
     Result<TimerConfirmed> complete(std::string id, std::uint32_t retries, FollowUps follow_ups,
                                     std::optional<std::int64_t> firing = {});
     void complete(std::string id, std::uint32_t retries, FollowUps follow_ups,

@@ -43,8 +43,8 @@ struct DeliveryWorkerOptions {
     /// Threads that run the callbacks of the bus, and so the number of callbacks that run at once.
     /// At least 1, else the constructor throws `Failure`.
     std::size_t callback_threads = 1;
-    /// The most deliveries under way at once. One subscriber gets no more than its fair share. At
-    /// least 1, else the constructor throws `Failure`.
+    /// The most deliveries under way at once. One subscriber gets no more than its fair share: see
+    /// `Dispatcher`. At least 1, else the constructor throws `Failure`.
     std::uint32_t in_flight_max = DispatcherOptions{}.in_flight_max;
     HealthOptions health{};
     /// Other workers that are silent for this long count as dead; see `DispatcherOptions`.

@@ -1,9 +1,9 @@
 /// @file
-/// `Dispatcher`: takes delivery jobs, hands their batches to a transport, and settles them.
+/// `Dispatcher`: takes delivery jobs, hands their batches to a transport, and settles the jobs.
 ///
 ///     acquire ──► begin ──► deliver ──► settle (delivered: gone │ failed: again after a wait, or
 ///                   │                                            DEAD)
-///                   └─ throttled: nacked │ vanished: ended
+///                   └─ subscriber must wait: job is returned │ subscriber is gone: job is ended
 
 #pragma once
 
@@ -30,7 +30,8 @@ struct DispatcherOptions {
     /// A batch goes to the first transport that serves its callback. The transports must outlive
     /// the dispatcher.
     std::vector<Transport*> transports{};
-    /// The most deliveries under way at once. One subscriber gets no more than its fair share.
+    /// The most deliveries under way at once. One subscriber gets no more than its fair share: see
+    /// `Dispatcher`.
     std::uint32_t in_flight_max = 1'024;
     HealthOptions health{};
     // The next three durations must be from 1 ms to a day.
@@ -57,12 +58,12 @@ struct DispatcherOptions {
 /// (`Subscription::attempts_max` or `age_max`), the batch becomes DEAD at the limit, which is
 /// logged. After a crash, or when a lease was lost, a batch may arrive twice.
 ///
-/// An eighth of `in_flight_max` is a reserve. A subscriber begins with at most 16 deliveries under
-/// way, and may have more after successes, up to eight times the number that is free outside the
-/// reserve. A single subscriber gets about three quarters of `in_flight_max`; more subscribers get
-/// a smaller share each. The reserve is for the first delivery of a subscriber. But while unhealthy
-/// subscribers (below full health) use everything outside the reserve, the reserve is closed to
-/// unhealthy subscribers.
+/// **Fair shares.** An eighth of `in_flight_max` is a reserve, for the first delivery of each
+/// subscriber. Outside the reserve, a subscriber begins with at most 16 deliveries under way, and
+/// may have more after successes, up to eight times the number of free deliveries. A single
+/// subscriber gets about three quarters of `in_flight_max`; more subscribers get a smaller share
+/// each. While unhealthy subscribers (below full health) use everything outside the reserve, the
+/// reserve is closed to unhealthy subscribers.
 ///
 /// Thread safety: `in_flight` and `trouble` may be called from any thread. For the rest, see
 /// `Active`.

@@ -1,5 +1,5 @@
 /// @file
-/// An event: a notice that something happened to the thing at a URL.
+/// An event: a notice about the thing at a URL.
 
 #pragma once
 
@@ -45,7 +45,7 @@ enum class EventType {
     return std::nullopt;
 }
 
-/// An event as publishers publish it and subscribers receive it.
+/// An event, published by a publisher and received by subscribers.
 struct Event {
     std::string topic;         ///< See `is_topic_name`.
     Required<EventType> type;  ///< Required; there is no default.
@@ -57,7 +57,7 @@ struct Event {
     friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// Rules for events that a bus may add to the general rules.
+/// Event rules of a bus, in addition to the general rules.
 struct EventRules {
     TopicRule topics = TopicRule::any;
     /// With `any`, an event with data may lack a URL.

@@ -1,6 +1,6 @@
 /// @file
-/// `FollowUps`: jobs, events and timers that a store adds in the step that ends a job, or confirms
-/// a timer.
+/// `FollowUps`: jobs, events and timers that a store adds in the atomic step of ending a job, or of
+/// confirming a timer.
 
 #pragma once
 
@@ -25,24 +25,23 @@
 namespace routemaster {
 
 /// The follow-ups of one job, or of one firing of a timer: pushes, then publications, then timers,
-/// each in the order of their addition. The store performs the follow-ups in the step that removes
-/// the job as done, or the timer as confirmed, or not at all. See `CompleteJob` and
-/// `CompleteTimer`.
+/// each in the order of their addition. The store performs the follow-ups when it removes the job
+/// as done, or the timer as confirmed, in one atomic step. See `CompleteJob` and `CompleteTimer`.
 ///
 /// Thread safety: a plain value; concurrent reads are safe.
 class FollowUps {
 public:
-    /// Adds a push, as `JobQueue::push` would make it at `now`. `invalid`, without a change, for a
-    /// push that `JobQueue::push` would refuse, for a push with an idempotency key or with `after`,
-    /// and beyond `follow_ups_max` or `follow_up_bytes_max`.
+    /// Adds a push, as from `JobQueue::push` at `now`. `invalid`, without a change, for a push that
+    /// `JobQueue::push` would refuse, for a push with an idempotency key or with `after`, and
+    /// beyond `follow_ups_max` or `follow_up_bytes_max`.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options,
                       TimePoint now);
 
-    /// Adds a publication, as a `Bus` or a `Publisher` would make it at `now`. `invalid` as for
-    /// `push`. Only the store can check the publisher's right to the topic, when the job is done.
+    /// Adds a publication, as from a `Bus` or a `Publisher` at `now`. `invalid` as for `push`. Only
+    /// the store can check the publisher's right to the topic, when the job is done.
     Result<void> publish(const Event& event, const PublicationOptions& options, TimePoint now);
 
-    /// Adds a timer, as `Delayer::post` would post it, and returns its id. `invalid` as for `push`.
+    /// Adds a timer, as from `Delayer::post`, and returns its id. `invalid` as for `push`.
     Result<std::string> post(const std::string& space, const Value& payload, TimePoint at,
                              TimerOptions options);
 

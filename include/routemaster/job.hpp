@@ -7,6 +7,9 @@
 ///                 │  └───── nack, release, fail (run at) ────────┘ │ └─ fail for good ──► BURIED
 ///                 └─────────── scrub (its worker died) ────────────┘                        │
 ///                                             └───────────────────────── kick ──────────────┘
+///
+/// A BURIED job failed too often, or for good. The queue keeps BURIED jobs until they are kicked,
+/// which makes them READY again, or deleted.
 
 #pragma once
 
@@ -57,8 +60,8 @@ inline constexpr std::int32_t priority_max = 100;
 /// The worth of a level of priority. READY jobs are acquired in the order of their due times, minus
 /// this duration for each level of priority. A job thus goes before jobs of the next lower priority
 /// that fell due up to this duration earlier, and after jobs with a longer wait. Every job runs in
-/// the end, whatever is pushed. If a queue keeps up, its jobs wait for seconds, and a single level
-/// puts a job before all of them; 100 levels equal 100 minutes of backlog.
+/// the end, whatever is pushed. If the workers of a queue keep up, jobs wait for seconds, and a
+/// single level puts a job before all of them; 100 levels equal 100 minutes of backlog.
 inline constexpr Duration priority_step{60'000};
 
 /// Longest name of an ordering group of jobs, in bytes.
@@ -135,10 +138,12 @@ struct AttemptOptions {
 
 /// The right of a worker to run a job, until the worker settles the job or counts as dead.
 struct Lease {
-    std::string queue;        ///< Must satisfy `is_queue_name`, else steps return `invalid`.
-    std::string job;          ///< The encoded job.
-    Uid worker;               ///< The worker that has the lease.
-    std::uint64_t fence = 0;  ///< Grows with each acquisition of a job of the store.
+    std::string queue;  ///< Must satisfy `is_queue_name`, else steps return `invalid`.
+    std::string job;    ///< The encoded job.
+    Uid worker;         ///< The worker that has the lease.
+    /// Grows with each acquisition of a job of the store. Distinguishes this lease from earlier
+    /// leases of the job.
+    std::uint64_t fence = 0;
 
     // Set by the store at the acquisition. Steps that settle the lease compare `id`, unless it is
     // 0, and ignore `attempt` and `options`.

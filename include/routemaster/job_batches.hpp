@@ -1,5 +1,6 @@
 /// @file
-/// `JobBatches`: many jobs with common progress counts, and callbacks that are pushed at their end.
+/// `JobBatches`: batches of many jobs, with counts of their progress, and callbacks that are pushed
+/// at their end.
 
 #pragma once
 

@@ -84,9 +84,9 @@ public:
 
     // --- Follow-ups -----------------------------------------------------------------------------
     //
-    // Jobs, events and timers that the store adds in the step that removes this job as done. After
-    // any crash, all of them exist or none. When the attempt fails or is released, or its lease is
-    // lost, its follow-ups are dropped. The next attempt begins without follow-ups.
+    // Jobs, events and timers that the store adds in the atomic step that removes this job as done.
+    // After any crash, all of them exist or none. When the attempt fails or is released, or its
+    // lease is lost, its follow-ups are dropped. The next attempt begins without follow-ups.
     //
     // A malformed follow-up is `invalid` here. An error that shows only when the job is done (the
     // topic belongs to another publisher) makes the attempt fail. While the store is full, the job

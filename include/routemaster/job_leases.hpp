@@ -77,7 +77,7 @@ struct LeaseRequest {
     /// gets any job. Empty: not known. At most `profile_names_max` names of 1 to
     /// `profile_name_bytes_max` bytes.
     std::vector<std::string> handlers{};
-    /// Becomes true when the client is gone, so that it gets no job. Null: not known.
+    /// Becomes true when the client is gone: the request then gets no job. Null: not known.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };
 
@@ -123,15 +123,16 @@ struct AttemptEnd {
 /// its own heartbeats (`extend`) only as often as its lease time demands.
 ///
 /// **One worker at a time.** A lease ends when its time is over without a message from its worker.
-/// The attempt has then failed, and the job runs again at once on another worker. The fence ensures
-/// that a slow worker changes nothing any more (`lease_lost`). Very many leases that are over at
-/// once end in chunks of `job_slice_bytes_max` bytes of jobs, one after another; each lease lasts
-/// until its chunk ends. If the process of this object dies, its leases end like those of a
-/// `WorkerPool`: within 5 s by default, if another worker or `JobLeases` is alive.
+/// The attempt has then failed, and the job runs again at once on another worker. The fence
+/// (`Lease::fence`) ensures that a slow worker changes nothing any more (`lease_lost`). Very many
+/// leases that are over at once end in chunks of `job_slice_bytes_max` bytes of jobs, one after
+/// another; each lease lasts until its chunk ends. If the process of this object dies, its leases
+/// end like those of a `WorkerPool`: within 5 s by default, if another worker or `JobLeases` is
+/// alive.
 ///
 /// **Waiting.** A waiting request takes some memory and no thread. Each newly READY job wakes one
 /// request. The requests for a queue are served in their order. A client that is known to be gone
-/// gets no job. A job that was leased for a client that turns out to be gone is released.
+/// gets no job. A job leased for a client that turns out to be gone is released.
 ///
 /// **The timeout of a job** (`PushOptions::timeout`) counts from its lease, and no extension goes
 /// beyond the timeout.

@@ -68,10 +68,10 @@ public:
         push(to_job(job), options, std::move(done));
     }
 
-    /// Pushes jobs in order, in one trip, and returns each result. In a file, pushes of up to
-    /// `row_bytes_max` bytes share one commit: after a crash all of them exist, or none. On Redis,
-    /// pushes beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt (`timed_out`) may
-    /// be pushed again.
+    /// Pushes jobs in order, in one trip, and returns each result. In an embedded store, pushes of
+    /// up to `row_bytes_max` bytes share one commit: after a crash all of them exist, or none. On
+    /// Redis, pushes beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt
+    /// (`timed_out`) may be pushed again.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);
@@ -123,8 +123,8 @@ public:
 
     /// Makes a BURIED job READY: its attempts begin anew, and its errors stay. A SCHEDULED job
     /// falls due now, unless it waits for other jobs. Returns 1, or 0 when nothing was changed. In
-    /// a file, a job whose last attempt was cut off by the end of its process is READY until a
-    /// worker looks for dead workers.
+    /// an embedded store, a job whose last attempt was cut off by the end of the process is READY
+    /// until a worker looks for dead workers.
     Result<std::uint64_t> kick(JobId id);
     void kick(JobId id, std::function<void(Result<std::uint64_t>)> done);
 

@@ -38,8 +38,8 @@ struct JobError {
 inline constexpr const char* unreported_error = "the attempt ended without a report";
 
 /// A job with at least this many attempts that ended without a report may be the cause of its
-/// workers' deaths. The job then waits before its next attempt, and is isolated from similar jobs.
-/// See `AcquireJobs` and `ScrubWorkers`.
+/// workers' deaths. The job then waits before its next attempt, and the workers of a process run
+/// only one such job at a time. See `AcquireJobs` and `ScrubWorkers`.
 inline constexpr std::uint32_t isolated_deaths = 2;
 
 /// How many attempts ended without a report since the job was pushed or kicked, computed from its
@@ -67,8 +67,8 @@ struct JobStatus {
     std::optional<Uid> worker{};     ///< Set if PENDING.
     bool cancelled = false;          ///< The job is dropped unless its attempt succeeds.
     std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
-    /// When the job first failed after it was pushed or kicked. Set only if the time of its
-    /// failures is limited (`RetryPolicy::time_max`).
+    /// When the job first failed after it was pushed or kicked. Set only if a retry policy limits
+    /// how long the job may go on failing (`RetryPolicy::time_max`).
     std::optional<TimePoint> failing_since{};
     /// The ids of the jobs for which this job waits. Only if SCHEDULED; `run_at` may then have
     /// passed.
