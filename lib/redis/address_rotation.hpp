@@ -14,8 +14,8 @@
 
 namespace routemaster::redis {
 
-/// Rounds through addresses. Addresses suggested during a round are tried before the rest; nothing
-/// is tried twice in a round.
+/// Rounds through addresses. Addresses suggested during a round are tried before the rest. No
+/// address is tried twice in a round.
 ///
 /// Thread safety: one thread.
 class AddressRotation {
@@ -23,7 +23,7 @@ public:
     /// `seeds` are part of every round.
     explicit AddressRotation(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
 
-    /// Begins a round: `first` in its order, then the seeds, the preferred one first.
+    /// Begins a round: `first` in its order, then the seeds, beginning with the preferred one.
     void begin(std::vector<RedisAddress> first) {
         tried_.clear();
         suggested_ = 0;
@@ -33,13 +33,13 @@ public:
         }
     }
 
-    /// Further rounds begin with this seed, if it is one.
+    /// Further rounds begin with this address, if it is a seed.
     void prefer(const RedisAddress& seed) {
         const auto at = std::find(seeds_.begin(), seeds_.end(), seed);
         if (at != seeds_.end()) first_seed_ = static_cast<std::size_t>(at - seeds_.begin());
     }
 
-    /// Adds an address that a server or sentinel named, a few times a round at most.
+    /// Adds an address named by a server or sentinel, at most `suggestions_max` per round.
     void suggest(RedisAddress address) {
         if (suggested_++ < suggestions_max) ahead_.push_front(std::move(address));
     }

@@ -11,13 +11,13 @@
 
 namespace routemaster::redis {
 
-/// Pauses that double from 50 ms to 2 s. Each is a random value between half of that and all of it,
-/// so that many clients of one server do not come back all at once.
+/// Pauses that double from 50 ms to 2 s. Each pause is random, between half of its length and the
+/// full length, so the clients of a server do not all reconnect at once.
 class Backoff {
 public:
     explicit Backoff(std::uint64_t seed) : random_{seed} {}
 
-    /// The pause before the next attempt.
+    /// Returns the pause before the next attempt.
     [[nodiscard]] Duration next() {
         const auto whole = pause_;
         pause_ = std::min(2 * pause_, pause_max);

@@ -1,5 +1,5 @@
 /// @file
-/// One run of a script: its arguments, and the callback for its result.
+/// A call: one run of a script, with its arguments and the callback for its result.
 
 #pragma once
 
@@ -22,15 +22,15 @@ struct FreeReply {
     void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
 };
 
-/// A reply of the server. Never one of type REDIS_REPLY_ERROR: those become an `Error`.
+/// A reply of the server. Never of type REDIS_REPLY_ERROR: an error reply becomes an `Error`.
 using ServerReply = std::unique_ptr<redisReply, FreeReply>;
 
-/// The result of a call: the reply; `unavailable` when the script certainly did not run;
-/// `timed_out` when it may have run; `invalid` when the script refused the call without changing
-/// anything; `corrupted` when the script failed on the data it found.
+/// The result of a call. The reply, or an error: `unavailable` when the script certainly did not
+/// run; `timed_out` when it may have run; `invalid` when the script refused the call and changed
+/// nothing; `corrupted` when the script failed on the data it found.
 using CallResult = Result<ServerReply>;
 
-/// The arguments of a command, encoded: RESP bulk strings, one after the other.
+/// The encoded arguments of a command: a sequence of RESP bulk strings.
 class Arguments {
 public:
     Arguments& add(std::string_view text) {
@@ -47,7 +47,8 @@ public:
         return add(std::string_view{digits, end});
     }
 
-    /// Adds those of a list behind the first `skipped`, of which it has that many at least.
+    /// Adds the arguments of `list` behind its first `skipped`. The list has at least `skipped`
+    /// arguments.
     void add_behind(const Arguments& list, std::size_t skipped) {
         std::string_view rest = list.encoded_;
         for (std::size_t i = 0; i < skipped; ++i) {
@@ -60,20 +61,20 @@ public:
         count_ += list.count_ - skipped;
     }
 
-    /// What is added from here on is the call's own; what stands before, those that travel together
-    /// have in common.
+    /// Ends the common arguments, which calls must share to join. Arguments added from here on
+    /// belong to this call alone.
     Arguments& begin_own() {
         own_at_ = encoded_.size();
         own_count_ = count_;
         return *this;
     }
-    /// Whether both have the same in common.
+    /// Whether the common arguments of both are equal.
     [[nodiscard]] bool shares_with(const Arguments& other) const noexcept {
         return own_count_ == other.own_count_ &&
                std::string_view{encoded_}.substr(0, own_at_) ==
                    std::string_view{other.encoded_}.substr(0, other.own_at_);
     }
-    /// Adds what is the other's own.
+    /// Adds the arguments of `other` that are not common.
     void add_own_of(const Arguments& other) {
         encoded_.append(other.encoded_, other.own_at_);
         count_ += other.count_ - other.own_count_;
@@ -85,21 +86,21 @@ public:
 private:
     std::string encoded_;
     std::size_t count_ = 0;
-    std::size_t own_at_ = 0;     ///< Where in `encoded_` the call's own ones begin.
-    std::size_t own_count_ = 0;  ///< How many stand before them.
+    std::size_t own_at_ = 0;     ///< Where in `encoded_` the arguments of this call alone begin.
+    std::size_t own_count_ = 0;  ///< The number of common arguments.
 };
 
-/// A script to run, and its arguments: the number of keys, the keys, the rest.
+/// A script to run, with its arguments: the number of keys, the keys, the rest.
 struct Call {
     const Script* script = nullptr;  ///< Must outlive the call.
     Arguments arguments{};
-    /// Called once: from the link's thread, or inside `send` when the call is refused at once. Must
+    /// Called once, from the link's thread, or inside `send` when the call is refused at once. Must
     /// not block.
     std::function<void(CallResult)> done;
-    /// Runs several such calls, one after the other, if they can travel together; see `join`. Must
-    /// outlive the call.
+    /// The script that runs several calls of this kind in order, if they can join; see `join`. Must
+    /// outlive the call. Null when the call cannot join.
     const Script* joint = nullptr;
-    std::size_t joined = 1;  ///< How many calls it stands for.
+    std::size_t joined = 1;  ///< The number of calls joined in this one.
 };
 
 }  // namespace routemaster::redis

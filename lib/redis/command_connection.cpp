@@ -9,7 +9,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// How often the server is asked for the time, which also shows that it is alive.
+/// How often the server is asked for the time. The reply also shows that the server is alive.
 constexpr Duration time_interval{10'000};
 constexpr int redirects_max = 5;
 
@@ -159,7 +159,7 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
             return;
         case Kind::reconnect: drain(error_reply.error); break;
         case Kind::report:
-            // This does not pass by itself, and the operator who can correct it reads the log.
+            // A missing permission is permanent, and the operator who can add it reads the log.
             if (text_of(reply).starts_with("NOPERM") && !std::exchange(permission_logged_, true)) {
                 context_.log(LogLevel::error,
                              to_text(address()) + ": " + error_reply.error.context());

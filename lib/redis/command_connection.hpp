@@ -30,8 +30,8 @@ struct PendingCall {
     std::uint64_t number = 0;  ///< In the order of `Link::send`.
     Instant deadline;
     bool loaded_again = false;   ///< The server did not know the script.
-    bool with_source = false;    ///< Nor did it after that.
-    std::uint8_t redirects = 0;  ///< How often a server redirected it.
+    bool with_source = false;    ///< The server did not know it after loading either.
+    std::uint8_t redirects = 0;  ///< How often a server redirected the call.
 };
 
 /// A call whose result is known and not yet reported.
@@ -43,14 +43,15 @@ struct FinishedCall {
 
     std::function<void(CallResult)> done;
     CallResult result;
-    std::size_t joined;  ///< How many calls it stands for.
+    std::size_t joined;  ///< The number of calls joined in this one.
 };
 
-/// Sends calls to one server and matches replies with them. It calls nobody back: it leaves results
-/// and calls to be retried in `Output`.
+/// Sends calls to one server and matches replies with calls. Makes no callbacks: results and calls
+/// to be retried are left in `Output`.
 ///
-/// It loads a script into the server right before the first call of it, as most programs use few of
-/// the scripts. Nobody waits for the reply: when the script cannot be loaded, the call says why.
+/// Loads a script into the server directly before the first call of the script, as most programs
+/// use few scripts. The reply to the load is ignored: when the script cannot be loaded, the call
+/// reports the error.
 ///
 ///     connecting ──► ready ──► draining ──► lost
 ///
@@ -60,47 +61,48 @@ public:
     enum class State {
         connecting,  ///< Dialing, handshaking, or measuring the clock.
         ready,       ///< Accepts calls.
-        draining,    ///< Accepts no more, and waits for the replies to those it accepted.
+        draining,    ///< Accepts no more calls, and waits for outstanding replies.
         lost,        ///< Has ended.
     };
 
-    /// Results of calls since it was last emptied.
+    /// The results since the output was last emptied.
     struct Output {
         std::vector<FinishedCall> finished;
-        std::deque<PendingCall> retries;  ///< To be sent again, before all others.
-        bool slot_moving = false;         ///< Some of them because their slot is being moved.
+        std::deque<PendingCall> retries;  ///< Calls to be sent again, before all other calls.
+        bool slot_moving = false;         ///< Some retries wait because their slot is being moved.
     };
 
     CommandConnection(const RedisAddress& address, LinkContext& context, Instant now);
 
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why it is draining or lost.
+    /// Why the connection is draining or lost.
     [[nodiscard]] const Error& reason() const noexcept { return reason_; }
-    /// Where to connect instead: the server that owns the slot now, or the master of this replica.
+    /// The server to connect to instead: the present owner of the slot, or the master of this
+    /// replica.
     [[nodiscard]] const std::optional<RedisAddress>& redirect() const noexcept { return redirect_; }
 
-    /// Whether it can take a call now.
+    /// Whether the connection accepts a call now.
     [[nodiscard]] bool is_open() const noexcept {
         return state_ == State::ready && connection_.unsent() < unsent_max;
     }
     /// Whether no replies are outstanding.
     [[nodiscard]] bool is_idle() const noexcept { return sent_.empty(); }
 
-    /// Accepts a call; `flush` sends it.
+    /// Accepts a call; `flush` sends the call.
     void send(PendingCall pending, Instant now);
     void flush() { connection_.flush(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
     /// Continues as far as possible without waiting.
     void work(const PollSet& polled, Instant now);
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
-    /// Accepts no more calls, and ends when those it accepted have their replies.
+    /// Accepts no more calls, and ends after all outstanding replies have arrived.
     void drain(const Error& reason);
-    /// Ends it: calls that the server may have received are in doubt, the rest are to be sent
-    /// again.
+    /// Ends the connection. Calls that the server may have received are in doubt; the rest are to
+    /// be sent again.
     void lose(Error reason);
 
     [[nodiscard]] Output& output() noexcept { return output_; }
@@ -110,8 +112,8 @@ private:
     struct Sent {
         enum class Kind : std::uint8_t { call, load, time };
         Kind kind;
-        std::uint64_t end;    ///< Of its bytes in the write buffer.
-        PendingCall pending;  ///< For a call. Its `done` is empty once it timed out.
+        std::uint64_t end;    ///< Where its bytes end, counted as in `Connection::appended`.
+        PendingCall pending;  ///< For a call. Its `done` is empty once the call timed out.
     };
 
     void load(const Script& script);
@@ -124,18 +126,19 @@ private:
     void expire(Instant now);
     [[nodiscard]] bool is_owed() const noexcept { return !sent_.empty() || (greeted_ && !agreed_); }
 
-    static constexpr std::size_t unsent_max = 1U << 20U;  ///< Bytes; further calls wait unencoded.
+    static constexpr std::size_t unsent_max = 1U << 20U;  ///< In bytes. Further calls wait
+                                                          ///< unencoded.
 
     LinkContext& context_;
     Connection connection_;
     Handshake handshake_;
     State state_ = State::connecting;
     bool greeted_ = false;  ///< The handshake was sent.
-    bool agreed_ = false;   ///< The server replied to it.
+    bool agreed_ = false;   ///< The handshake is complete.
     Error reason_{Errc::unavailable, "not connected yet"};
     std::optional<RedisAddress> redirect_;
     std::unordered_set<const Script*> loaded_;
-    bool permission_logged_ = false;  ///< That a permission is missing.
+    bool permission_logged_ = false;  ///< A missing permission was logged.
     std::deque<Sent> sent_;
     std::size_t expired_ = 0;            ///< Calls at the front that were reported as timed out.
     Instant silent_since_ = no_instant;  ///< Since when a reply is outstanding and nothing arrived.

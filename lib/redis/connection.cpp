@@ -63,8 +63,7 @@ void Connection::flush() {
     forget_sent();
 }
 
-/// Removes sent bytes, so that the buffer does not grow for ever under a load that never empties
-/// it.
+/// Removes sent bytes. Otherwise the buffer would grow for ever under a load that never empties it.
 void Connection::forget_sent() {
     if (unsent() > 0 && begin_ < std::max(kept_max, unsent())) return;
     write_buffer_.erase(0, begin_);

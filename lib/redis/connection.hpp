@@ -1,5 +1,5 @@
 /// @file
-/// One connection to a server: commands out, replies in.
+/// One connection to a server: sends commands and receives replies.
 
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace routemaster::redis {
 
-/// Dials, then sends and receives bytes without blocking, until it is lost. It collects bytes to
-/// send and sends them with as few system calls as possible.
+/// Dials, then sends and receives bytes without blocking, until the connection is lost. Sends
+/// collected bytes with as few system calls as possible.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class Connection {
@@ -35,28 +35,26 @@ public:
 
     [[nodiscard]] const RedisAddress& address() const noexcept { return address_; }
     [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr && !lost_; }
-    /// Why it ended; nothing until it has.
+    /// Why the connection was lost; empty before.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return lost_; }
-    /// Ends it, unless it has ended.
+    /// Ends the connection. Does nothing when the connection is lost already.
     void lose(Error reason);
 
     void watch(PollSet& polled) const;
 
-    /// Continues dialing, or else reads a bounded amount of what has arrived, and calls `got` with
-    /// each reply.
+    /// Continues dialing, or reads a bounded amount of data and calls `got` with each reply.
     template <class Got>
     void work(const PollSet& polled, Instant now, Got got) {
         if (dial_) return dial(polled, now);
         if (lost_ || (!more_ && polled.ready(stream_->descriptor()) == 0)) return;
-        // A reply larger than this takes several turns, so that other work is done in between.
+        // A reply larger than this takes several iterations, with further work in between.
         more_ = true;
         for (int reads = 0; reads < reads_max && more_; ++reads) {
             auto fresh = read();
             more_ = fresh.size() == buffer_.size();
             while (!fresh.empty() && !lost_) {
-                // The reader moves its unread bytes after each kilobyte it has read, so it gets
-                // small slices.
-                // small slices.
+                // The reader moves its unread bytes after each kilobyte read, so its chunks are
+                // small.
                 const auto slice = fresh.substr(0, slice_size);
                 fresh.remove_prefix(slice.size());
                 reader_.feed(slice);
@@ -65,30 +63,30 @@ public:
         }
     }
 
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const {
         if (dial_) return dial_->due();
         return more_ && !lost_ ? Instant::min() : no_instant;
     }
 
-    /// The next `flush` sends what is appended here.
+    /// The buffer for bytes to send. The next `flush` sends them.
     [[nodiscard]] std::string& write_buffer() noexcept { return write_buffer_; }
-    /// How many bytes were appended so far.
+    /// The number of bytes appended so far.
     [[nodiscard]] std::uint64_t appended() const noexcept { return sent_ + unsent(); }
-    /// How many of them the server may have received.
+    /// The number of bytes sent, which the server may have received.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
-    /// How many it cannot have received.
+    /// The number of bytes not sent yet.
     [[nodiscard]] std::size_t unsent() const noexcept { return write_buffer_.size() - begin_; }
 
-    /// Sends what can be sent without waiting. The next `work` reports errors, after it has read
-    /// what the server sent before.
+    /// Sends bytes without waiting. The next `work` reports errors, after reading all data sent
+    /// before by the server.
     void flush();
 
 private:
     static constexpr std::size_t buffer_size = 65'536;
     static constexpr std::size_t slice_size = 16'384;
     static constexpr int reads_max = 4;
-    static constexpr std::size_t kept_max = 4U << 20U;  ///< Bytes that an unused buffer keeps.
+    static constexpr std::size_t kept_max = 4U << 20U;  ///< The bytes that an unused buffer keeps.
 
     void dial(const PollSet& polled, Instant now);
     [[nodiscard]] std::string_view read();
@@ -101,7 +99,7 @@ private:
     std::optional<Error> lost_;
     std::optional<Error> write_failure_;
     std::string write_buffer_;
-    std::size_t begin_ = 0;  ///< How much of it was sent.
+    std::size_t begin_ = 0;  ///< The number of bytes in `write_buffer_` already sent.
     std::uint64_t sent_ = 0;
     bool blocked_ = false;  ///< The stream accepted no more.
     bool more_ = false;     ///< There may be more to read than `poll` reports.

@@ -7,7 +7,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// After a connection that lasted at least this long, the next attempt comes without a pause.
+/// After a connection that lasted at least this long, the next attempt begins without a pause.
 constexpr std::chrono::seconds stable_after{2};
 
 /// This many redirects in quick succession are followed without a pause.
@@ -69,7 +69,7 @@ std::unique_ptr<CommandConnection> Connector::work(const PollSet& polled, Instan
         case CommandConnection::State::lost: break;
     }
     const auto refused = std::move(candidate_);
-    // A replica's address for its master counts less than that of the sentinels.
+    // The sentinels' address of the master takes precedence over that of a replica.
     if (refused->redirect() && !has_sentinels()) rotation_.suggest(*refused->redirect());
     failed(refused->address(), refused->reason(), now);
     return nullptr;

@@ -1,5 +1,5 @@
 /// @file
-/// Connects to the server, retrying until it succeeds.
+/// Connects to the server, and retries until a connection is ready.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace routemaster::redis {
 
-/// Tries the addresses in turn, or asks the sentinels in turn, until a handshake succeeds. Pauses
+/// Tries the addresses in order, or asks the sentinels in order, until a handshake succeeds. Pauses
 /// between rounds, longer each time. Logs each error once.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
@@ -30,17 +30,18 @@ public:
     /// `seed` is for the random pauses.
     Connector(LinkContext& context, std::uint64_t seed);
 
-    /// Starts again: with the redirect of the lost connection, then its address, then the others.
+    /// Starts again: first the redirect of the lost connection, then its address, then the
+    /// remaining addresses.
     void begin(const CommandConnection& lost, Instant now);
 
-    /// Further rounds begin with this address, if it is one of those in the options.
+    /// Further rounds begin with this address, if the options have it.
     void prefer(const RedisAddress& address) { rotation_.prefer(address); }
 
-    /// A ready connection, once there is one; after that it does nothing until `begin`.
+    /// Returns a ready connection, once there is one. Afterwards does nothing until `begin`.
     [[nodiscard]] std::unique_ptr<CommandConnection> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const;
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
     /// Why the last attempt failed.
@@ -62,12 +63,12 @@ private:
     bool connecting_ = true;
     Instant pause_until_ = Instant::min();  ///< No round before this.
     bool in_round_ = false;
-    std::vector<RedisAddress> first_;  ///< To be tried before the seeds.
+    std::vector<RedisAddress> first_;  ///< Addresses to be tried before the seeds.
     std::unique_ptr<SentinelInquiry> inquiry_;
     std::unique_ptr<CommandConnection> candidate_;
     Instant connected_at_ = Instant::min();
     int redirects_in_a_row_ = 0;    ///< In quick succession.
-    std::set<std::string> logged_;  ///< Since the last success.
+    std::set<std::string> logged_;  ///< Errors logged since the last success.
     Error last_error_{Errc::unavailable, "not connected yet"};
     bool all_invalid_ = true;  ///< In this round.
     bool permanent_failure_ = false;

@@ -9,9 +9,8 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Short, so that an absent host does not delay the next one for long. It also helps with the same
-/// host: a machine that comes back is reached by a new attempt sooner than by the kernel's
-/// retransmissions.
+/// Short, so an absent host does not delay the next one for long. It also helps with a single host:
+/// after a restart, a new attempt reaches the machine sooner than the kernel's retransmissions.
 constexpr Duration connect_timeout{2'000};
 
 constexpr auto no_handshake = "no reply to the TLS handshake; does the server expect TLS there?";
@@ -72,8 +71,8 @@ Dial::Outcome Dial::go_on(Instant now) {
         const auto connected = socket_->is_connected();
         if (!connected) return give_up(connected.error().context(), now);
         if (!*connected) return std::nullopt;
-        // A server without TLS awaits the end of a line, which a handshake does not have. Half of
-        // the timeout leaves whoever awaits the first connection the time to read the reason.
+        // A server without TLS waits for the end of a line, which a TLS handshake never sends. With
+        // half of the timeout, a caller that waits for the first connection still gets this reason.
         deadline_ = now + (options_.tls ? options_.timeout / 2 : options_.timeout);
         Socket socket = *std::exchange(socket_, std::nullopt);
         if (!options_.tls) return plain_stream(std::move(socket));

@@ -1,5 +1,5 @@
 /// @file
-/// From an address to an open stream.
+/// Opens a stream to an address.
 
 #pragma once
 
@@ -23,25 +23,25 @@ namespace routemaster::redis {
 
 /// Settings for all connections of a link.
 struct DialOptions {
-    /// For the lookup, and for what follows the connecting; half of it for the TLS handshake.
+    /// For the lookup, and for the exchange after connecting. The TLS handshake has half of it.
     Duration timeout{5'000};
     std::shared_ptr<const Tls> tls{};        ///< Null: no TLS.
     std::shared_ptr<detail::Waker> waker{};  ///< Woken when the lookup is done.
 };
 
-/// Looks up a name, tries its addresses one after the other, and agrees on TLS.
+/// Looks up a name, tries its addresses in order, and performs the TLS handshake.
 class Dial {
 public:
     Dial(RedisAddress address, const DialOptions& options, Instant now);
 
     void watch(PollSet& polled) const;
 
-    /// Continues as far as possible without waiting: the open stream, or why there is none; nothing
-    /// when it has to wait.
+    /// Continues as far as possible without waiting. Returns the open stream or an error; nothing
+    /// while waiting.
     [[nodiscard]] std::optional<Result<std::unique_ptr<Stream>>> work(const PollSet& polled,
                                                                       Instant now);
 
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const {
         return lookup_ && lookup_->result() ? Instant::min() : deadline_;
     }
@@ -59,7 +59,7 @@ private:
     std::optional<Lookup> lookup_;
     std::vector<SocketAddress> candidates_;
     std::size_t next_ = 0;
-    std::string why_;  ///< The last candidate failed because of this.
+    std::string why_;  ///< Why the last candidate failed.
     std::optional<Socket> socket_;
     std::unique_ptr<Stream> stream_;
 };

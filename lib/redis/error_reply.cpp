@@ -11,13 +11,13 @@ namespace routemaster::redis {
 
 namespace {
 
-/// First words of errors that pass. After the first write of a script Redis refuses none of its
-/// commands any more for the server's sake, so these leave nothing half done.
+/// First words of transient errors. After the first write of a script, Redis refuses no command of
+/// the script because of the server's state. These errors therefore leave nothing half done.
 constexpr std::array<std::string_view, 11> passing{
     "OOM",        "BUSY",   "CLUSTERDOWN", "TRYAGAIN",  "NOREPLICAS", "MISCONF",
     "UNKILLABLE", "NOPERM", "EXECABORT",   "WRONGPASS", "DENIED"};
 
-/// Errors that may end with a new connection, or another server.
+/// Errors that a new connection or another server may resolve.
 constexpr std::array<std::string_view, 4> wrong_server{"READONLY", "LOADING", "MASTERDOWN",
                                                        "NOAUTH"};
 
@@ -26,7 +26,7 @@ bool contains(const Words& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Where `MOVED 1234 host:port` points to. An empty host is the one that answered.
+/// The target of `MOVED 1234 host:port`. An empty host means `server`.
 std::optional<RedisAddress> target(std::string_view text, const RedisAddress& server) {
     const auto space = text.rfind(' ');
     const auto colon = text.rfind(':');
@@ -57,11 +57,11 @@ ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server) 
         if (!to) return {Kind::report, {Errc::unavailable, all}};
         return {Kind::moved, {Errc::unavailable, all}, *to};
     }
-    // ASK is for commands on one key. A script uses keys that may not have moved yet: where ASK
-    // sends it, it would find them absent. Our scripts reply MOVING when a key they need has moved.
+    // ASK is for commands on one key. At the target of ASK, a script would not find the keys that
+    // have not moved yet. The scripts of routemaster reply MOVING when a key has moved.
     if (word == "ASK" || word == "MOVING") return {Kind::slot_moving, {Errc::unavailable, all}};
     if (contains(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
-    // A missing permission in the middle of a script leaves the script half done.
+    // A missing permission in the middle of a script leaves the changes half done.
     const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;
     const bool passes = (contains(passing, word) && !is_inside) ||
                         text.starts_with("ERR max number of clients") ||

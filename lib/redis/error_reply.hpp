@@ -1,5 +1,5 @@
 /// @file
-/// The error replies of the server, and what to do about them.
+/// The error replies of the server, and how the link handles them.
 
 #pragma once
 
@@ -13,13 +13,13 @@ namespace routemaster::redis {
 
 /// An error reply to a call.
 struct ErrorReply {
-    /// How the link handles it.
+    /// How the link handles the error.
     enum class Kind : std::uint8_t {
         report,          ///< Reports it to the caller.
-        reconnect,       ///< Reports it, and reconnects: this server is not the right one.
-        unknown_script,  ///< Sends the call again with the script's source.
+        reconnect,       ///< Reports it, and reconnects: the server is not the right one.
+        unknown_script,  ///< Sends the call again, and the second time with the script's source.
         moved,           ///< Sends all calls to another server from now on.
-        slot_moving,     ///< Nothing was changed: sends the call again when the slot has moved.
+        slot_moving,     ///< Nothing was changed: repeats the call when the slot has moved.
     };
 
     Kind kind = Kind::report;
@@ -27,8 +27,8 @@ struct ErrorReply {
     RedisAddress to{};  ///< For `moved`.
 };
 
-/// Parses the text of an error reply from `server`, as Redis 7 words it: there, a script that is
-/// refused because of the server's state has changed nothing.
+/// Parses the text of an error reply from `server`, in the wording of Redis 7. When Redis 7 refuses
+/// a script because of the server's state, the script has changed nothing.
 [[nodiscard]] ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server);
 
 }  // namespace routemaster::redis

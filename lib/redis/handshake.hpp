@@ -1,5 +1,5 @@
 /// @file
-/// What a new connection first exchanges with the server.
+/// The first exchange of a new connection with the server.
 
 #pragma once
 
@@ -15,18 +15,17 @@
 
 namespace routemaster::redis {
 
-/// Authenticates, and checks the server: a master, new enough, that takes scripts, as one does not
-/// that reads its dataset still. All requests are sent together.
+/// Authenticates, and checks the server: a master, new enough, that accepts scripts. A server that
+/// is still loading its dataset accepts no scripts. All requests are sent together.
 ///
-/// A user with restricted permissions needs CLIENT SETNAME (a refusal is no failure), SELECT when
-/// there is a database to select, INFO, ROLE, SCRIPT LOAD and TIME.
+/// A user with restricted permissions needs SELECT when there is a database to select, INFO, ROLE,
+/// SCRIPT LOAD and TIME. CLIENT SETNAME may be refused.
 class Handshake {
 public:
     /// For a connection that carries calls.
     explicit Handshake(const RedisOptions& options);
 
-    /// For a connection that only has to authenticate. A sentinel may not need the servers'
-    /// password.
+    /// For a connection with authentication only. A sentinel may not require the servers' password.
     enum class Peer : std::uint8_t { server, sentinel };
     Handshake(const RedisOptions& options, Peer peer);
 
@@ -36,11 +35,11 @@ public:
     /// Appends the requests.
     void ask(std::string& out) const;
 
-    /// Takes the next reply. Returns nothing until the last one, or the reason when the server
-    /// cannot be used.
+    /// Takes the next reply. Returns nothing until the last reply; then success, or the reason why
+    /// the server cannot be used.
     [[nodiscard]] std::optional<Result<void>> take(const redisReply& reply);
 
-    /// The master of a server that was refused because it is a replica.
+    /// The master of a server that was refused as a replica.
     [[nodiscard]] const std::optional<RedisAddress>& master() const noexcept { return master_; }
 
 private:

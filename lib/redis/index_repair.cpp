@@ -12,7 +12,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// One listing, and the repair it may need. Lives as long as one of its calls is under way.
+/// A listing with its repair, if needed. Lives while one of its calls is under way.
 class Listing : public std::enable_shared_from_this<Listing> {
 public:
     Listing(const Call& call, Link& link, std::string_view prefix, std::string_view names)
@@ -58,7 +58,7 @@ private:
 }  // namespace
 
 const Script& index_repair_script() {
-    // Whoever looks for what fills the memory must get a list.
+    // `frees`, to run when the memory is full: a user may need a list to find the cause.
     static const Script script = compose("repair_index", ScriptKind::frees, {}, lua::repair_index);
     return script;
 }

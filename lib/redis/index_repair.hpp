@@ -1,5 +1,5 @@
 /// @file
-/// Listings of names: the server keeps an index of many names, which may be out of date.
+/// Listings of names. The server keeps an index of many names, which may be outdated.
 
 #pragma once
 
@@ -11,14 +11,15 @@
 
 namespace routemaster::redis {
 
-/// The script that repairs an index, to be loaded into a server. Thread safe.
+/// The script that repairs an index. Thread safe.
 [[nodiscard]] const Script& index_repair_script();
 
-/// Makes the call of such a step repair the index of `names` when its script replies that the index
-/// is out of date: in as many calls as it takes, each of which checks some 500 names. Then it
-/// repeats the listing, once, and returns the result of the repetition.
+/// Returns a call that also repairs the index of `names`, when the script of `call` reports an
+/// outdated index. The repair takes several calls of about 500 names each. Then the listing is
+/// repeated once, and `done` gets the result of the repetition.
 ///
-/// `call` must have its `done` set. `link` must outlive the call, which is sent like any other.
+/// `call` must have its `done` set. `link` must outlive the call. The caller sends the returned
+/// call.
 [[nodiscard]] Call with_index_repair(Call call, Link& link, std::string_view prefix,
                                      std::string_view names);
 

@@ -1,10 +1,10 @@
 /// @file
-/// Calls that travel together.
+/// Joint calls: several calls of one kind run as one script.
 ///
-/// Most of what a short script costs the server is not what it does, but that it is called: a
-/// command has to be parsed, its script looked up, its arguments made Lua's. And what it does takes
-/// a command each for a job, where the server has commands for many. So calls of one kind, on the
-/// same queue, that wait to be sent at the same time become one call of a script for several.
+/// A short script costs the server less time for its work than for being called: the server parses
+/// a command, looks the script up, and converts the arguments to Lua values. The script itself
+/// needs a command for each job where Redis has commands for many jobs. Therefore calls of one kind
+/// on one queue become a single call, if all wait to be sent.
 
 #pragma once
 
@@ -15,17 +15,17 @@
 
 namespace routemaster::redis {
 
-/// How many may travel together: few enough that others are hardly kept waiting.
+/// The maximum number of calls in a joint call: few enough to delay further calls only briefly.
 inline constexpr std::size_t joined_max = 128;
-/// The bytes of arguments beyond which no further call joins.
+/// No further call joins when the arguments have this many bytes.
 inline constexpr std::size_t joined_bytes_max = 64U << 10U;
 
-/// Whether the second can travel with the first, right behind it: one script runs both, and they
-/// have the same in common.
+/// Whether `next`, sent directly after `first`, can join `first`: both have one joint script and
+/// equal common arguments.
 [[nodiscard]] bool can_join(const Call& first, const Call& next) noexcept;
 
-/// One call for all of them, in their order. Its script replies a list, with what each would have
-/// got alone, which may be an error; any other outcome is that of each.
+/// Makes one call of all these calls, in their order. Its script replies a list with the reply of
+/// each call, possibly an error. When the joint call fails, each call gets its error.
 [[nodiscard]] Call join(Call first, std::vector<Call> further);
 
 }  // namespace routemaster::redis

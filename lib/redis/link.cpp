@@ -96,7 +96,7 @@ void Link::run() {
     end();
 }
 
-/// Moves new calls to those that wait for a connection. False when the loop must end.
+/// Moves new calls to `waiting_`. Returns false when the loop must end.
 bool Link::take_submitted(Instant now) {
     bool stopping = false;
     {
@@ -113,7 +113,7 @@ bool Link::take_submitted(Instant now) {
     return !stopping;
 }
 
-/// Sends as many waiting calls as the connection accepts, and fails those that waited too long.
+/// Sends as many waiting calls as the connection accepts, and fails calls that waited too long.
 void Link::flush(Instant now) {
     for (auto* queue : {&retries_, &waiting_}) {
         while (!queue->empty() && queue->front().deadline <= now) {
@@ -129,8 +129,7 @@ void Link::flush(Instant now) {
     if (connection_) connection_->flush();
 }
 
-/// Takes the first call of a queue that has one, together with those behind it that can travel with
-/// it.
+/// Takes the first call of a non-empty queue, joined with the following calls as far as possible.
 PendingCall Link::take_next(std::deque<PendingCall>& queue) {
     auto next = std::move(queue.front());
     queue.pop_front();
@@ -199,8 +198,8 @@ void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now)
     }
     context_.log(LogLevel::info, line);
     master_watch_.check();
-    // Listens on the server that receives the calls; and when one connection broke, the other may
-    // be broken without showing it.
+    // Listens on the server that receives the calls. Also, when one connection broke, both may be
+    // broken, perhaps without a visible error.
     listen(now);
     const std::lock_guard lock{mutex_};
     was_connected_ = true;
@@ -268,7 +267,7 @@ void Link::publish_status() {
     if (permanent_failure_) status_changed_.notify_all();
 }
 
-/// Milliseconds to sleep; from then on `send` has to wake the loop.
+/// Returns the milliseconds to sleep. From then on `send` has to wake the loop.
 int Link::poll_timeout(Instant now) {
     auto due = connector_.due();
     if (connection_) due = std::min({due, connection_->due(), master_watch_.due()});

@@ -1,6 +1,6 @@
 /// @file
-/// The link to a Redis server: one connection for the calls of all threads, one that listens to
-/// channels, and the thread that drives both.
+/// The link to a Redis server: one connection for the calls of all threads, one connection that
+/// listens to channels, and the thread that drives both.
 
 #pragma once
 
@@ -36,55 +36,54 @@
 
 namespace routemaster::redis {
 
-/// Runs scripts on the server that the options name, over one pipelined connection, and listens to
-/// channels over another. It reconnects by itself after any failure.
+/// Runs scripts on a server over one pipelined connection, and listens to channels over another
+/// connection. Reconnects automatically after any failure.
 ///
 ///     send ──► submitted_ ──► waiting_ ──► connection_ ──► finished_ ──► done
 ///                  any thread │ the link's thread from here on
 ///
-/// Calls are sent in the order of `send`, all that are waiting together, some of them as one call;
-/// see `join`. A call that was not yet
-/// sent when the connection broke waits for the next connection until its timeout (`unavailable`);
-/// one that was sent is in doubt (`timed_out`). Beyond `waiting_max` calls, a call fails as
-/// `unavailable` at once.
+/// Calls are sent in the order of `send`. All waiting calls are sent together, some of them as one
+/// call; see `join`. When the connection breaks, a call not yet sent waits for the next connection
+/// until its timeout (`unavailable`). A call that was sent is in doubt (`timed_out`). Beyond
+/// `waiting_max` calls, a call fails as `unavailable` at once.
 ///
 /// Thread safety: all public members may be called from any thread.
 class Link {
 public:
-    /// Starts to connect; does not wait for it. `heard` is called with each message of `channel`,
-    /// and with an empty text whenever messages may have been missed (the listening connection is
-    /// new); it must not block. So is `heard_further` with the name of each of `further_channels`
-    /// in which there was a message.
+    /// Starts to connect, without waiting for the connection. `heard` is called with each message
+    /// of `channel`, and with an empty text when messages may have been missed because the
+    /// listening connection is new. `heard_further` is called with the name of each of
+    /// `further_channels` that had a message. Neither callback may block.
     /// Throws `Failure`: `invalid` when the options are inconsistent.
     Link(RedisOptions options, std::string channel, std::function<void(std::string_view)> heard,
          std::function<void(const std::string&)> heard_further = {});
 
-    /// Completes waiting calls as `cancelled` and those in doubt as `timed_out`, and closes both
+    /// Completes waiting calls as `cancelled` and calls in doubt as `timed_out`, and closes both
     /// connections.
     ~Link();
 
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
-    /// Sends calls, one right after the other. They are moved from.
+    /// Sends the calls in their order, with no other calls between. The calls are moved from.
     void send(std::span<Call> calls);
 
-    /// What to add to the system clock's current time to get the server's. Zero when the two differ
-    /// by no more than the uncertainty of the measurement. Refreshed in the background; steps of
-    /// this machine's clock count at once.
+    /// Returns the difference between the server's clock and the system clock. Zero when the two
+    /// differ by no more than the uncertainty of the measurement. Refreshed in the background. A
+    /// step of this machine's clock counts at once.
     [[nodiscard]] Duration clock_offset() const { return context_.clock->offset(); }
 
-    /// The channels to listen to beside its own.
+    /// The channels to listen to besides the link's own channel.
     [[nodiscard]] const std::shared_ptr<WakeChannels>& further_channels() const noexcept {
         return further_channels_;
     }
 
-    /// Waits for the first connection: success once it is up, else why there is none yet.
+    /// Waits for the first connection. Returns success once connected, else the reason.
     [[nodiscard]] Result<void> wait_until_connected(Duration timeout);
 
 private:
-    // One turn of the loop reads what has arrived, reports results, sends what has accumulated with
-    // one system call, and sleeps when nothing is left to do.
+    // One iteration of the loop reads the arrived data, reports results, sends the accumulated
+    // calls with one system call, and sleeps when nothing is left to do.
     void run();
     void work(Instant now);
     void work_connection(Instant now);
@@ -106,15 +105,15 @@ private:
     LinkContext context_;
     const std::shared_ptr<WakeChannels> further_channels_;
     Channel channel_;
-    std::uint64_t calls_ = 0;          ///< How many were taken from `submitted_`.
-    std::deque<PendingCall> retries_;  ///< Sent before; to be sent first, in their order.
+    std::uint64_t calls_ = 0;          ///< The number of calls taken from `submitted_`.
+    std::deque<PendingCall> retries_;  ///< Calls sent before, to be sent first, in their order.
     std::deque<PendingCall> waiting_;  ///< Not sent yet; with `retries_` bounded by `waiting_max`.
-    bool slot_moving_ = false;  ///< Then one call at a time is sent, to find out when it has moved.
+    bool slot_moving_ = false;  ///< While true, single calls test whether the slot has moved.
     Instant send_due_ = Instant::min();  ///< Nothing is sent before this.
     std::vector<FinishedCall> finished_;
     std::vector<FinishedCall> reporting_;  ///< Swapped with `finished_`; keeps its memory.
     Connector connector_;
-    std::unique_ptr<CommandConnection> connection_;  ///< None while `connector_` works.
+    std::unique_ptr<CommandConnection> connection_;  ///< Null while `connector_` works.
     MasterWatch master_watch_;
     std::unique_ptr<Listener> listener_;
     Backoff listener_backoff_;
@@ -124,7 +123,7 @@ private:
     PollSet polled_;
     std::vector<Call> taken_;  ///< Swapped with `submitted_`; keeps its memory.
 
-    std::mutex mutex_;  ///< Guards what follows, up to the thread.
+    std::mutex mutex_;  ///< Guards the members from here to the thread.
     std::condition_variable status_changed_;
     std::vector<Call> submitted_;
     std::size_t unanswered_ = 0;  ///< Calls without a result yet.

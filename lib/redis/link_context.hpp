@@ -1,5 +1,5 @@
 /// @file
-/// What all parts of a link share.
+/// The shared data of the parts of a link.
 
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace routemaster::redis {
 
-/// The settings of a link, and the state its parts share. Outlives them.
+/// The settings of a link, and the state shared by its parts. Outlives the parts.
 struct LinkContext {
     RedisOptions options;
     DialOptions dial;
     std::unique_ptr<ServerClock> clock = std::make_unique<ServerClock>();
 
-    /// How long a connection may be idle before the server has to prove that it is alive: sooner
-    /// with a short timeout, but never at once.
+    /// How long a connection may be idle before the server has to prove that it is alive: three
+    /// timeouts, at least 2 s and at most `at_most`.
     [[nodiscard]] Duration idle_max(Duration at_most) const {
         return std::clamp(3 * options.timeout, Duration{2'000}, at_most);
     }

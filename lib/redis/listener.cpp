@@ -67,7 +67,7 @@ void Listener::subscribe() {
     append_command(connection_.write_buffer(), {"SUBSCRIBE", channel_.name});
 }
 
-/// Subscribes to the further channels that are new, and no longer to those that are gone.
+/// Subscribes to new further channels, and unsubscribes from removed ones.
 void Listener::follow_further(Instant now) {
     const auto version = channel_.further->version();
     if (version == version_) return;
@@ -77,7 +77,7 @@ void Listener::follow_further(Instant now) {
     bool asks = false;
     for (const auto& channel : wanted) {
         if (further_.contains(channel)) {
-            // It may have been given up and asked for again.
+            // The channel may have been removed and added again.
             channel_.further->begun(channel);
             continue;
         }

@@ -22,33 +22,33 @@ namespace routemaster::redis {
 /// The channel to listen to.
 struct Channel {
     std::string name;
-    /// Called with each message, and with an empty text when listening begins, because earlier
+    /// Called with each message. Called with an empty text when listening begins, because earlier
     /// messages may have been missed.
     std::function<void(std::string_view)> heard;
-    /// Others to listen to, if there are any; must outlive the listener.
+    /// Further channels to listen to, or null; must outlive the listener.
     WakeChannels* further = nullptr;
 };
 
-/// Subscribes to a channel, and to those that come and go beside it, and passes their messages on,
-/// until it is lost. It pings the server now and then, since a dead server is as silent as an idle
-/// one.
+/// Subscribes to a channel, and to further channels that change over time. Passes their messages on
+/// until the connection is lost. Pings the server at intervals, since a dead server is as silent as
+/// an idle one.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class Listener {
 public:
-    /// `context` and `channel` must outlive it.
+    /// `context` and `channel` must outlive the listener.
     Listener(const RedisAddress& address, const LinkContext& context, const Channel& channel,
              Handshake::Peer peer, Instant now);
 
     [[nodiscard]] bool is_listening() const noexcept { return stage_ == Stage::listening; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why it ended; nothing until it has.
+    /// Why the connection was lost; empty before.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return connection_.lost(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
     /// Continues as far as possible without waiting; calls `heard`.
     void work(const PollSet& polled, Instant now);
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
 private:
@@ -66,10 +66,10 @@ private:
     Handshake handshake_;
     Stage stage_ = Stage::dialing;
     Instant heard_at_;               ///< When the server last sent anything.
-    Instant asked_at_{};             ///< When it last got a request.
+    Instant asked_at_{};             ///< When the last request was sent.
     bool owed_ = false;              ///< A reply is outstanding.
-    std::set<std::string> further_;  ///< Those of the further channels that it subscribed to.
-    std::uint64_t version_ = 0;      ///< Of those.
+    std::set<std::string> further_;  ///< The further channels with a subscription.
+    std::uint64_t version_ = 0;      ///< The version of `further_`.
 };
 
 }  // namespace routemaster::redis

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the addresses of a name without keeping anybody waiting.
+/// Finds the addresses of a name without blocking.
 
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace routemaster::redis {
 
-/// One query to the system's resolver, which may block for long and cannot be cancelled: it runs on
-/// a thread of its own, which outlives this object if necessary.
+/// One query to the system's resolver. A query may block for long and cannot be cancelled. It runs
+/// on a separate thread, which may outlive this object.
 class Lookup {
 public:
-    /// Starts the query. The result for a numeric address is there at once. `waker` is called when
-    /// the result is there.
+    /// Starts the query. The result for a numeric address is available at once. `waker` is called
+    /// when the result is available.
     Lookup(const RedisAddress& address, std::shared_ptr<detail::Waker> waker);
 
     /// The addresses, at least one, or an error; nothing while the query runs.

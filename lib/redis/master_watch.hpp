@@ -19,9 +19,10 @@
 
 namespace routemaster::redis {
 
-/// A replaced master may accept calls for ten more seconds before it learns that, and loses all of
-/// them. So this listens to one of the sentinels, and asks it for the master whenever it announces
-/// a new one or an announcement may have been missed.
+/// Watches for a new master. A replaced master may accept calls for ten more seconds before it
+/// notices its replacement, and loses all these calls. Therefore the watch listens to one of the
+/// sentinels. The watch asks the sentinel for the master after each announcement, and whenever an
+/// announcement may have been missed.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class MasterWatch {
@@ -32,19 +33,19 @@ public:
     MasterWatch(const MasterWatch&) = delete;
     MasterWatch& operator=(const MasterWatch&) = delete;
 
-    /// Continues as far as possible without waiting. The master's address when it is not `master`.
-    /// Does nothing without sentinels.
+    /// Continues as far as possible without waiting. Returns the address of the master, if
+    /// different from `master`. Does nothing without sentinels.
     [[nodiscard]] std::optional<RedisAddress> work(const RedisAddress& master,
                                                    const PollSet& polled, Instant now);
 
-    /// Asks again at the next opportunity: whether a master that was just found is the right one.
+    /// Asks the sentinel again soon, to check a master just found.
     void check() { stirred_ = listener_ && listener_->is_listening(); }
 
-    /// The sentinel it listens to, or listened to last.
+    /// The sentinel that the watch listens to, or listened to last.
     [[nodiscard]] const RedisAddress& sentinel() const;
 
     void watch(PollSet& polled) const;
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
 private:
@@ -60,7 +61,8 @@ private:
     std::optional<SentinelInquiry> inquiry_;
     bool stirred_ = false;  ///< The sentinel has to be asked.
     Instant pause_until_ = Instant::min();
-    std::set<std::string> logged_;  ///< Since it last listened; a line for each sentinel's error.
+    std::set<std::string> logged_;  ///< Errors logged since the watch last listened: one line for
+                                    ///< each error of a sentinel.
 };
 
 }  // namespace routemaster::redis

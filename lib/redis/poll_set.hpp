@@ -9,25 +9,25 @@
 
 namespace routemaster::redis {
 
-/// The descriptors to wait for in one turn, and then their events. There are a handful, so that
-/// `poll` is cheaper than keeping an epoll set up to date.
+/// The descriptors to wait for in one iteration, and their events. With a handful of descriptors,
+/// `poll` is cheaper than updating an epoll set.
 class PollSet {
 public:
-    /// Begins the next turn.
+    /// Begins the next iteration.
     void clear() { descriptors_.clear(); }
 
     void add(int descriptor, short events) {
         descriptors_.push_back({.fd = descriptor, .events = events, .revents = 0});
     }
 
-    /// Sleeps until something happens or `milliseconds` are over (-1: never).
+    /// Sleeps until an event occurs, or for `milliseconds`; -1: without limit.
     void wait(int milliseconds) {
-        // An interrupted wait counts as one without events.
+        // An interrupted wait counts as a wait without events.
         if (::poll(descriptors_.data(), descriptors_.size(), milliseconds) < 0) clear();
     }
 
-    /// The events of the descriptor; 0 when there were none or it was not waited for. They may
-    /// belong to another descriptor that had the same number at the time.
+    /// The events of a descriptor; 0 without events, or when the descriptor was not waited for. The
+    /// events may belong to an earlier descriptor with this number.
     [[nodiscard]] short ready(int descriptor) const {
         for (const auto& polled : descriptors_) {
             if (polled.fd == descriptor) return polled.revents;

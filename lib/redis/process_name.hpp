@@ -1,5 +1,5 @@
 /// @file
-/// What tells this process from others.
+/// The name of this process.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::redis {
 
-/// A name that no other process has, not even one that was forked from this one.
+/// A name that no other process has, not even a fork of this process.
 [[nodiscard]] inline std::string process_name() {
     static const Uid uid{entropy(), entropy()};
     return std::string{uid.text()} + "-" + std::to_string(::getpid());

@@ -19,7 +19,7 @@
 namespace routemaster {
 namespace {
 
-/// Steps submitted together, until the last has its outcome.
+/// Steps submitted together, until the last one has its outcome.
 struct SubmittedSteps {
     std::vector<Outcome> outcomes;
     std::atomic<std::size_t> open;
@@ -99,7 +99,8 @@ Watch RedisStore::watch(const std::string& queue, std::function<void()> wake) {
     if (!channel) return watch;
     auto channels = impl_->link.further_channels();
     channels->add(*channel);
-    // Whoever has a turn among listeners to timers, but does not hear of it, is taken for gone.
+    // A listener to timers that does not hear its wake-up is declared gone, so `watch` waits until
+    // the server sends the messages of the channel.
     if (!CompletionThread::is_this()) {
         channels->wait_until_heard(*channel, impl_->options.timeout);
     }

@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::uint16_t sentinel_port = 26'379;
 
-/// The URL itself is not in the text: it may contain a password.
+/// The text omits the URL, which may contain a password.
 Error invalid(const std::string& why) { return {Errc::invalid, "Redis URL: " + why}; }
 
 std::string quoted(std::string_view text) { return "'" + std::string{text} + "'"; }
 
-/// Removes and returns the text before the first `mark`, or all of it.
+/// Removes and returns the text before the first `mark`, or the whole text.
 std::string_view take_until(std::string_view& text, char mark) {
     const auto at = text.find(mark);
     const auto head = text.substr(0, at);
@@ -38,7 +38,7 @@ std::optional<Number> number(std::string_view text) {
     return value;
 }
 
-/// The text without its percent-encoding; `what` names it in the error.
+/// Removes percent-encoding; `what` names the text in the error.
 Result<std::string> decoded(std::string_view text, std::string_view what) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -145,7 +145,7 @@ Result<void> parse_settings(std::string_view text, RedisOptions& options) {
     return {};
 }
 
-/// Parses what follows the hosts: the database, and before it the master of the sentinels.
+/// Parses the path behind the hosts: the master of the sentinels, then the database.
 Result<void> parse_path(std::string_view path, bool has_sentinels, RedisOptions& options) {
     if (has_sentinels) {
         auto master = decoded(take_until(path, '/'), "master");
@@ -207,7 +207,7 @@ bool cuts_a_password(std::string_view url) {
 
 Result<RedisOptions> parse_redis_url(std::string_view url) {
     auto options = parse_parts(url);
-    // The faulty part may then be a piece of the password, which no error may show.
+    // The faulty part may be a piece of the password, which no error may show.
     if (!options && cuts_a_password(url)) {
         return invalid("in a user and a password, write / as %2F and ? as %3F");
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Puts the call of one step together: its script, its key, and its arguments.
+/// Builds the call of one step: script, key and arguments.
 
 #pragma once
 
@@ -22,50 +22,51 @@
 
 namespace routemaster::redis {
 
-/// What all requests of a store have in common.
+/// The common data of all requests of a store.
 struct RequestContext {
     std::string_view prefix;
     bool mixed_fleet = false;
-    std::size_t event_data_max = 0;  ///< Read with `mixed_fleet`.
-    Duration timeout{0};             ///< After which a step is in doubt.
-    Duration clock_offset{0};        ///< From the caller's time to the server's.
+    std::size_t event_data_max = 0;  ///< Used with `mixed_fleet`.
+    Duration timeout{0};             ///< After this time a step is in doubt.
+    Duration clock_offset{0};        ///< Added to the caller's time to get the server's time.
     TimePoint now;                   ///< In the caller's time.
 };
 
-/// The argument by which scripts know the fleet: 1 when it is mixed, 2 for a prefix with a hash
-/// tag, which may be in a cluster, 3 for both, else 0.
+/// Returns the argument `fleet` of every script: 0, plus 1 for a mixed deployment, plus 2 for a
+/// prefix with a hash tag, which may be in a cluster.
 [[nodiscard]] constexpr int fleet_kind(std::string_view prefix, bool mixed_fleet) noexcept {
     return (mixed_fleet ? 1 : 0) + (prefix.find('{') != std::string_view::npos ? 2 : 0);
 }
 
-/// What a step asked for and its script does not repeat.
+/// Data of a step that is needed to read the reply of its script.
 struct AskedFor {
     std::string name{};  ///< Of a queue or a subscriber.
     Uid worker{};
-    std::string handler{};  ///< Of a job, or a callback.
+    std::string handler{};  ///< Of a job or a callback.
 };
 
-/// The call of one step, as it is made. Begin it with `on`.
+/// Builds the call of one step. Begin with `on` or `on_job`.
 class Request {
 public:
-    /// The script must outlive the call, the context the request.
+    /// The script must outlive the call, and the context must outlive the request.
     Request(const Script& script, const RequestContext& context) : context_{context} {
         call_.script = &script;
     }
 
-    /// The one key, and the arguments that every script has. The key says to which slot of a
-    /// cluster the call goes; the scripts derive all others from the prefix.
+    /// Adds the key and the arguments of every script. The key decides the slot of a cluster; the
+    /// scripts derive further keys from the prefix.
     Arguments& on(std::string_view key, std::string_view name = {});
 
-    /// The same for a script that begins with the lease of a delivery.
+    /// As above, for a script whose first arguments are the lease of a delivery.
     Arguments& on(const Lease& lease);
-    /// The same for one that begins with the lease of any job: its id comes last.
+    /// As above, for a script whose first arguments are the lease of any job, with its id at the
+    /// end.
     Arguments& on_job(const Lease& lease);
 
-    /// Further arguments.
+    /// The list of arguments, for adding further arguments.
     Arguments& arguments() noexcept { return call_.arguments; }
 
-    /// The number when there is one, else an empty argument.
+    /// Adds the number, or an empty argument for no number.
     template <class Number>
     void add_if(const std::optional<Number>& number) {
         if (number) {
@@ -74,26 +75,26 @@ public:
             arguments().add("");
         }
     }
-    /// The two arguments of a list.
+    /// Adds the two arguments of a page.
     void page(const Page& page) { arguments().add(page.after).add(page.limit); }
 
-    /// What another step has for its script, beside what every script has: how many arguments, and
-    /// these. Asserts that nothing is wrong with the step.
+    /// Adds the arguments of another step for its script: their number, then the arguments behind
+    /// the common arguments of all scripts. Asserts a valid step.
     void add_step(const Step& step);
 
-    /// A time as the server understands it.
+    /// Converts a time to the server's time.
     [[nodiscard]] std::int64_t wire(TimePoint at) const {
         return to_wire(at, context_.clock_offset);
     }
 
     [[nodiscard]] bool is_mixed_fleet() const noexcept { return context_.mixed_fleet; }
-    /// How long after a step its caller may still repeat it, because the reply was lost.
+    /// How long a caller may still repeat a step whose reply was lost.
     [[nodiscard]] Duration repeated_within() const {
         constexpr Duration least{20'000};
         return std::max(least, (repeats_max + 2) * context_.timeout);
     }
 
-    /// Keeps what is needed to read the reply.
+    /// Saves the data needed to read the reply.
     void remember(AskedFor asked_for) { asked_for_ = std::move(asked_for); }
 
     [[nodiscard]] Call take_call() { return std::move(call_); }

@@ -27,7 +27,7 @@
 namespace routemaster {
 namespace {
 
-/// Something that occurs several times: how often, and the first of it.
+/// A count of similar findings, with the first one.
 struct Occurrences {
     std::uint64_t count = 0;
     std::string first;
@@ -41,7 +41,7 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// A look at everything on a server.
+/// Checks everything on a server.
 class RollbackCheck {
 public:
     RollbackCheck(const RedisOptions& server, RollbackOptions options)
@@ -73,7 +73,7 @@ private:
         return perform(store_, std::move(step), system_clock().now()).value();
     }
 
-    /// All that a step lists, page by page.
+    /// Calls `each` for all items of a listing, page by page.
     template <class S, class Name, class Each>
     void each_of(Name name, Each each) {
         S step{};
@@ -85,9 +85,7 @@ private:
         }
     }
 
-    // --- Batches --------------------------------------------------------------------------------
-
-    /// Why no Ruby worker can read the batch; nothing when each can.
+    /// Why no Ruby worker can read the batch; nothing when Ruby workers can.
     [[nodiscard]] std::optional<std::string> refusal_of(
         const redis::RollbackServer::Batch& batch) const {
         for (const auto& message : batch.messages) {
@@ -143,8 +141,6 @@ private:
         }
     }
 
-    // --- Subscribers and topics -----------------------------------------------------------------
-
     void check_subscribers() {
         std::uint64_t groups = 0;
         std::vector<std::string> tokens;
@@ -183,8 +179,6 @@ private:
             });
     }
 
-    // --- Jobs -----------------------------------------------------------------------------------
-
     void check_jobs(const std::string& queue) {
         Occurrences unknown;
         const auto look = [&](std::string_view job) {
@@ -207,7 +201,7 @@ private:
                              : "let the program that pushed it do it");
     }
 
-    /// Why a mixed fleet refuses what a timer does; nothing when it does not.
+    /// Why a mixed deployment refuses the action of a timer; nothing when it does not.
     [[nodiscard]] std::optional<std::string> refusal_of(const Value& payload) const {
         const auto action = timer_action(payload);
         if (!action) return action.error().context();
@@ -222,7 +216,7 @@ private:
         return std::string{action_word(*action)} + ": " + call.error().context();
     }
 
-    /// The step that does what an action says, as far as Ruby processes see it.
+    /// The step that performs an action, as far as Ruby processes see it.
     static Result<Step> step_of(const TimerAction& action) {
         if (const auto* const push = std::get_if<PushAction>(&action)) {
             return Step{PushJob{push->queue, encode_job(push->job), TimePoint{}}};
@@ -280,8 +274,6 @@ private:
                   "only a worker of ours runs its ticks");
         }
     }
-
-    // --- Where no Ruby process looks ------------------------------------------------------------
 
     void check_places() {
         const auto counts = keys_.counts();

@@ -16,7 +16,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// Batches whose messages are asked for together, at most.
+/// The maximum number of batches whose messages are read in one call.
 constexpr std::size_t batches_max = 100;
 
 const Script& page_script() {

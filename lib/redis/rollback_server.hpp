@@ -1,5 +1,5 @@
 /// @file
-/// What `check_rollback` asks of the server beyond the steps of a store.
+/// The requests of `check_rollback` beyond the steps of a store.
 
 #pragma once
 
@@ -28,10 +28,10 @@ public:
         bool is_set_aside = false;
         std::vector<std::string> messages;
     };
-    /// What is where no Ruby process looks.
+    /// Counts of data that Ruby processes do not see.
     struct Counts {
         std::uint64_t blocked = 0;    ///< Jobs that wait in an ordering group.
-        std::uint64_t elsewhere = 0;  ///< Deliveries to callbacks, or that were set aside.
+        std::uint64_t elsewhere = 0;  ///< Deliveries to callbacks, or set aside.
         std::uint64_t dead = 0;       ///< Batches.
         std::uint64_t aux = 0;        ///< Jobs of `aux` that were set aside.
     };
@@ -41,11 +41,12 @@ public:
     [[nodiscard]] Counts counts();
     /// How many of these subscribers have an ordering group.
     [[nodiscard]] std::uint64_t groups(const std::vector<std::string>& tokens);
-    /// The members of a set or sorted set, or the items of a list; some perhaps twice.
+    /// Calls `each` with the members of a set or sorted set, or the items of a list. An entry may
+    /// occur twice.
     void each_entry(const std::string& key, const std::function<void(std::string_view)>& each);
     void each_queued_batch(const std::function<void(const Batch&)>& each);
     void each_dead_batch(const std::function<void(const Batch&)>& each);
-    /// Keeps batches away from Ruby workers.
+    /// Hides batches from Ruby workers.
     void set_aside(const std::vector<std::string>& batches);
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// What Ruby processes can read. A Ruby worker ends at an event or a job that it cannot.
+/// The rules of Ruby workers. A Ruby worker crashes at an event or a job that violates them.
 
 #pragma once
 
@@ -10,8 +10,9 @@
 
 namespace routemaster::redis {
 
-/// Why a Ruby worker ends at the message of an event, as `invalid`; its data may take `data_max`
-/// bytes of MessagePack. Success also for a message of no event, which a Ruby worker passes over.
+/// Returns `invalid`, with the reason, for the message of an event at which a Ruby worker crashes.
+/// `data_max` is the maximum size of its data, in bytes of MessagePack. Success also for a message
+/// that is no event, since Ruby workers skip it.
 [[nodiscard]] Result<void> check_message_for_ruby(std::string_view message, std::size_t data_max);
 
 /// Whether Ruby workers know a job of their queue `main` or `aux`.

@@ -1,5 +1,5 @@
 /// @file
-/// A Lua script that the server runs as one atomic step.
+/// A Lua script, run by the server as an atomic step.
 
 #pragma once
 
@@ -11,39 +11,40 @@
 
 namespace routemaster::redis {
 
-/// A script and the name the server knows it by.
+/// A script, with its name on the server.
 struct Script {
-    std::string_view name;  ///< For logs: the file it stands in.
-    std::string source;     ///< The text, as given to EVAL.
+    std::string_view name;  ///< For logs: the name of its file.
+    std::string source;     ///< The text for EVAL.
     std::string sha1;       ///< Of `source`, 40 lower-case hexadecimal digits, for EVALSHA.
 };
 
-/// What the server may assume of a script. One that frees more than it takes is run even when the
-/// memory is full; one that only reads is run on anything.
+/// How a script uses memory, as declared to the server. `frees` runs even when the memory is full,
+/// because the script frees more memory than it takes. `reads` runs on any server.
 enum class ScriptKind { grows, frees, reads };
 
-/// The kind of script that performs steps of these traits.
+/// Returns the kind of script for steps with these traits.
 [[nodiscard]] ScriptKind script_kind(const StepTraits& traits);
 
-/// Sources of lua/parts/, each behind those that it calls.
+/// Sources from lua/parts/. A part stands behind the parts it calls.
 using LuaParts = std::initializer_list<std::string_view>;
 
-/// Parts that make their functions only when they are asked for, since each function made costs
-/// time in every call of a script: calling `name` gives `functions`.
+/// Makes a Lua function `name`, which defines the functions of the parts and returns `functions`.
+/// Creating functions costs time in every call of a script; rarely used parts are therefore created
+/// on demand.
 [[nodiscard]] std::string lazily(std::string_view name, LuaParts parts, std::string_view functions);
 
-/// Puts a script together: what all begin with, the parts, and its own text.
+/// Composes a script: the common beginning, the parts, and its own text.
 [[nodiscard]] Script compose(std::string_view name, ScriptKind kind, LuaParts parts,
                              std::string_view body);
 
-/// The same of the script that performs one kind of step, and bears its name.
+/// Composes the script of one kind of step, with the name of the step.
 [[nodiscard]] inline Script compose(const StepTraits& traits, LuaParts parts,
                                     std::string_view body) {
     return compose(traits.name, script_kind(traits), parts, body);
 }
 
-/// A script inside another: a function of its name, with its arguments `KEYS` and `ARGV`, whose
-/// first three are those of all scripts.
+/// Makes a Lua function of a script, with the name of the script and the parameters `KEYS` and
+/// `ARGV`. The first three elements of `ARGV` are common to all scripts.
 [[nodiscard]] std::string as_function(const Script& script);
 
 }  // namespace routemaster::redis

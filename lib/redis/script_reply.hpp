@@ -1,5 +1,5 @@
 /// @file
-/// Reads what scripts reply, part by part.
+/// Reads the replies of scripts, part by part.
 
 #pragma once
 
@@ -22,25 +22,25 @@
 
 namespace routemaster::redis {
 
-/// Thrown for a reply that is not what the script promises.
+/// Thrown for a reply that the script never makes.
 struct Unexpected {};
 
-/// The parts of a list, at least `count`.
+/// The elements of a list, at least `count`.
 [[nodiscard]] std::span<redisReply* const> items(const redisReply& reply, std::size_t count = 0);
 
 [[nodiscard]] inline bool absent(const redisReply& reply) { return reply.type == REDIS_REPLY_NIL; }
 
 [[nodiscard]] std::string_view text(const redisReply& reply);
 
-/// A number, also in digits; nothing when the text is none.
+/// A number, possibly as text. Empty when the text is no number.
 [[nodiscard]] std::optional<std::int64_t> if_number(const redisReply& reply);
 
 [[nodiscard]] std::int64_t number(const redisReply& reply);
 
-/// Of a setting or number that somebody may have spoilt: what is none counts as absent.
+/// A setting or number that another program may have damaged: no number counts as absent.
 [[nodiscard]] std::int64_t number_or(const redisReply& reply, std::int64_t otherwise);
 
-/// The same, between 0 and the greatest of 31 bits.
+/// As above, limited to 0..2^31 - 1.
 template <class Number>
 [[nodiscard]] Number within(const redisReply& reply, Number otherwise) {
     const auto value = number_or(reply, static_cast<std::int64_t>(otherwise));
@@ -50,7 +50,7 @@ template <class Number>
 
 [[nodiscard]] Uid uid(const redisReply& reply);
 
-/// A list, of which each part is read by `read`.
+/// A list whose elements are read by `read`.
 template <class T, class Read>
 [[nodiscard]] std::vector<T> list(const redisReply& reply, Read read) {
     std::vector<T> all;
@@ -74,13 +74,13 @@ template <class T, class Read>
     return {count(*parts[0]).value, count(*parts[1]).value};
 }
 
-/// What a script replied, and what is needed to understand it.
+/// The reply of a script, with the data needed to read it.
 struct ScriptReply {
     const redisReply& value;
     const AskedFor& asked_for;
-    Duration clock_offset;  ///< That of the request.
+    Duration clock_offset;  ///< The clock offset of the request.
 
-    /// A time, as the caller understands it.
+    /// A time, converted to the caller's clock.
     [[nodiscard]] TimePoint time(const redisReply& part) const {
         return from_wire(number(part), clock_offset);
     }

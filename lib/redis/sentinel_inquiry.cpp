@@ -11,7 +11,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Sentinels do little but reply: one that takes longer is of no use.
+/// Sentinels do little but reply, so a slow sentinel is of no use.
 constexpr Duration timeout_max{2'000};
 
 }  // namespace

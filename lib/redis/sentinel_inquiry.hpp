@@ -14,8 +14,8 @@
 
 namespace routemaster::redis {
 
-/// One question to one sentinel, on a connection of its own. A sentinel that requires a password
-/// gets that of the servers.
+/// One question to one sentinel, on its own connection. A sentinel that requires a password gets
+/// the password of the servers.
 ///
 /// Thread safety: one thread, which must have SIGPIPE blocked.
 class SentinelInquiry {
@@ -24,11 +24,11 @@ public:
 
     [[nodiscard]] const RedisAddress& sentinel() const noexcept { return connection_.address(); }
 
-    /// The master's address, or why there is none; nothing while it has to wait.
+    /// Returns the master's address or an error; nothing while the reply is outstanding.
     [[nodiscard]] std::optional<Result<RedisAddress>> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// When to call `work` at the latest.
+    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
 private:

@@ -30,15 +30,15 @@ Microseconds ServerClock::Measurement::uncertainty_at(Microseconds uptime) const
 }
 
 void ServerClock::measured(Microseconds sent, Microseconds received, Microseconds server) {
-    // The server read its clock during the round trip: in the middle of it, or off by half of it at
-    // most.
+    // The server read its clock during the round trip. The middle of the round trip is wrong by at
+    // most half of it.
     const auto half = (received - sent) / 2;
     const Measurement fresh{
         .lead = server - (sent + half), .uncertainty = half + resolution, .at = received};
     const std::lock_guard lock{mutex_};
     if (best_ && !changed_) {
-        // A request that waited behind others is less precise than an older one that did not,
-        // unless it proves that the server's clock was set.
+        // A request delayed by earlier requests is less precise than an older request without
+        // delay. Such a measurement counts only as proof that the server's clock was set.
         const auto old = best_->uncertainty_at(received);
         const bool agree = std::chrono::abs(fresh.lead - best_->lead) <= fresh.uncertainty + old;
         if (agree && old < fresh.uncertainty) return;
@@ -61,7 +61,7 @@ Duration ServerClock::offset(Microseconds uptime, Microseconds system) const {
 }
 
 Duration ServerClock::offset() const {
-    // If the thread is interrupted between the two clocks, they seem further apart.
+    // An interruption between the two clock readings would add to their difference.
     constexpr int attempts = 3;
     auto before = uptime();
     auto system = read(CLOCK_REALTIME);

@@ -22,7 +22,7 @@ namespace routemaster::redis {
     return std::generic_category().message(code);
 }
 
-/// An address that a name resolves to, with the port.
+/// An address found for a name, with the port.
 struct SocketAddress {
     sockaddr_storage storage{};
     socklen_t size = 0;
@@ -35,12 +35,11 @@ struct SocketAddress {
 /// A TCP socket, closed by its destructor.
 class Socket {
 public:
-    /// Starts to connect. Sends small writes at once, and notices when the peer is gone: by
-    /// keep-alive probes when idle, after `timeout` when the peer does not acknowledge what was
-    /// sent.
+    /// Starts to connect. Sends small writes at once. Detects a lost peer: by keep-alive probes
+    /// when idle, and after `timeout` when the peer does not acknowledge data.
     [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration timeout);
 
-    /// Whether it is connected by now; else the reason why it never will be.
+    /// Whether the socket is connected by now; an error when the attempt failed.
     [[nodiscard]] Result<bool> is_connected() const;
 
     [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }

@@ -1,8 +1,8 @@
 /// @file
-/// Steps as calls: which script performs a step, with which arguments, and what its reply means.
+/// Turns steps into calls: chooses the script and the arguments, and reads the reply.
 ///
-/// Each kind of step says that in one place, a specialisation of `StepProtocol` in steps/, by
-/// domain. Its script stands in lua/, beginning with its contract.
+/// Each kind of step has a specialisation of `StepProtocol` in steps/, by domain. Its script is in
+/// lua/ and begins with its contract.
 
 #pragma once
 
@@ -18,33 +18,35 @@ namespace routemaster::redis {
 
 struct ScriptReply;
 
-/// How steps of one kind travel.
+/// The protocol of one kind of step.
 ///
 ///     template <>
 ///     struct StepProtocol<RemoveTopic> {
 ///         /// Composed of parts, and the text of lua/remove_topic.lua.
 ///         static Script script();
-///         /// Puts the arguments together.
+///         /// Adds the arguments.
 ///         static void request(Request& request, const RemoveTopic& step);
-///         /// Throws `Unexpected` when the reply is none of the script's, and `Failure` when the
+///         /// Throws `Unexpected` for a reply that the script never makes, and `Failure` when the
 ///         /// script refused the step.
 ///         static Removal reply(const ScriptReply& reply);
 ///     };
 ///
-/// It may also have `check_mixed_fleet(step, context)`, which says what is wrong with a step where
-/// Ruby processes share the server; `ruby_script()`, a shorter one for the queues of Ruby
-/// Routemaster, whose jobs have no ids; `idempotent_script()`, the one for steps with an
-/// idempotency key; `joint_script()`, which runs several steps, one after the
-/// other, and `can_join(step)`, whether that step can be one of them: then `request` has told the
-/// arguments where the step's own ones begin; and `listed_names`, the key, without its prefix, of
-/// the set or hash whose names the step lists by lua/parts/page.lua.
+/// Optional members:
+/// - `check_mixed_fleet(step, context)` returns why a mixed deployment, where Ruby processes share
+///   the server, refuses a step.
+/// - `ruby_script()` is a shorter script for `main` and `aux`, whose jobs have no ids.
+/// - `idempotent_script()` is the script for steps with an idempotency key.
+/// - `joint_script()` runs several steps in order, and `can_join(step)` says whether a step may
+///   join. `request` then has to call `begin_own` where the common arguments end.
+/// - `listed_names` is the key, without prefix, of the set or hash whose names the step lists by
+///   lua/parts/page.lua.
 template <class S>
 struct StepProtocol;
 
-/// What is needed to understand the reply to a step.
+/// The data needed to read the reply to a step.
 struct ReplyReader {
-    /// The outcome that a result amounts to. `corrupted` when the reply has another form than the
-    /// script's.
+    /// Converts the result of a call to the outcome of its step. `corrupted` when the reply has
+    /// another form than the script makes.
     [[nodiscard]] Outcome read(const CallResult& result) const;
 
     Reply (*read_as)(const ScriptReply& reply);
@@ -54,22 +56,24 @@ struct ReplyReader {
 
 /// A step that is ready to be sent.
 struct StepCall {
-    Call call;  ///< `done` is left to the caller.
+    Call call;  ///< The caller sets `done`.
     ReplyReader reader;
-    std::string_view listed_names;  ///< As of its `StepProtocol`; empty when it lists none.
+    std::string_view listed_names;  ///< From its `StepProtocol`; empty when the step lists no
+                                    ///< names.
 };
 
-/// The call that performs a step. `invalid` when something is wrong with the step itself, so that
-/// the server need not be asked.
+/// Returns the call that performs a step. `invalid` when the step itself is invalid; the server is
+/// then not asked.
 [[nodiscard]] Result<StepCall> step_call(const Step& step, const RequestContext& context);
 
-/// The calls and scripts of one domain. Instantiated in steps/, where its protocols are.
+/// The calls and scripts of one domain. Instantiated in steps/, with the protocols of the domain.
 template <class List>
 struct Protocols;
 template <class... S>
 struct Protocols<StepList<S...>> {
     static Result<StepCall> call(const Step& step, const RequestContext& context);
-    /// The script of one step, as a function of its name; empty when it is of another domain.
+    /// Returns the script of one step, as a function of its name. Empty for a step of another
+    /// domain.
     static std::string function_named(std::string_view name);
 };
 

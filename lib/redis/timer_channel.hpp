@@ -1,6 +1,6 @@
 /// @file
-/// The channels of those who listen for timers, `{space}:ch:{listener}` as dtimer has them, and the
-/// names by which `Store::watch` knows them, `:timers:{space}:{listener}`.
+/// The channels of listeners to timers: `{namespace}:ch:{listener}` on the server, as in dtimer.
+/// `Store::watch` names them `:timers:{namespace}:{listener}`.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::redis {
 
-/// The channel of a watch; nothing when it is not one for timers.
+/// Returns the channel of a watch; nothing when the watch is not for timers.
 [[nodiscard]] inline std::optional<std::string> timer_channel(std::string_view prefix,
                                                               std::string_view watch) {
     constexpr std::string_view kind = ":timers:";
@@ -23,7 +23,7 @@ namespace routemaster::redis {
     return channel;
 }
 
-/// The reverse: neither part of a name has a colon.
+/// The reverse. Neither part of a name has a colon.
 [[nodiscard]] inline std::string watch_of_timer_channel(std::string_view prefix,
                                                         std::string_view channel) {
     channel.remove_prefix(prefix.size());

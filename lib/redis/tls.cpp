@@ -49,8 +49,8 @@ public:
 
     Result<std::size_t> read(std::span<char> buffer) override {
         if (failure_) return *failure_;
-        // A record has 16 KiB at most: several fill the buffer. What does not fit stays with
-        // OpenSSL, where `poll` does not see it.
+        // A record has at most 16 KiB; several records fill the buffer. Bytes that do not fit stay
+        // in OpenSSL, where `poll` does not see them.
         std::size_t size = 0;
         while (size < buffer.size()) {
             read_waits_for_ = POLLIN;
@@ -88,8 +88,8 @@ private:
         return static_cast<int>(std::min<std::size_t>(size, INT_MAX));
     }
 
-    /// Sets the event to wait for before trying again, or returns the error that makes that
-    /// useless.
+    /// Sets the event to wait for before a repetition, or returns an error that no repetition
+    /// resolves.
     std::optional<Error> wait_or_fail(int code, short& waits_for) {
         const int system = errno;
         switch (SSL_get_error(ssl_.get(), code)) {
@@ -108,8 +108,8 @@ private:
             ERR_clear_error();
             return tls_error(X509_verify_cert_error_string(verdict));
         }
-        // Redis servers close without TLS' close_notify. A reply that this cuts off is noticed
-        // anyway: it says how long it is.
+        // Redis servers close without TLS' close_notify. A reply cut off here is detected anyway by
+        // its length.
         if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             ERR_clear_error();
             return Error{Errc::unavailable, "closed by the server"};
@@ -164,7 +164,7 @@ Result<std::unique_ptr<Stream>> Tls::stream(Socket socket, const std::string& ho
             return tls_error("no address: " + host);
         }
     } else {
-        // What the macro SSL_set_tlsext_host_name expands to, without its C-style casts.
+        // The expansion of the macro SSL_set_tlsext_host_name, without its C-style casts.
         void* const name = const_cast<char*>(host.c_str());
         SSL_set_hostflags(ssl.get(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
         if (SSL_set1_host(ssl.get(), host.c_str()) != 1 ||

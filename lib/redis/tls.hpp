@@ -19,12 +19,12 @@ namespace routemaster::redis {
 /// Thread safety: any number of threads may create streams.
 class Tls {
 public:
-    /// Trusts the authorities in `ca_file`, or the system's when it is empty. Throws `Failure`:
-    /// `invalid` when the file cannot be used.
+    /// Trusts the authorities in `ca_file`, or the system's authorities when it is empty. Throws
+    /// `Failure`: `invalid` when the file cannot be used.
     explicit Tls(const std::string& ca_file);
 
-    /// A stream over a connected socket to `host`. Its `begin` fails unless the server proves with
-    /// a certificate that it is `host`, a name or a numeric address.
+    /// Makes a stream over a connected socket to `host`, a name or a numeric address. `begin` of
+    /// the stream fails unless the server's certificate proves `host`.
     [[nodiscard]] Result<std::unique_ptr<Stream>> stream(Socket socket,
                                                          const std::string& host) const;
 

@@ -1,5 +1,5 @@
 /// @file
-/// The error of a server that cannot be reached or used.
+/// The error for a server that cannot be reached or used.
 
 #pragma once
 

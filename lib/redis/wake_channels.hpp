@@ -19,40 +19,40 @@
 
 namespace routemaster::redis {
 
-/// Which channels a link listens to beside its own. Shared by the link and by those who asked for
-/// them, so it may outlive the link.
+/// The channels that a link listens to besides its own channel. Shared by the link and the users of
+/// the channels, so the object may outlive the link.
 ///
 /// Thread safety: all members may be called from any thread.
 class WakeChannels {
 public:
-    /// `heard` is called, from the thread that listens, with the name of a channel in which there
-    /// was a message, or may have been one before listening began. It must not block. `waker` wakes
-    /// that thread when it has to listen to other channels.
+    /// `heard` is called from the listening thread with the name of a channel that had a message,
+    /// or may have had one before listening began. It must not block. `waker` wakes the listening
+    /// thread after the channels have changed.
     WakeChannels(std::shared_ptr<detail::Waker> waker,
                  std::function<void(const std::string&)> heard)
         : waker_{std::move(waker)}, heard_{std::move(heard)} {}
 
-    /// Listens to a channel until `remove` was called as often.
+    /// Listens to a channel, until `remove` was called as often as `add`.
     void add(const std::string& channel);
     void remove(const std::string& channel);
 
-    /// Waits until the server sends what is published in the channel. False when it does not within
-    /// `timeout`, and at once while there is no connection that listens, nor one being made.
+    /// Waits until the server sends the messages of the channel. Returns false after `timeout`, and
+    /// at once when no listening connection exists or is being made.
     bool wait_until_heard(const std::string& channel, Duration timeout);
 
-    // For the one who listens.
+    // For the listening thread.
 
-    /// Another number whenever `wanted` has changed.
+    /// Changes whenever `wanted` changes.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
     [[nodiscard]] std::set<std::string> wanted() const;
 
-    /// A connection is being made that will listen.
+    /// A listening connection is being made.
     void opening();
-    /// There is none any more.
+    /// The listening connection is gone.
     void closed();
-    /// It listens to the channel now.
+    /// The connection now listens to the channel.
     void begun(const std::string& channel);
-    /// There was a message.
+    /// The channel had a message.
     void heard(const std::string& channel) const { heard_(channel); }
 
 private:
@@ -62,7 +62,7 @@ private:
 
     mutable std::mutex mutex_;  ///< Guards the rest.
     std::condition_variable changed_;
-    std::map<std::string, std::size_t> asked_;  ///< How often each was asked for.
+    std::map<std::string, std::size_t> asked_;  ///< How often each channel was added.
     std::set<std::string> begun_;
     bool is_open_ = false;
 };

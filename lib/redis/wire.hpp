@@ -19,16 +19,16 @@ namespace routemaster::redis {
 /// Appends a command of a few short words.
 void append_command(std::string& out, std::initializer_list<std::string_view> words);
 
-/// The text of a reply of type string, status or error; else an empty one.
+/// The text of a reply of type string, status or error; empty for further types.
 [[nodiscard]] inline std::string_view text_of(const redisReply& reply) {
     return reply.str == nullptr ? std::string_view{} : std::string_view{reply.str, reply.len};
 }
 
-/// The text of an element of a reply of type array; empty when there is no such element.
+/// The text of an element of an array reply; empty when the element does not exist.
 [[nodiscard]] std::string_view text_of(const redisReply& reply, std::size_t element);
 
-/// Assembles replies from the bytes as they arrive: hiredis' reader, whose time is proportional to
-/// its input, however large a reply becomes.
+/// Assembles replies from arriving bytes. Uses hiredis' reader, whose time is proportional to the
+/// input, for replies of any size.
 class ReplyParser {
 public:
     /// Throws `std::bad_alloc`.
@@ -36,7 +36,7 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// The next reply, which may be of type error; none when more bytes are needed. An error when
+    /// The next reply, which may be of type error; null when more bytes are needed. An error when
     /// the bytes are not RESP2.
     [[nodiscard]] Result<ServerReply> next();
 

@@ -13,14 +13,15 @@ namespace routemaster::redis {
 /// The greatest whole number that a double represents exactly; stands for `never`.
 inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
 
-/// An instant of the caller's clock, converted for the server and clamped to what it can store.
+/// Converts an instant of the caller's clock to the server's clock, within the range that the
+/// server can store.
 [[nodiscard]] constexpr std::int64_t to_wire(TimePoint at, Duration clock_offset) noexcept {
     if (at == never) return wire_never;
     const auto number = to_milliseconds(saturating_add(at, clock_offset));
     return std::clamp(number, -wire_never, wire_never);
 }
 
-/// A server's time as an instant of the caller's clock.
+/// Converts a server's time to the caller's clock.
 [[nodiscard]] constexpr TimePoint from_wire(std::int64_t number, Duration clock_offset) noexcept {
     if (number >= wire_never) return never;
     return saturating_add(from_milliseconds(number), -clock_offset);

@@ -26,7 +26,7 @@ for i = 1, count do
 end
 
 -- Jobs that only have to be removed are handled together. ack_job() handles jobs with further
--- needs, and repeated jobs. Each key is read here before any key is changed, which proves its type.
+-- needs, and repeated jobs. Reading each key here, before any key is changed, proves its type.
 local replies, plain = {}, {}
 -- Jobs acquired together mostly have equal records.
 local known = {}

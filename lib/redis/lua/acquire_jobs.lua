@@ -14,7 +14,7 @@
 -- Reply: when the next job falls due, or nil; to explain a job, a list of this time, job_status(),
 --        and queue_status() before the acquisition. Then for each lease: fence, job, id, attempts,
 --        and timeout or [timeout, metadata]. First come the leases whose reply was lost, then the
---        new ones. A lease that the worker got before has its fence and four nils.
+--        new leases. A lease that the worker got before has its fence and four nils.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
@@ -179,7 +179,7 @@ else
     if first then reply[1] = math.max(tonumber(first), now) end
     if opens_at and (not reply[1] or opens_at < reply[1]) then reply[1] = opens_at end
     if rates and reply[1] then reply[1] = math.max(reply[1], rates.next()) end
-    -- Workers poll at least once a day, so the key of an unused queue expires.
+    -- Workers poll at least once a day; the key of an unused queue expires.
     redis.call('SET', P .. 'routemaster:waiting:' .. q, reply[1] or 9007199254740991, 'EX', 172800)
 end
 if explained then reply[1] = {reply[1], explained, before} end

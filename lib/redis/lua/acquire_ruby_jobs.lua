@@ -4,15 +4,15 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence known to the
 --       worker, or 0 to get all its leases again, 8 the newest fence the worker ever got, 9... the
 --       destinations of the worker: "" for URLs, or the name of a callback
--- Parts: deliveries() makes the functions to promote and give jobs; its turns() makes those for a
---        mixed deployment.
--- Effect: also a heartbeat. A delivery that would wait longer than the longest wait is due now. A
---         delivery job whose ordering group has no free place is blocked instead of given. In a
---         mixed deployment, blocked jobs come back, and READY jobs wait for a turn where they are.
---         Gives at most 4 MiB of jobs; the first job always fits.
+-- Parts: deliveries() makes the functions to promote and give jobs; its turns() makes the functions
+--        for a mixed deployment.
+-- Effect: also a heartbeat. A delivery put off beyond the longest wait is due now. A delivery job
+--         whose ordering group has no free place is blocked instead of given. In a mixed
+--         deployment, blocked jobs come back, and READY jobs stay in their lists until they have a
+--         turn. Gives at most 4 MiB of jobs; the first job always fits.
 -- Reply: when the next job falls due, or nil; then for each lease its fence and its job. First come
---        the leases whose reply was lost, then the new ones. A lease that the worker got before has
---        its fence and nil.
+--        the leases whose reply was lost, then the new leases. A lease that the worker got before
+--        has its fence and nil.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases, newest_given = P .. 'routemaster:leases:' .. worker, tonumber(ARGV[8])
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
@@ -48,7 +48,7 @@ local function first_dues()
     return dues
 end
 
--- Returns the sources that have jobs. A source with an unreadable key counts as empty.
+-- Returns the sources with jobs. A source with an unreadable key counts as empty.
 local function filled()
     local found = {}
     for _, source in ipairs(sources) do
@@ -58,8 +58,7 @@ local function filled()
     return found
 end
 
--- Makes deliveries due now that would wait longer than the longest wait: a clock that was ahead put
--- them off.
+-- Makes deliveries due now if a clock that was ahead put them off beyond the longest wait.
 local function hasten(part)
     local latest, scheduled = now + 3660000, P .. 'jobs:scheduled:' .. part
     local late = redis.pcall('ZRANGE', scheduled, '+inf', '(' .. string.format('%d', latest),
@@ -75,8 +74,8 @@ if is_main then
     for _, part in ipairs(parts) do hasten(part) end
 end
 
--- Everything that may change is checked before the first change. Most acquisitions find nothing and
--- skip these checks.
+-- All keys are checked before the first change. Most acquisitions find nothing and skip these
+-- checks.
 expect('LLEN', 'jobs:instant:' .. q)
 local dues, ready = first_dues(), filled()
 local untidy = is_main and not mixed and redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
@@ -118,8 +117,7 @@ end
 local function acquire()
     local batch_of, subscriber_of, callback_in, concurrency_in, may_run, offer_to, make_ready, tidy,
         set_fields, new_slice, turns = deliveries()
-    -- `is_known` says that `dues` and `ready` are still valid. `more` says that there is more to
-    -- do.
+    -- `is_known`: `dues` and `ready` are still valid. `more`: there is more to do.
     local is_known, more = not in_turns and not untidy, false
     local take_turns, take_turn, take_called, release
     if in_turns then
@@ -132,7 +130,7 @@ local function acquire()
         if done or not read then redis.call('SREM', P .. 'routemaster:untidy', untidy) end
     end
 
-    -- Unblocked jobs are promoted only after all have been unblocked, which keeps their order.
+    -- Unblocked jobs are promoted only after all have been unblocked. This keeps their order.
     if not in_turns or not more then
         local due, kinds = {}, 0
         for i, part in ipairs(parts) do
@@ -159,7 +157,7 @@ local function acquire()
         if reply[i] then slice.add(#reply[i]) end
     end
 
-    -- Gives jobs to the worker; they become PENDING in the queue `part`.
+    -- Gives jobs to the worker. The jobs become PENDING in the queue `part`.
     local function give(jobs, part)
         local format, prefix = string.format, part .. '\0'
         local fields = {'newest', format('%d', fence + #jobs)}
@@ -196,8 +194,8 @@ local function acquire()
     end
 
     -- Gives the worker up to `most` READY jobs of a source. Jobs no longer among the first of their
-    -- group are blocked. Jobs for another destination move there. The source is then `drained` if
-    -- it is known to be empty.
+    -- group are blocked. Jobs for another destination move there. Marks the source as `drained`
+    -- when no job is left.
     local function take(source, most)
         local name, got, popped = source.name, 0, 0
         while got < most and popped < 10000 and not slice.full and not source.drained do
@@ -282,7 +280,7 @@ for _, due in ipairs(dues) do
 end
 for _, source in ipairs(sources) do
     if source.name ~= '' and source.name ~= true then
-        -- Workers poll at least once a day, so the key of an unused queue expires.
+        -- Workers poll at least once a day; the key of an unused queue expires.
         redis.call('SET', P .. 'routemaster:waiting:' .. (source.name and parts[2] or q),
             reply[1] or 9007199254740991, 'EX', 172800)
     end

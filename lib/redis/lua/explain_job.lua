@@ -1,11 +1,11 @@
--- ExplainJob: explains why a job does not run, or which worker has it.
+-- ExplainJob: explains why a job does not run, or which worker has the job.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
 -- Reply: nil when the job does not exist; else job_status(), queue_status(), five numbers (-1 when
 --        absent): the last heartbeat of its worker, the time of its lease, the concurrency of the
 --        group that keeps the job waiting, the next token of its queue, the next token of its
 --        group; then queue_workers(), now, and a list of ids: the first jobs of the group, at most
---        10, or the BURIED jobs among those that the job waits for.
+--        10, or the BURIED jobs among the awaited jobs.
 local q, id = ARGV[4], tonumber(ARGV[5])
 local job = job_of(q, id)
 if not job then return false end

@@ -1,4 +1,4 @@
--- ListWorkers: lists workers and the jobs they have leased, by worker id.
+-- ListWorkers: lists workers and their leased jobs, by worker id.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
 -- Effect: reads at most 40 leases of each worker.
@@ -8,7 +8,7 @@
 local shown_max = 20
 
 -- Returns the number of jobs leased by a worker of routemaster, and [queue, job] of the oldest
--- ones.
+-- jobs.
 local function leased_by(worker)
     local leases = P .. 'routemaster:leases:' .. worker
     local total, shown = redis.call('HLEN', leases), {}
@@ -16,7 +16,7 @@ local function leased_by(worker)
         if other then total = total - 1 end
     end
     if total > 2 * shown_max then
-        -- Of three fields, at least one is a fence. As a rule all jobs are of one queue, so its
+        -- Of three fields, at least one is a fence. As a rule all jobs are of one queue, and its
         -- queue stands for all.
         local some = redis.call('HRANDFIELD', leases, 3, 'WITHVALUES')
         local q
@@ -43,7 +43,7 @@ local function leased_by(worker)
     return total, shown
 end
 
--- Returns the number of jobs leased by a Ruby worker, which has no fences, and the oldest ones.
+-- Returns the number of jobs leased by a Ruby worker, which has no fences, and the oldest jobs.
 local function pending_at(worker)
     local total, shown = 0, {}
     for _, q in ipairs({'main', 'aux'}) do

@@ -1,13 +1,13 @@
--- PostTimer: posts a timer, which replaces a timer with the same id.
+-- PostTimer: posts a timer, and replaces a timer with an equal id.
 -- KEYS  1 {namespace}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 event, 7 due_at, 8 time to confirm in ms, or
 --       0 for the default of its listener, 9 "1" to keep a PENDING or FIRED timer
--- Parts: turns() makes tell_of(), which few posts need: the timer is the next one, or its id
+-- Parts: turns() makes tell_of(), needed by few posts: the timer is the next one due, or its id
 --        exists.
 -- Reply: 1 if a timer was replaced, 2 if a timer was kept, else 0.
 local id, due_at, within = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[8])
 -- These reads also fail when their key has another type than expected. Most timers are new, and not
--- the next one due; they use no other keys.
+-- the next one due, and need no further keys.
 local known = redis.call('HEXISTS', events, id) == 1
 if ARGV[9] and known and
     (redis.call('ZSCORE', pending, id) or redis.call('ZSCORE', fired, id)) then

@@ -7,8 +7,8 @@
 local count = (#ARGV - 4) / 4
 local function id_of(i) return ARGV[1 + 4 * i] end
 
--- Returns the timers that are new, have no time to confirm, and are not the next one due. Each key
--- is read here before any key is changed, which proves its type.
+-- Returns the new timers without a time to confirm, except when a timer would be the next one due.
+-- Reading each key here, before any key is changed, proves its type.
 local function look()
     local ids, plain, met = {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

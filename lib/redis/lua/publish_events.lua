@@ -18,8 +18,7 @@ local function is_large(message) return #message >= 1024 or #message >= bytes_ma
 
 -- Returns how many events, beginning at `first`, only have to be appended to existing batches: by
 -- the rules of publish_event.lua they neither begin nor fill a batch. Also returns the CURRENT
--- batches of the subscribers. Each key is read here before any key is changed, which proves its
--- type.
+-- batches of the subscribers. Reading each key here, before any key is changed, proves its type.
 local function look(first)
     local run, batches, some_unreadable = 0, {}, false
     while first + run <= count and not is_large(message_of(first + run)) do

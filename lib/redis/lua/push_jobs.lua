@@ -10,7 +10,7 @@ local scheduled = P .. 'jobs:scheduled:' .. q
 local jobs = {}
 for i = 5, #ARGV, 2 do jobs[#jobs + 1] = ARGV[i] end
 
--- Each key is read here before any key is changed, which proves its type.
+-- Reading each key here, before any key is changed, proves its type.
 local function look()
     redis.call('LLEN', instant)
     redis.call('ZCARD', scheduled)

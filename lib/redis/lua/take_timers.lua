@@ -2,12 +2,12 @@
 -- KEYS  1 {namespace}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 listener, 6 limit; 0 to leave, 7 time to confirm
 --       in ms, for timers without their own time
--- Effect: first puts timers back that were not confirmed in time. The listener joins at the left
---         end of `ch`. The current listener (see timer_turn.lua) loses its turn to the next one
---         when it took a timer. It also loses its turn when it is a listener of Node and this
---         listener took the timer that Node did not. Each part is limited to one chunk of 4 MiB.
--- Reply: when to poll next, or nil; then for each timer: id, due time, event, how often it came
---        back, how often it may, and when it comes back, or nil.
+-- Effect: first puts back timers not confirmed in time. The listener joins at the left end of `ch`.
+--         The current listener (see timer_turn.lua) loses its turn when it took a timer. A current
+--         listener of Node also loses its turn when it was late and this listener took the timer.
+--         Puts back and gives at most one chunk of 4 MiB each.
+-- Reply: when to poll next, or nil; then for each timer: id, due time, event, number of returns so
+--        far, maximum number of returns, and time of the next return, or nil.
 local me, limit, within = T .. 'ch:' .. ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 expect_timers()
 
@@ -74,8 +74,8 @@ elseif not ours then
     reply[1] = now + base * redis.call('LLEN', channels)
     if next then reply[1] = math.min(reply[1], instant(next) + math.ceil(grace / 4)) end
 elseif next then
-    -- If the current listener is late already, it counts as gone a second after its own time to
-    -- poll, not after `next`.
+    -- A current listener that is late already counts as gone a second after its own time to poll,
+    -- not after `next`.
     local turn = asks_at(first)
     turn = turn and turn < now and math.min(turn, instant(next)) or instant(next)
     reply[1] = first == me and instant(next) or turn + silence

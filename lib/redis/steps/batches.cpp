@@ -28,7 +28,6 @@ QueuedBatch queued(const redisReply& part, const ScriptReply& reply) {
 
 BatchAction action(const redisReply& reply) { return static_cast<BatchAction>(number(reply)); }
 
-/// Names a queued batch of a subscriber.
 template <class S>
 void add_batch(Request& request, const S& step) {
     request.on("batches:", step.batch.text()).add(step.token).add(step.batch.text());

@@ -1,6 +1,6 @@
 /// @file
-/// What the scripts need that put jobs back, for those of them that were cancelled, or whose last
-/// attempt it was.
+/// A part for scripts that put jobs back: functions for a job that was cancelled or has no attempts
+/// left.
 
 #pragma once
 

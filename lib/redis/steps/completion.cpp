@@ -18,7 +18,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Checks the steps of a list as if they came alone.
+/// Checks the steps of a list as if each were submitted alone.
 template <class S>
 Result<void> check_all(std::string_view list, const std::vector<S>& steps,
                        const RequestContext& context) {
@@ -33,7 +33,7 @@ Failure refused(const redisReply& place, const Error& error) {
     return Failure{detail::at_place("publications", count(place).value, error)};
 }
 
-/// What follows from a step travels with it.
+/// Adds the follow-ups of a step.
 template <class S>
 void add_follow_ups(Request& request, const S& step) {
     request.arguments().add(step.pushes.size()).add(step.publications.size());
@@ -51,7 +51,7 @@ Result<void> check_follow_ups_of(const S& step, const RequestContext& context) {
     return check_all("timers", step.timers, context);
 }
 
-/// What parts/follow_ups.lua needs, and that.
+/// The part follow_ups.lua, with the functions it needs.
 std::string follow_ups_part() {
     std::string text = job_groups_part();
     text += batch_ends_part();
@@ -65,7 +65,7 @@ std::string follow_ups_part() {
     return text += lua::follow_ups;
 }
 
-/// The reply of both scripts; false when there was nothing to end.
+/// Reads the reply of both scripts. Returns false when there was nothing to end.
 bool read_reply(const ScriptReply& reply, std::vector<Pushed>& all_pushed,
                 std::vector<TimerPosted>& all_posted) {
     const auto parts = items(reply.value, 1);

@@ -26,7 +26,6 @@ std::string_view text_of(const std::optional<Uid>& uid) {
     return uid ? uid->text() : std::string_view{};
 }
 
-/// Names one DEAD batch of a subscriber, or the first `dead_moved_max` of them.
 void add_dead(Request& request, const std::string& token, const std::optional<Uid>& batch) {
     request.on("routemaster:dead:", token).add(token).add(text_of(batch)).add(dead_moved_max);
 }

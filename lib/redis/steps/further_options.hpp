@@ -1,6 +1,6 @@
 /// @file
-/// Options that few jobs have, as the server keeps them: one text, which is MessagePack of a map by
-/// their names. Keys that are not known are ignored.
+/// Rare options of jobs, as the server stores them: MessagePack of a map by their names. Unknown
+/// names are ignored.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace routemaster::redis {
 
-/// Empty when a job has none of them.
+/// Packs the rare options of a job. Empty when the job has no rare options.
 inline std::string packed_further(const JobOptions& options) {
     Value::Map map;
     if (!options.group.empty()) map.emplace_back("group", Value{options.group});
@@ -25,7 +25,7 @@ inline std::string packed_further(const JobOptions& options) {
     return map.empty() ? std::string{} : encode(Value{std::move(map)});
 }
 
-/// The reverse; what cannot be read is left out.
+/// The reverse. Unreadable options are left out.
 inline void unpack_further(std::string_view bytes, JobOptions& options) {
     if (bytes.empty()) return;
     const auto value = decode_value(bytes);
@@ -46,7 +46,7 @@ inline void unpack_further(std::string_view bytes, JobOptions& options) {
     }
 }
 
-/// The batch that is among them; 0 for none.
+/// The batch among the packed options; 0 for none.
 inline JobBatchId batch_in(std::string_view bytes) {
     if (bytes.empty()) return 0;
     JobOptions options;

@@ -1,5 +1,5 @@
 /// @file
-/// What the scripts need that end jobs, for those of them that belong to a batch.
+/// Parts for scripts that end jobs: functions for a job that belongs to a batch.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `batch_ends()` returns `end_batches` of job_batch_end.lua. It stands before
-/// the part `job_batch`, which calls it, and behind `job_groups_part`.
+/// A part of a script: `batch_ends()` returns `end_batches` of job_batch_end.lua. Stands behind
+/// `job_groups_part`, and before the part `job_batch`, where `batch_ends()` is called.
 inline std::string batch_ends_part() {
     using namespace lua;
     const auto names = queue_names_part();
@@ -22,8 +22,8 @@ inline std::string batch_ends_part() {
                   "end_batches");
 }
 
-/// A part of a script that few jobs need: `batches()` returns `leave_batch`, `settle_batches`,
-/// `may_join`, `count_in` and `batch_in` of job_batch.lua. Behind `batch_ends_part`.
+/// A part of a script: `batches()` returns `leave_batch`, `settle_batches`, `may_join`, `count_in`
+/// and `batch_in` of job_batch.lua, which few jobs need. Stands behind `batch_ends_part`.
 inline std::string batches_part() {
     return lazily("batches", {lua::job_batch},
                   "leave_batch, settle_batches, may_join, count_in, batch_in");

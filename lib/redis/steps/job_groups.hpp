@@ -1,5 +1,5 @@
 /// @file
-/// What the scripts need that place jobs, or end them, for those that have an ordering group.
+/// A part for scripts that place or end jobs: functions for a job with an ordering group.
 
 #pragma once
 
@@ -12,8 +12,8 @@ namespace routemaster::redis {
 
 /// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by`,
 /// `is_held`, `first_of`, `stop_throttling`, `offer_own`, `position_of`, `throttled_as`,
-/// `throttled_in` and `unthrottle` of job_group.lua. It stands before the parts `ranks`, `forget`
-/// and `burial`, which call it.
+/// `throttled_in` and `unthrottle` of job_group.lua. Stands before the parts `ranks`, `forget` and
+/// `burial`, where `job_groups()` is called.
 inline std::string job_groups_part() {
     using namespace lua;
     return lazily("job_groups", {wake, ready, record, ranks, deleted, unrank, job_group},

@@ -1,5 +1,5 @@
 /// @file
-/// The status of a job, as job_status() of the scripts replies it.
+/// Reads the status of a job, as job_status() of the scripts replies it.
 
 #pragma once
 
@@ -20,7 +20,6 @@ inline std::uint32_t number_of(const redisReply& part) {
     return static_cast<std::uint32_t>(count(part).value);
 }
 
-/// Reads one.
 inline JobStatus status_in(const redisReply& part, const ScriptReply& reply) {
     const auto parts = items(part, 13);
     JobStatus status;

@@ -116,7 +116,7 @@ struct StepProtocol<PushJob> {
         push.idempotency_key = {};
         request.add_step(push);
     }
-    /// In their order, each once.
+    /// Sorted and distinct.
     static std::string packed_ids(const std::vector<JobId>& jobs) {
         const std::set<JobId> ids{jobs.begin(), jobs.end()};
         return encode(Value{Value::Array{ids.begin(), ids.end()}});
@@ -250,7 +250,7 @@ struct StepProtocol<AckJob> {
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
 
-/// Of a step by which a job may be BURIED.
+/// For steps that may bury a job.
 Settlement settlement_or_burial(const redisReply& reply) {
     return number(reply) == 2 ? Settlement::buried : settlement(reply);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Metadata of jobs as the server keeps it: one text, which scripts pass on.
+/// Metadata of jobs, as the server stores it: a text that scripts pass on.
 
 #pragma once
 
@@ -24,7 +24,7 @@ inline std::string packed(const JobMetadata& metadata) {
     return encode(Value{std::move(map)});
 }
 
-/// The reverse; what cannot be read is left out.
+/// The reverse. Unreadable entries are left out.
 inline JobMetadata unpacked(std::string_view bytes) {
     JobMetadata metadata;
     const auto value = decode_value(bytes);
@@ -36,8 +36,8 @@ inline JobMetadata unpacked(std::string_view bytes) {
     return metadata;
 }
 
-/// Part of a reply: the timeout of a job, alone or in a list with its metadata, its priority, and
-/// what else few jobs have, and the jobs that it waits for.
+/// Part of a reply: the timeout of a job, alone or in a list with its metadata, its priority, its
+/// rare options, and the ids of the jobs it waits for.
 struct TimeoutPart {
     explicit TimeoutPart(const redisReply& part) {
         if (part.type != REDIS_REPLY_ARRAY) {

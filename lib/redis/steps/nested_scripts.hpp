@@ -1,5 +1,5 @@
 /// @file
-/// Steps that are done as part of another.
+/// Steps that run inside another step.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::redis {
 
-// Their protocols are in files of their own.
+// Their protocols are in other files.
 extern template struct Protocols<JobSteps>;
 extern template struct Protocols<TopicSteps>;
 extern template struct Protocols<TimerSteps>;

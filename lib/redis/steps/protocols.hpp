@@ -1,6 +1,6 @@
 /// @file
-/// What follows from the protocols of the steps of a domain. Included where those are, which end
-/// with `template struct Protocols<…Steps>;`.
+/// Derives calls from the protocols of a domain. Included by the files in steps/, which end with
+/// `template struct Protocols<…Steps>;`.
 
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace routemaster::redis {
 
-/// The one script of a kind of step.
+/// The usual script of a kind of step.
 template <class S>
 const Script& script_of() {
     static const Script script = StepProtocol<S>::script();
     return script;
 }
 
-/// The script that performs this one.
+/// The script that performs this step.
 template <class S>
 const Script& script_for(const S& step) {
     if constexpr (requires { StepProtocol<S>::ruby_script(); }) {
@@ -36,7 +36,7 @@ const Script& script_for(const S& step) {
     return script_of<S>();
 }
 
-/// The script that runs several such steps, where they can travel together.
+/// The script that runs several steps of a kind.
 template <class S>
 const Script& joint_script_of() {
     static const Script script = StepProtocol<S>::joint_script();

@@ -1,5 +1,5 @@
 /// @file
-/// What the scripts need with which a queue may get its first job, or lose its last one.
+/// A part for scripts that may add the first job of a queue or end its last job.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `queue_names()` returns `enlist` and `delist`, of the files of that name.
+/// A part of a script: `queue_names()` returns `enlist` and `delist`, of the files of these names.
 inline std::string queue_names_part() {
     using namespace lua;
     return lazily("queue_names", {index, unindex, enlist, delist}, "enlist, delist");

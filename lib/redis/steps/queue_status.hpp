@@ -1,5 +1,5 @@
 /// @file
-/// The status of a queue, as queue_status() of the scripts replies it.
+/// Reads the status of a queue, as queue_status() of the scripts replies it.
 
 #pragma once
 
@@ -11,10 +11,9 @@
 
 namespace routemaster::redis {
 
-/// Parts of such a status.
+/// The number of parts in the status of a queue.
 inline constexpr std::size_t queue_status_parts = 5;
 
-/// Reads one.
 inline QueueStatus queue_status_of(std::span<const redisReply* const> parts) {
     return {.scheduled = count(*parts[0]).value,
             .ready = count(*parts[1]).value,

@@ -1,5 +1,5 @@
 /// @file
-/// The script that ends a subscriber, with its token or without.
+/// The script that removes a subscriber, with or without its token.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::redis {
 
-/// The script for steps of these traits: `RemoveSubscriber` and `RemoveToken`.
+/// The script for steps with these traits: `RemoveSubscriber` and `RemoveToken`.
 [[nodiscard]] inline Script remove_subscriber_script(const StepTraits& traits) {
     using namespace lua;
     return compose("remove_subscriber", script_kind(traits),

@@ -10,7 +10,8 @@
 
 namespace routemaster::redis {
 
-/// Of token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max, dead_max.
+/// The parts are token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
+/// dead_max.
 [[nodiscard]] inline Subscription subscription(const std::array<const redisReply*, 9>& parts) {
     Subscription found;
     found.token = text(*parts[0]);

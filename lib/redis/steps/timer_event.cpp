@@ -26,7 +26,7 @@ bool is_reserved(std::string_view name) {
     return std::find(reserved.begin(), reserved.end(), name) != reserved.end();
 }
 
-/// The payload itself when it is a map whose keys may stand beside those of the event.
+/// The payload, when it is a map whose keys may stand beside the keys of the event; else null.
 const Value::Map* plain_map(const Value& payload) {
     const auto* map = payload.get_if<Value::Map>();
     if (map == nullptr) return nullptr;

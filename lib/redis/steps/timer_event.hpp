@@ -1,16 +1,18 @@
 /// @file
-/// The JSON by which Node's dtimer knows a timer: its *event*.
+/// The *event* of a timer: the JSON format of Node's dtimer.
 ///
-/// The payload that is a map has its keys beside `id` and `maxRetries`, as dtimer posts it:
+/// When the payload is a map, its keys stand beside `id` and `maxRetries`, as in dtimer's posts:
 ///
 ///     {"text":"hello"}  is  {"text":"hello","id":"a","maxRetries":2}
 ///     [1,2]             is  {"_payload":[1,2],"id":"a","maxRetries":2}
 ///
-/// Any other payload, and a map with one of these names or `_numRetries`, is the value of
-/// `_payload`. The scripts add `_numRetries`, as dtimer does: how often the timer came back.
+/// Any other payload becomes the value of `_payload`, and so does a map with a key `id`,
+/// `maxRetries`, `_numRetries` or `_payload`. The scripts add `_numRetries`, as dtimer does: how
+/// often the timer came back.
 ///
-/// Every event that anybody wrote has a payload: what is JSON but no object is its own payload, and
-/// what is no JSON is the payload as a text, in which bytes that are not UTF-8 are replaced.
+/// Every event has a payload, even when another program wrote the event. JSON of another type than
+/// an object is the payload itself. Text that is not JSON is a text payload, with invalid UTF-8
+/// replaced.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// @file
-/// What the scripts about timers have in common, and how their replies are read.
+/// Common functions of the protocols for timers.
 
 #pragma once
 
@@ -14,18 +14,19 @@
 
 namespace routemaster::redis {
 
-/// For scripts that seldom have to tell the listener whose turn it is when the next timer is due:
-/// `turns()` gives the function that does so.
+/// A part for scripts that rarely have to notify the current listener of the next due timer (see
+/// timer_turn.lua): `turns()` makes this function.
 inline std::string lazy_turns(std::string_view function) {
     return lazily("turns", {lua::timer_turn}, function);
 }
 
-/// An instant at which a timer is due, comes back or died. Other programs may have written any.
+/// The instant at which a timer is due, comes back or died. Other programs may have written any
+/// number.
 inline TimePoint timer_instant(const ScriptReply& reply, const redisReply& part) {
     return std::min(reply.time(part), due_at_max);
 }
 
-/// What became of a post, as post_timer.lua replies it.
+/// The result of a post, from the reply of post_timer.lua.
 inline TimerPosted timer_posted(const redisReply& part) {
     switch (number(part)) {
         case 0: return TimerPosted::posted;
@@ -35,7 +36,7 @@ inline TimerPosted timer_posted(const redisReply& part) {
     }
 }
 
-/// How often a timer came back, or how often it may.
+/// How often a timer came back or may come back.
 inline std::uint32_t timer_retries(const redisReply& part) {
     return static_cast<std::uint32_t>(count(part).value);
 }

@@ -10,7 +10,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// As timer_reply() of lua/parts/timer_reply.lua has it.
+/// Reads timer_reply() of lua/parts/timer_reply.lua.
 TimerStatus timer_status(const ScriptReply& reply, const redisReply& timer) {
     const auto parts = items(timer, 7);
     const auto state = number(*parts[0]);
@@ -55,7 +55,7 @@ struct StepProtocol<PostTimer> {
             .add(step.id)
             .add(timer_event(step.id, step.payload, step.retries_max))
             .add(request.wire(step.due_at))
-            // One without retries is never confirmed.
+            // A timer without retries is never confirmed.
             .add(step.retries_max > 0 ? step.confirm_within.count() : 0);
         if (step.keep) request.arguments().add(1);
     }

@@ -47,9 +47,9 @@ struct StepProtocol<PublishEvent> {
     }
 
     static void request(Request& request, const PublishEvent& step) {
-        // Characters of an id that a family of siblings shares; the script counts up the rest.
+        // The characters that the ids of one publication share; the script counts up the rest.
         constexpr std::size_t family_length = Uid::length - 3;
-        // In a mixed fleet `check_mixed_fleet` refused any other.
+        // In a mixed deployment, `check_mixed_fleet` has refused unreadable events.
         const bool is_readable =
             request.is_mixed_fleet() || check_message_for_ruby(step.message, event_data_max_ruby);
         const auto tags = detail::published_tags(step.topic, step.publisher);

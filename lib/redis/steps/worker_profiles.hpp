@@ -1,5 +1,5 @@
 /// @file
-/// Profiles of workers as the server keeps them: a MessagePack map each, which scripts pass on.
+/// Profiles of workers, as the server stores them: MessagePack maps that scripts pass on.
 
 #pragma once
 
@@ -34,7 +34,7 @@ inline std::string packed(const WorkerProfile& profile, const Request& request) 
                                    {"silence", profile.silence.count()}}});
 }
 
-/// Reads one. What is missing or damaged is as by default, and its other names are unknown.
+/// Reads a profile. Missing or damaged fields have their defaults; damaged `others` are unknown.
 inline WorkerProfile profile_in(std::string_view bytes, const ScriptReply& reply) {
     const auto read = decode_value(bytes);
     const Value map = read ? *read : Value{};
@@ -73,7 +73,7 @@ inline WorkerProfile profile_in(std::string_view bytes, const ScriptReply& reply
             .silence = Duration{number_at("silence", 0)}};
 }
 
-/// Reads what queue_workers() of the scripts replies. `handler` is as in `FindQueueWorkers`.
+/// Reads the reply of queue_workers() of the scripts. `handler` is as in `FindQueueWorkers`.
 inline QueueWorkers queue_workers_in(const redisReply& part, const ScriptReply& reply,
                                      std::string_view handler) {
     const auto parts = items(part, 3);

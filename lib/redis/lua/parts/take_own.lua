@@ -8,10 +8,10 @@ local function adopt(q, job)
     return id
 end
 
--- Returns the ids of jobs; nil for a job without an id. Redis prints numbers slowly, so the ids are
--- inferred where possible: jobs pushed one after the other have consecutive ids. If the range from
--- the first to the last id has as many ids as there are jobs, and the jobs are equal, the ids are
--- known.
+-- Returns the ids of jobs; nil for a job without an id. Redis prints numbers slowly. The ids are
+-- therefore inferred where possible: jobs pushed in sequence have consecutive ids. If the range
+-- from the first to the last id has as many ids as there are jobs, and the jobs are equal, the ids
+-- are known.
 local function ids_of(q, jobs)
     local key, size, numbers = P .. 'routemaster:ids:' .. q, #jobs, {}
     local first = size > 8 and tonumber(redis.call('ZSCORE', key, jobs[1]))
@@ -34,12 +34,11 @@ local function is_unfit(record) return has_expired(record) or used_up(record) en
 -- Pops up to `most` READY jobs to begin. Returns lists of the jobs, of their ids and of their
 -- records; several records may be one table. On the way, drops expired jobs, buries jobs whose
 -- attempts are used up, and skips deleted jobs: about 1,000 in all. Afterwards the first job of the
--- list is not a deleted job.
--- A job that may have crashed its workers needs isolation. With `isolates`, none of these jobs is
--- taken. Without, one is taken, and `isolated` is its index in the lists; the others are put off.
--- `has_ranks` says whether jobs may have a priority. `rates` (throttled.lua) limits the rate.
--- `slice` (job_slice.lua) limits the size of the jobs taken, and `ends` the size of the jobs that
--- end.
+-- list is not a deleted job. A job that may have crashed its workers needs isolation. With
+-- `isolates`, no job in need of isolation is taken. Without, a single one is taken, and `isolated`
+-- is its index in the lists. The rest is put off. `has_ranks` says whether jobs may have a
+-- priority. `rates` (throttled.lua) limits the rate. `slice` (job_slice.lua) limits the size of the
+-- jobs taken, and `ends` the size of the ending jobs.
 local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
     -- Returns whether this step may end the job, if the job must end.
     local function may_end(job, record)
@@ -65,8 +64,8 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 rates.take_out(member)
                 jobs, has_rank = {opened}, {true}
             else
-                -- When a popped job begins or ends, a throttled job may be next, so jobs are popped
-                -- one by one.
+                -- When a popped job begins or ends, a throttled job may be next. Therefore only one
+                -- job is popped.
                 local one = opened or (rates and rates.goes_on())
                 jobs, has_rank, places = pop_next(q, one and 1 or wanted, deleted)
             end
@@ -98,7 +97,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
             end
             if job and record ~= unbegun and is_unfit(record) then
                 ends.add(size_with_errors(q, job, record))
-                -- The end of the job may unblock a job of its group, which may be next.
+                -- The end of the job may unblock another job of its group, to be taken next.
                 local is_grouped = group_in(record) ~= nil
                 if is_grouped then return_next(q, jobs, has_rank, places, i + 1) end
                 if has_expired(record) then
@@ -143,13 +142,13 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
     return taken
 end
 
--- Returns a job as it was pushed.
+-- Returns a job in the form in which it was pushed.
 local function pushed_as(q, job)
     local keyed = is_keyed(job) and keyed_of(q, job)
     return keyed and keyed[1] or job
 end
 
--- Counts an attempt of each job by a worker. Returns the jobs as they were pushed.
+-- Counts an attempt of each job by a worker. Returns the jobs in their pushed form.
 local function begin_attempts(q, taken, worker)
     local fields, texts, packed = {}, {}, {}
     local jobs, records = taken.jobs, taken.records

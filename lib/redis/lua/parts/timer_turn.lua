@@ -1,18 +1,17 @@
--- Notifies the listeners of a namespace of due timers. The current listener is the one at the right
--- end of `ch`; dtimer says that it has the turn. As in dtimer, a message {"interval":N} in its
--- channel asks it to poll in N milliseconds, and `expiresAt` is the instant of the last
+-- Notifies the listeners of a namespace of due timers. The current listener stands at the right end
+-- of `ch`; in dtimer's words, it has the turn. As in dtimer, a message {"interval":N} in its
+-- channel asks the listener to poll in N milliseconds, and `expiresAt` is the instant of the last
 -- notification. Where dtimer stalls, routemaster notifies the current listener again:
---   - when the instant has changed, to a sooner or a later one;
+--   - when the instant has changed, sooner or later;
 --   - when `gracePeriod` has passed since the instant, because no listener polled, or a listener
 --     woke too early and took nothing.
--- Node rounds down, so its message has one millisecond more.
+-- Node rounds down. Its message therefore has a millisecond more.
 --
 -- A listener of routemaster polls at once on any message, and learns from the reply when to poll
 -- next. `routemaster:listeners` has for each of these listeners the time of its next poll, or "w"
--- and the time of its wake-up if it was woken since its last poll. A listener that is a second late
--- counts as gone.
+-- and the time of its wake-up since its last poll. A listener counts as gone when a second late.
 --
--- A listener of Node does not say when it polls. `routemaster:turn` has the last notification of a
+-- The next poll of a listener of Node is unknown. `routemaster:turn` has the last notification of a
 -- listener of Node: `to`, its channel; `told`, its `expiresAt`; `at`, when the listener has to
 -- poll; `since`, when it had to poll first. The field `latest` is an instant: every listener of
 -- routemaster that was not woken polls by then.
@@ -51,7 +50,8 @@ local function leave(listener)
     if had_turn then forget_told() end
 end
 
--- Parses an entry of `routemaster:listeners`: when the listener polls, and whether it was woken.
+-- Parses an entry of `routemaster:listeners`: when the listener polls, and whether the listener was
+-- woken.
 local function noted(text)
     local woken = string.sub(text, 1, 1) == 'w'
     return tonumber(woken and string.sub(text, 2) or text) or now, woken
@@ -72,8 +72,8 @@ local function last_told()
 end
 
 -- Returns the current listener; nil when there is no listener. Silent listeners lose their turn: a
--- listener of routemaster leaves, since it joins again with its next poll. A listener of Node never
--- joins again, so it moves to the left end. `me` polls now.
+-- listener of routemaster leaves, since its next poll joins again. A listener of Node never joins
+-- again; it moves to the left end. `me` polls now.
 local function first_listener(me)
     local moved = false
     while true do
@@ -137,7 +137,7 @@ local function tell_node(listener, next, told)
     if told and will_ask(told, next, grace) then return true end
     local interval = math.max(math.ceil(next - now), 0)
     if interval + grace >= redis.call('LLEN', channels) * base then
-        -- The listener polls earlier anyway. It would take this time as the time of its next poll.
+        -- The listener polls earlier anyway, and would postpone its next poll until this time.
         if told then forget_told() end
         return true
     end
@@ -183,9 +183,9 @@ local function wake_others(first, me, last)
     end
 end
 
--- Notifies the current listener of the next due time, if unknown to it. `me` polls now and learns
--- the time from the reply. Returns when the next timer is due, the current listener, and whether it
--- belongs to routemaster. Returns nil when there is no listener.
+-- Notifies the current listener of the next due time, unless known already. `me` polls now and
+-- learns the time from the reply. Returns when the next timer is due, the current listener, and
+-- whether this is a listener of routemaster. Returns nil when there is no listener.
 local function tell(me)
     local first = first_listener(me)
     local told = redis.call('HGET', global, 'expiresAt')
@@ -209,7 +209,7 @@ local function tell(me)
 end
 
 -- Notifies the current listener again when the next timer may be due later than notified, or is
--- overdue. A listener of routemaster needs no message, as it learns the time with its next poll.
+-- overdue. A listener of routemaster needs no message, as its next poll returns the time.
 local function tell_again()
     local first = redis.call('LINDEX', channels, -1)
     local told = redis.call('HGET', global, 'expiresAt')

@@ -1,6 +1,6 @@
 -- Turns, in a mixed deployment. A turn is one delivery under way. Jobs cannot be blocked from Ruby
--- workers, so there are no ordering groups. But the workers of routemaster deliver at most
--- `max_in_flight` batches of one subscriber at once, beginning with the batch that began first.
+-- workers; therefore there are no ordering groups. But the workers of routemaster deliver at most
+-- `max_in_flight` batches of a subscriber at once, the oldest batch first.
 -- `routemaster:turns:{token}` maps the fence of each turn to its worker.
 
 -- Returns how many more deliveries may begin. Removes turns of workers that are gone or lost the
@@ -22,7 +22,7 @@ local function free_places(token)
     return free
 end
 
--- Records that the delivery of a job is under way. An unreadable key blocks no job.
+-- Records the turn of a job, whose delivery is under way. An unreadable key blocks no job.
 local function take_turn(job, fence, worker)
     local uid = batch_of('main', job)
     local token = uid and subscriber_of(uid)
@@ -33,8 +33,8 @@ local function take_turn(job, fence, worker)
     redis.call('EXPIRE', key, 86400)
 end
 
--- Sorts the jobs of each subscriber by the time their batches began. Only jobs of one subscriber
--- exchange their places in the list. Returns the subscriber of each place.
+-- Sorts the jobs of each subscriber by the time their batches began. Jobs exchange their places in
+-- the list only with jobs of their subscriber. Returns the subscriber of each place.
 local function in_order(jobs)
     local token_at, places, began = {}, {}, {}
     for place, job in ipairs(jobs) do
@@ -61,8 +61,8 @@ local function in_order(jobs)
 end
 
 -- Takes up to `wanted` READY jobs whose subscribers have free turns, from the 1,000 oldest jobs.
--- When there are 1,000 and too few of them have a free turn, also takes jobs without one, to reach
--- the jobs behind them. Returns the jobs, and whether more may be available now.
+-- When there are 1,000 and too few have a free turn, also takes jobs without a free turn, to reach
+-- the jobs behind. Returns the jobs, and whether more may be available now.
 local function take_turns(wanted)
     local instant = P .. 'jobs:instant:main'
     -- The oldest job is at the right.
@@ -100,7 +100,7 @@ local function take_turns(wanted)
         redis.call('RPOP', instant, #jobs)
         if #back > 0 then redis.call('RPUSH', instant, unpack(back)) end
     end
-    -- A process of Ruby Routemaster made these jobs. It treats every callback as a URL.
+    -- A process of Ruby Routemaster made these jobs, and treats every callback as a URL.
     for _, one in ipairs(called) do offer('main', one[1], one[2]) end
     return taken, full or #jobs == 1000
 end

@@ -1,8 +1,8 @@
 -- Jobs that wait for other jobs. A waiting job is SCHEDULED at `never`. Its record has the ids of
 -- the awaited jobs and its own due time. `routemaster:dependents:{q}` has an entry for each pair:
 -- the id of the awaited job, colon, the id of the waiting job, both of 16 digits. The score is the
--- id of the awaited job. The record of the awaited job says that the pair exists, or did, which
--- saves the lookup for all other jobs.
+-- id of the awaited job. The record of the awaited job says whether it ever had a pair. This saves
+-- the lookup for most jobs.
 
 local function pair_of(awaited, waiting)
     return string.format('%016.0f:%016.0f', awaited, waiting)
@@ -18,7 +18,7 @@ local function set_after(record, after)
     record[4] = with_more(record[4], more)
 end
 
--- Removes the pairs of a waiting job that is about to end or to be BURIED.
+-- Removes the pairs of a waiting job before the job ends or is BURIED.
 local function stop_waiting(q, id, record)
     local after = after_of(record)
     if #after == 2 then return end
@@ -28,8 +28,8 @@ local function stop_waiting(q, id, record)
     set_after(record, {after[1], 0})
 end
 
--- Removes the pairs of a job that is gone. Returns the jobs that waited for it, and their ids. A
--- version without dependents may have ended some of them; these are left out.
+-- Removes the pairs of a job that is gone. Returns the jobs that waited for this job, and their
+-- ids. Leaves out jobs already ended by a version without dependents.
 local function take_dependents(q, id)
     local dependents = P .. 'routemaster:dependents:' .. q
     local entries = redis.call('ZRANGE', dependents, id, id, 'BYSCORE')
