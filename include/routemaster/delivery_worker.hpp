@@ -69,9 +69,10 @@ struct DeliveryWorkerOptions {
 /// callback must neither stop nor destroy the worker, because the call would wait for itself.
 ///
 /// **Stopping.** The destructor stops the worker as `stop` without grace: no new delivery begins,
-/// and unfinished deliveries return to the queue until the next start. A running callback cannot be
-/// interrupted: the destructor waits for the callback, and settles its delivery. After a crash,
-/// another worker repeats the unfinished deliveries within 5 s, or the next start does.
+/// and unfinished deliveries return to the queue, for another worker or the next start. A running
+/// callback cannot be interrupted: the destructor waits for the callback, and settles its delivery.
+/// After a crash, another worker repeats the unfinished deliveries within 5 s, or the next start
+/// does.
 ///
 /// **Parts.** A program with different needs can use the parts: a `Dispatcher`, polled by a loop of
 /// the program or with a manual clock, a `LocalTransport`, and a `Runner`. `Monitor`, `Autodrop`

@@ -183,7 +183,8 @@ struct ListedQueue {
     std::uint64_t workers = 0;  ///< Live workers whose profile names the queue.
     /// Live workers of the store without a profile; see `QueueWorkers`.
     std::uint64_t unprofiled = 0;
-    std::optional<TimePoint> worker_at{};  ///< When a worker of the queue was last heard of.
+    /// When a worker of the queue was last heard of; see `QueueWorkers::last_at`.
+    std::optional<TimePoint> worker_at{};
 
     friend bool operator==(const ListedQueue&, const ListedQueue&) = default;
 };

@@ -32,8 +32,8 @@ inline constexpr std::uint32_t job_batches_open_max = 100'000;
 /// forgotten, and counted in `job_batches.forgotten`.
 inline constexpr std::uint32_t job_batches_kept_max = 10'000;
 
-/// How long a batch is kept after its end. After this time batches are forgotten, and counted, when
-/// further batches are created or end: two each time.
+/// How long an ended batch is kept. Older batches are forgotten, and counted in
+/// `job_batches.forgotten`, two at a time, whenever another batch is created or ends.
 inline constexpr Duration job_batches_age_max{std::int64_t{30} * 86'400'000};
 
 /// A job that is pushed once, at the end of a batch.

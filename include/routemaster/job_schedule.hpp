@@ -23,12 +23,12 @@ namespace routemaster {
 ///     "@every 1h30m"       an interval, of days (d), hours (h), minutes (m) and seconds (s)
 ///
 /// **Cron expressions** have the fields minute, hour, day of the month, month and day of the week.
-/// With six fields, the second comes first. A field is `*`, a number, a range `1-5`, a step in a
-/// range or of all (`0-30/10`, `*/2`), or a comma-separated list of these. Months and days of the
-/// week may be named (`JAN`, `mon`). Sunday is 0 or 7: `SAT-SUN` is the weekend. No other range
-/// wraps around (write `22-23,0-5`), and no step is greater than its field (`*/90` of minutes). If
-/// both day of the month and day of the week are restricted, one of them must match (the rule of
-/// Vixie's cron). If one of them begins with `*`, even as `*/2`, both must match.
+/// With six fields, the second comes first. A field is `*`, a number, a range `1-5`, a step within
+/// a range or within all values (`0-30/10`, `*/2`), or a comma-separated list of these. Months and
+/// days of the week may be named (`JAN`, `mon`). Sunday is 0 or 7: `SAT-SUN` is the weekend. No
+/// other range wraps around (write `22-23,0-5`), and no step is greater than its field (`*/90` of
+/// minutes). If both day of the month and day of the week are restricted, one of them must match
+/// (the rule of Vixie's cron). If one of them begins with `*`, even as `*/2`, both must match.
 ///
 /// **Time zones.** An expression refers to the wall clock of its zone. If neither second, minute
 /// nor hour begins with `*`, the times are fixed, and each time comes once. A fixed time that a
