@@ -121,7 +121,7 @@ struct Pushed {
     JobId id = 0;
 
     friend bool operator==(const Pushed&, const Pushed&) = default;
-    /// Compares only the outcome.
+    /// Compares only `outcome`.
     friend bool operator==(const Pushed& pushed, PushOutcome expected) {
         return pushed.outcome == expected;
     }
