@@ -38,7 +38,7 @@ public:
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
     /// Publishes an event, as `Bus::publish` does. `unauthenticated` if `authenticate` is set and
-    /// the token is not valid. `limit_exceeded` if the event needs a new topic, and the publisher
+    /// the token is not valid. `limit_exceeded` if the topic is not claimed yet, and the publisher
     /// already owns `topics_max` topics. Mistakes in the event itself are reported without a call
     /// to the store.
     Result<void> publish(const Event& event) const;

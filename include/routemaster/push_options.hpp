@@ -38,7 +38,7 @@ struct PushOptions {
     /// unlimited.
     /// An attempt counts if its worker died. There is an exception: an embedded store does not
     /// count the first attempt of a job if the process dies during this attempt, unless
-    /// `attempts_max` is 1 or the job expires.
+    /// `attempts_max` is 1, the job expires, or its key has the scope `until_started`.
     std::uint32_t attempts_max = 25;
 
     /// From -100 to 100; a greater priority runs earlier. Each level counts as one minute of

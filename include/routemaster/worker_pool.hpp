@@ -58,8 +58,8 @@ namespace routemaster {
 /// count.
 ///
 /// **Declarations.** Declare handlers and middleware before the first `start`, `run` or `poll`. A
-/// later declaration throws `Failure` with `invalid`, as do a name without letters, and a second
-/// handler for a name.
+/// later declaration throws `Failure` with `invalid`, as do an empty name, and a second handler for
+/// a name.
 ///
 /// Thread safety: `status` and `trouble` may be called from any thread; all else from one thread at
 /// a time.
@@ -69,7 +69,7 @@ public:
     WorkerPool(Store& store, WorkerPoolOptions options);
 
     /// Calls `stop(0)` if the pool was started. If the pool was polled and not closed first, its
-    /// leases are left in the store, and scrubbing returns the jobs to their queues.
+    /// leases stay in the store until another worker declares the pool dead (`ScrubWorkers`).
     ~WorkerPool() override;
 
     WorkerPool(const WorkerPool&) = delete;

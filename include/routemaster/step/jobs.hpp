@@ -69,7 +69,8 @@ struct PushJob {
 /// The reply to `AcquireJobs`.
 struct Acquired {
     std::vector<Lease> leases;
-    std::vector<std::uint64_t> held{};  ///< Leases beyond `known`, up to `newest`: fences.
+    /// Fences of the worker's leases beyond `AcquireJobs::known`, up to `AcquireJobs::newest`.
+    std::vector<std::uint64_t> held{};
     /// When the next SCHEDULED job falls due. `now` if a READY job was left because of `limit` or
     /// its size. `never` if no job waits, or if the queue is paused.
     TimePoint next_due = never;

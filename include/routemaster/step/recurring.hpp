@@ -30,11 +30,11 @@ inline constexpr const char* recurring_watch = ":recurring";
 /// How many recurring jobs one `DueRecurringJobs` replies, at most.
 inline constexpr std::uint32_t due_recurring_max = 1'000;
 
-/// Adds a recurring job, or changes the settings of a recurring job, and wakes the schedulers.
-/// If the recurring job is new, or has a new schedule or time zone, it is due now, and its ticks up
-/// to now are settled. Else its next tick is unchanged: a program may put its recurring jobs at
-/// each start, and catches up with missed ticks. The pause and the numbers of a recurring job are
-/// unchanged. A repetition changes nothing more.
+/// Adds a recurring job, or changes the settings of a recurring job.
+/// If the recurring job is new, or has a new schedule or time zone, it is due now, its ticks up to
+/// now are settled, and the schedulers are woken. Else its next tick is unchanged: a program may
+/// put its recurring jobs at each start, and catches up with missed ticks. The pause and the
+/// numbers of a recurring job are unchanged. A repetition changes nothing more.
 struct PutRecurringJob {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "put_recurring_job",
@@ -128,7 +128,8 @@ struct RecurringRun {
         pushed,  ///< A job was pushed, or a timer was posted.
         kept,    ///< The push was a duplicate, or the old timer was kept.
         moved,   ///< No tick was to run, or the tick had been settled before.
-        /// The recurring job was changed since it was read, or is not due; nothing was changed.
+        /// The recurring job was settled, changed, paused or removed since it was read. Nothing was
+        /// changed.
         stale,
     };
 

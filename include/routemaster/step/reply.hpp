@@ -22,12 +22,14 @@ enum class Removal {
 /// The reply to a settlement of a job.
 enum class Settlement {
     settled,
-    lease_lost,  ///< The worker was declared dead, and its lease ended; nothing was changed.
-    dead,        ///< Settled, and the batch became DEAD. Only a reply to `SettleDelivery`.
-    buried,      ///< Settled, and the job was BURIED. Only a reply to `FailJob` and `NackJob`.
+    /// The lease has ended: the job was settled before, or its worker was declared dead. Nothing
+    /// was changed.
+    lease_lost,
+    dead,    ///< Settled, and the batch became DEAD. Only a reply to `SettleDelivery`.
+    buried,  ///< Settled, and the job was BURIED. Only a reply to `FailJob` and `NackJob`.
 };
 
-/// A number; the step says of what.
+/// A number of objects; the step says which.
 struct Count {
     std::uint64_t value = 0;
     friend bool operator==(Count, Count) = default;

@@ -31,9 +31,9 @@ struct HttpTransportOptions {
     /// proxy. Environment variables (`https_proxy`) are ignored.
     std::string proxy{};
     std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check this header.
-    /// Deliveries under way at once, and as many `unhealthy` deliveries besides. Further deliveries
-    /// wait; this wait does not count for the timeouts. Over HTTP/1.1 each delivery has its own
-    /// connection; over HTTP/2 deliveries to one host share a connection.
+    /// Deliveries under way at once, and as many `unhealthy` deliveries (`Delivery::unhealthy`)
+    /// besides. Further deliveries wait; this wait does not count for the timeouts. Over HTTP/1.1
+    /// each delivery has its own connection; over HTTP/2 deliveries to one host share a connection.
     std::size_t in_flight_max = 1'024;
     /// How many connections to keep, in use or idle, and as many besides for `unhealthy`
     /// deliveries. Beyond this, the connections that are idle for longest are closed. The number of
