@@ -6,7 +6,8 @@
 namespace routemaster {
 namespace {
 
-/// Enough for a program that publishes before it starts its worker.
+/// How long to wait before the warning: enough for a program that publishes before it starts its
+/// worker.
 constexpr Duration wait_max{10'000};
 
 }  // namespace

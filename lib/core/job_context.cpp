@@ -4,7 +4,8 @@ namespace routemaster {
 
 // --- Follow-ups ---------------------------------------------------------------------------------
 
-/// Clock and settings belong to the pool, and may be gone when the attempt has ended.
+/// `clock_` and `publications_` belong to the pool: the pool may be gone when the attempt has
+/// ended.
 template <class Add>
 auto JobContext::follow(Add add) -> decltype(add(std::declval<FollowUps&>())) {
     const std::lock_guard lock{mutex_};

@@ -300,7 +300,6 @@ private:
         return queues_.emplace(name, std::move(queue)).first->second.get();
     }
 
-    /// Ends unused queues.
     void leave_idle() {
         for (auto each = queues_.begin(); each != queues_.end();) {
             if (!each->second->idle(now_)) {

@@ -10,7 +10,8 @@ TimerContext::TimerContext(Timer timer, const Clock& clock, const PublicationOpt
 
 TimerContext::~TimerContext() = default;
 
-/// Clock and settings belong to the listener, and may be gone when the timer has ended.
+/// `clock_` and `publications_` belong to the listener: the listener may be gone when the timer has
+/// ended.
 template <class Reply, class Add>
 Reply TimerContext::follow(Add add) {
     if (confirm_by == never) {

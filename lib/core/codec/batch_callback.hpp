@@ -17,7 +17,7 @@ namespace routemaster::detail {
 /// between them, they are MessagePack of a map. Empty without a callback.
 [[nodiscard]] std::string encode_callback(const std::optional<JobBatchCallback>& callback);
 
-/// `corrupted` for other texts.
+/// `corrupted` when the text is neither empty nor an encoded callback.
 [[nodiscard]] Result<std::optional<JobBatchCallback>> decode_callback(std::string_view bytes);
 
 }  // namespace routemaster::detail

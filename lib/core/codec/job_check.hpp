@@ -8,8 +8,8 @@
 
 namespace routemaster::detail {
 
-/// `invalid`, naming the field, for a job whose encoding cannot be decoded, or whose JSON differs
-/// from the job.
+/// `invalid`, naming the field, for a job that could not be decoded again, or that would change
+/// when converted to JSON.
 [[nodiscard]] Result<void> check_job(const Job& job);
 
 }  // namespace routemaster::detail

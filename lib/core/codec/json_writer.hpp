@@ -13,7 +13,6 @@
 
 namespace routemaster::detail {
 
-/// Appends an integer.
 template <class Integer>
 void append_decimal(std::string& out, Integer number) {
     char digits[24];
@@ -25,7 +24,6 @@ void append_decimal(std::string& out, Integer number) {
 /// with a fraction or an exponent. Infinities and NaN become `null`.
 void append_exact(std::string& out, double number);
 
-/// A sink that appends JSON to `out`.
 class JsonWriter {
 public:
     explicit JsonWriter(std::string& out) noexcept : out_{out} {}

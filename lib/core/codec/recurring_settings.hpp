@@ -14,8 +14,8 @@ namespace routemaster::detail {
 /// A MessagePack map, equal for equal settings. Defaults are left out.
 [[nodiscard]] std::string encode_settings(const RecurringSettings& settings);
 
-/// `corrupted` for other texts, or when a setting without a default is missing. Unknown keys are
-/// ignored.
+/// `corrupted` when the text is not such a map, or lacks a setting without a default. Unknown keys
+/// are ignored.
 [[nodiscard]] Result<RecurringSettings> decode_settings(std::string_view bytes);
 
 }  // namespace routemaster::detail

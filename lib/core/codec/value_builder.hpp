@@ -66,7 +66,6 @@ public:
     /// The built value, after the parser is done. Call once.
     [[nodiscard]] Value result() { return std::move(result_); }
 
-    /// Forgets everything.
     void clear() {
         open_.clear();
         result_ = Value{};

@@ -24,7 +24,7 @@ namespace routemaster::detail {
 /// All cells must be returned before the end of the pool. Not thread safe.
 class CellPool {
 public:
-    /// A block has several cells.
+    /// Leaves room for several cells in a block.
     static constexpr std::size_t cell_bytes_max = page_multiple / 4;
 
     /// `bytes` is the size of a cell: a multiple of the alignments of its content and of a pointer.
@@ -46,7 +46,6 @@ public:
         return cell;
     }
 
-    /// Returns a cell.
     void deallocate(std::byte* cell) noexcept {
         auto& block = block_of(cell);
         if (block.is_full()) open_.push_back(block);

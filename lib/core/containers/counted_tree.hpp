@@ -55,8 +55,7 @@ public:
         }
     }
 
-    /// The number of entries with a true `precedes(entry)`. `precedes` must be true exactly for the
-    /// least entries.
+    /// The number of entries for which `precedes(entry)` is true. These must be the least entries.
     template <class Precedes>
     [[nodiscard]] std::size_t count(Precedes precedes) const {
         const auto begins_before = [&](const Child& child) { return precedes(child.first); };

@@ -104,8 +104,9 @@ private:
         return to >= from ? to - from : to + marks_.size() - from;
     }
 
-    /// Multiplied by 2^32 / the golden ratio: its upper bits scatter even successive numbers. As a
-    /// fraction of 2^32, the product is the share of the slots before the home slot.
+    /// The slot where a search begins. The factor, 2^32 / the golden ratio, scatters even
+    /// successive numbers in the upper bits. As a fraction of 2^32, the product is the share of the
+    /// slots before the home slot.
     [[nodiscard]] std::size_t home(std::uint32_t mark) const noexcept {
         const std::uint64_t scattered = mark * std::uint32_t{0x9e3779b1};
         return static_cast<std::size_t>((scattered * marks_.size()) >> 32U);

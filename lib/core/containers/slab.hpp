@@ -18,7 +18,6 @@ namespace routemaster::detail {
 template <class T>
 class Slab {
 public:
-    /// Creates an object from `arguments`.
     template <class... Arguments>
     [[nodiscard]] T& make(Arguments&&... arguments) {
         auto* cell = cells_.take();
@@ -30,7 +29,6 @@ public:
         }
     }
 
-    /// Destroys an object that `make` created.
     void destroy(T& thing) noexcept {
         std::destroy_at(&thing);
         cells_.deallocate(reinterpret_cast<std::byte*>(&thing));

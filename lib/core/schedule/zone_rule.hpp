@@ -16,7 +16,7 @@ namespace routemaster::detail {
 /// times of a step from -167 to 167 hours (RFC 9636, 3.3.2).
 class ZoneRule {
 public:
-    /// Nothing for other texts.
+    /// Nothing when the text is not such a rule.
     static std::optional<ZoneRule> parse(std::string_view text);
 
     /// The period of an instant from the year -10,000 to the year 10,000. Of two steps at an

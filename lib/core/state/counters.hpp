@@ -24,7 +24,6 @@ struct CounterState : Entity {
     std::int64_t value = 0;
 };
 
-/// All counters.
 class CounterTable {
 public:
     explicit CounterTable(ChangeLog& changes) : changes_{changes} {}

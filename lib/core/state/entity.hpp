@@ -26,7 +26,7 @@ struct Entity {
     /// Place among all entities, by `row`.
     ListHook<Entity> age;
     std::uint64_t row = 0;  ///< The oldest row needed to restore it; 0: in no journal.
-    /// The newest row to be durable before a reply about the entity.
+    /// The newest row that must be durable before a reply about the entity.
     std::uint64_t last_row = 0;
     std::uint32_t bytes = 0;  ///< Approximate size of its records in the journal.
     Kind kind;
@@ -48,8 +48,8 @@ public:
     virtual void changed(JobState& job) = 0;
     /// Only the number of attempts of a job changed.
     virtual void attempted(JobState& job) = 0;
-    /// Only these changed: the jobs for which a job waits and possibly its due time, or its due
-    /// time alone, or the job became BURIED.
+    /// Only one of these changed: the jobs a job waits for, perhaps with its due time; its due time
+    /// alone; or the job became BURIED.
     virtual void waits(JobState& job) = 0;
     /// The lease of a PENDING job ended. The job still has the fence of the lease.
     virtual void lease_ended(const JobState& job) = 0;

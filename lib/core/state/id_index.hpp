@@ -66,7 +66,8 @@ private:
         std::vector<JobState*> jobs_;
         std::size_t gone_ = 0;  ///< Unused entries in front.
     };
-    /// By an id greater than all ids in earlier blocks and not greater than any id in the block.
+    /// By a lower bound of the ids in the block. The bound is greater than all ids in earlier
+    /// blocks.
     using Blocks = std::map<std::uint64_t, Block>;
 
     static constexpr std::size_t block_max = 256;

@@ -57,7 +57,6 @@ struct JobBatchNumbers : Entity {
     JobBatchProgress progress{};
 };
 
-/// A batch.
 struct JobBatchState : Entity {
     static constexpr Record record{
         .whole = 40, .gone = 41, .fields = 10, .fields_min = 10, .format = 9};

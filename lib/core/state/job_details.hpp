@@ -24,9 +24,9 @@ struct JobDetails {
     /// The job was restored during its last attempt, and no error records the death of this
     /// attempt.
     bool cut_off = false;
-    bool isolated = false;  ///< While PENDING: the job needed isolation at its lease.
+    bool isolated = false;  ///< While PENDING: the job needed isolation when leased.
     std::optional<TimePoint> buried_at{};
-    /// The first failure since the push or kick under a time limit.
+    /// When the job first failed with a time limit, since its push or kick.
     std::optional<TimePoint> failing_since{};
     std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
     std::vector<JobId> after{};      ///< Ids of the jobs for which this job waits.

@@ -43,12 +43,12 @@ struct JobState : Entity {
         : Entity{Kind::job}, queue{in}, payload{memory, what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible : 1 = true;      ///< Among the first of its group: may be acquired.
+    bool eligible : 1 = true;      ///< Among the first of its group, so it may be acquired.
     bool in_order : 1 = false;     ///< The object is a `GroupedJob`.
     bool counted : 1 = false;      ///< While PENDING: an attempt runs, and attempts are counted.
     bool maybe_begun : 1 = false;  ///< Restored; an earlier process may have begun an attempt.
-    bool waiting : 1 = false;      ///< While SCHEDULED: waits for jobs, not for `run_at`.
-    bool awaited : 1 = false;      ///< Jobs wait for this job, or did once.
+    bool waiting : 1 = false;      ///< While SCHEDULED: waits for other jobs, not for `run_at`.
+    bool awaited : 1 = false;      ///< Other jobs wait for this job, or did so once.
     bool throttled : 1 = false;    ///< While READY: its group has no token; see `QueueRates`.
     QueueState& queue;
     Payload payload;  ///< Encoded. Identifies a job without a key.
@@ -56,10 +56,10 @@ struct JobState : Entity {
     /// Number of the push, and id of a job with an id. Later pushes have greater numbers. Never
     /// changes.
     std::uint64_t order;
-    /// In a list of READY jobs for acquisitions, if the job is eligible, without a priority and not
-    /// throttled. In the list of its worker if PENDING. Among the BURIED if BURIED.
+    /// Links the job in one of three lists: READY jobs to acquire (if the job is eligible, without
+    /// a priority and not throttled), the jobs of its worker (if PENDING), or the BURIED jobs.
     ListHook<JobState> in_state;
-    /// Null: all defaults, and no attempt before the current attempt.
+    /// Null: all options are defaults, and there was no attempt before the current attempt.
     std::unique_ptr<JobDetails> details;
     Worker* worker = nullptr;  ///< The worker with its lease; null unless PENDING.
     union {
@@ -117,9 +117,8 @@ struct JobState : Entity {
 
     /// Its ordering group; null for most jobs.
     [[nodiscard]] OrderingGroup* group() const noexcept;
-    /// By its push, the number of jobs of its group to run at once; 1 without a group.
+    /// How many jobs of its group its push wants to run at once; 1 without a group.
     [[nodiscard]] std::uint32_t concurrency() const noexcept;
-    /// The options of its push.
     [[nodiscard]] JobOptions options() const;
     /// Stores the options of a push. The job stays in its group.
     void take_options(const JobOptions& options);
@@ -137,9 +136,10 @@ struct GroupedJob : JobState {
         in_order = true;
     }
 
-    /// The position of a job with an id is in microseconds since the epoch.
+    /// Positions of jobs with ids are microseconds since the epoch.
     static constexpr std::uint64_t positions_per_millisecond = 1'000;
-    /// The last instant, in milliseconds, of a position: Redis stores greater numbers inexactly.
+    /// The last instant, in milliseconds, that a position can express: Redis stores greater numbers
+    /// inexactly.
     static constexpr std::int64_t position_time_max = 9'007'199'254'740;
 
     /// For a job with an id in its group: when the job first fell due, as its position says.
@@ -147,7 +147,7 @@ struct GroupedJob : JobState {
         return from_milliseconds(static_cast<std::int64_t>(position / positions_per_millisecond));
     }
 
-    /// For a job with an id: the first position of the millisecond `run_at`.
+    /// For a job with an id: the first position in the millisecond `run_at`.
     [[nodiscard]] std::uint64_t due_position() const noexcept {
         const auto due = std::clamp<std::int64_t>(to_milliseconds(run_at), 0, position_time_max);
         return static_cast<std::uint64_t>(due) * positions_per_millisecond;
@@ -202,15 +202,15 @@ struct OrderingGroup {
     std::uint32_t window = start;
     std::size_t eligible = 0;
     GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.
-    /// The journal row of the last skip of jobs; 0: no skip. If the process dies before this row is
-    /// on disk, the skipped jobs are restored and must precede the jobs behind them.
+    /// The journal row that recorded the last skip of jobs; 0: there was none. If the process dies
+    /// before this row is on disk, the skipped jobs are restored and must precede the jobs behind
+    /// them.
     std::uint64_t skipped_row = 0;
     IntrusiveList<GroupedJob, &GroupedJob::in_group> jobs;
-    /// Number of jobs with ids and with this group, in the list or not. A group without members
-    /// ends.
+    /// How many jobs with ids name this group, in the list or not. A group without members ends.
     std::size_t members = 0;
-    /// The list of its eligible READY jobs; null: the common list of their queue, for all workers
-    /// with access to URLs.
+    /// The list of the group's eligible READY jobs. Null: they are in the common list of the queue,
+    /// for all workers that can call URLs.
     ReadyJobs* ready = nullptr;
     CallbackState* callback = nullptr;  ///< The owner of `ready`, if it is a callback.
 

@@ -101,11 +101,11 @@ public:
         return queues_.size() - (over ? 2 : 1);
     }
 
-    /// The job without a key and with this payload; null without a match.
+    /// The job with this payload and without a key; null if there is none.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
         return find(queue, job, payload_hash(job));
     }
-    /// `hash` is the hash of `job`. A caller who pushes the job afterwards computes the hash only
+    /// `hash` must be the hash of `job`. A caller that also pushes the job computes the hash only
     /// once.
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job,
                                  std::uint32_t hash) const;
@@ -186,7 +186,6 @@ public:
 
     /// Stops acquisitions from a queue.
     void pause(const std::string& name);
-    /// Undoes `pause`.
     void resume(const std::string& name);
 
     /// Sets or removes the rate limits of a queue.
@@ -213,7 +212,6 @@ public:
 
     /// Returns the fences of the worker's cancelled jobs.
     std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
-    /// Stores the profile of a worker.
     void note_profile(const Heartbeat& heartbeat, TimePoint now);
 
     /// Releases jobs of a worker, oldest first. Forgets the worker after its last job.
@@ -231,10 +229,8 @@ public:
     /// The live workers of a queue, and how many of them have a handler of this name.
     [[nodiscard]] QueueWorkers workers_of(std::string_view queue, std::string_view handler,
                                           TimePoint now) const;
-    /// All known workers and their leases.
     [[nodiscard]] std::vector<ListedWorker> list_workers(const Page& page) const;
 
-    /// Counts of jobs over time.
     [[nodiscard]] const ThroughputTable& throughput() const noexcept { return throughput_; }
 
     // --- Batches of jobs ------------------------------------------------------------------------
@@ -272,9 +268,7 @@ public:
     [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
     /// Keys of pushes.
     [[nodiscard]] IdempotencyKeys& idempotency_keys() noexcept { return idempotency_keys_; }
-    /// Paused queues.
     [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
-    /// Queues with rate limits.
     [[nodiscard]] NamedTable<LimitedQueueState>& limited() noexcept { return limited_; }
 
     /// Adds a restored job to the index and to `ready`, in the order of the journal.
@@ -300,9 +294,9 @@ public:
     [[nodiscard]] std::vector<Lease> leases() const { return leases_.all(); }
     /// The lease of a PENDING job.
     [[nodiscard]] static Lease lease_of(const JobState& job) { return LeaseTable::lease_of(job); }
-    /// The upper bound of fences to assign; usable once on disk.
+    /// Its number bounds the fences that may be assigned, once the record is on disk.
     [[nodiscard]] const SequenceState& reserved_fences() const noexcept { return reserved_fences_; }
-    /// The upper bound of ids of jobs to begin; usable once on disk.
+    /// Its number bounds the ids of jobs that may begin, once the record is on disk.
     [[nodiscard]] const SequenceState& reserved_begun() const noexcept { return reserved_begun_; }
     /// The last assigned fence.
     [[nodiscard]] std::uint64_t fence() const noexcept { return leases_.fence(); }
@@ -316,15 +310,15 @@ public:
 private:
     /// Makes a detached job SCHEDULED or READY.
     void place(JobState& job, TimePoint now);
-    /// Makes deliveries READY whose wait exceeds the longest allowed delay: a fast clock put them
-    /// off.
+    /// Makes deliveries READY that wait longer than the longest allowed delay: the clock was ahead
+    /// when their time was set.
     void hasten(QueueState& queue, TimePoint now);
     /// Makes due jobs READY, at most `JobPlaces::promoted_max`.
     void promote(QueueState& queue, TimePoint now);
     /// Begins an acquisition from a queue with rate limits. Makes jobs throttled by former limits
     /// READY again, at most `promoted_max`.
     void begin_limited(QueueState& queue, TimePoint now);
-    /// Lists the earlier jobs of its group for which a job waits.
+    /// Adds the jobs ahead of a job in its group to its explanation.
     static void name_those_before(const JobState& job, JobExplanation& all);
     /// Puts a due job into its ordering group. False for a job without a group or already in the
     /// group.
@@ -334,19 +328,19 @@ private:
 
     /// Replaces the content of a waiting job with the content of another push.
     void replace(JobState& job, const PushJob& step, TimePoint now);
-    /// Replaces a detached job by a job in the ordering group of `step`, without its key. Ends the
-    /// old job.
+    /// Replaces a detached job by a job in the ordering group of `step`, and ends the old job. The
+    /// new job does not have the key yet.
     JobState& regroup(JobState& job, const PushJob& step);
-    /// Ends a job in any state without a record of a skip in its group.
+    /// Ends a job in any state. Records no skip in its group, unlike `remove`.
     void take_away(JobState& job);
-    /// Counts an attempt.
     void begin_attempt(JobState& job);
     /// Whether the current attempt counts and is the last.
     [[nodiscard]] static bool is_last_attempt(JobState& job);
-    /// Ends a lease and counts the attempt; the errors are set. The job runs again at `run_at`, or
-    /// is BURIED, and the function returns true.
+    /// Ends a lease and counts the attempt. Its error must have been added before. The job runs
+    /// again at `run_at`; true when it is BURIED instead.
     bool end_attempt(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends the lease of a job. The number of its attempts is set.
+    /// Ends the lease of a job and places the job again. The number of attempts must be right
+    /// already.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
     /// After a gap without scrubs, silent workers get one grace period.
     void spare_silent(Duration silence, TimePoint now);
@@ -371,11 +365,11 @@ private:
     /// Stores the error of an attempt after the death of its process. True when the job must wait
     /// now.
     bool note_death(JobState& job, TimePoint now);
-    /// When a job runs again after its attempt died with its worker: at once, but after
-    /// `isolated_deaths` deaths with a delay. Each further death doubles the delay.
+    /// When a job runs again after its attempt died with its worker: at once at first. From
+    /// `isolated_deaths` deaths on there is a delay, which doubles with each death.
     [[nodiscard]] static TimePoint due_after_death(const JobState& job, TimePoint now) noexcept;
     /// Whether a job suspected of crashing its workers must wait, because another suspect is leased
-    /// and would die, too. All workers of the store count, as they may share a process.
+    /// and would die, too. Looks at all workers of the store, as they may share a process.
     [[nodiscard]] bool is_kept_apart(const JobState& job) const noexcept;
     /// Delays a READY job for which `is_kept_apart` is true, by at most a second.
     void put_off(JobState& job, TimePoint now);
@@ -422,8 +416,8 @@ private:
     void destroy(JobState& job) noexcept;
 
     /// Forgets the previous empty queue, unless that queue has jobs again or is kept. The last
-    /// empty queue stays in memory: with one job at a time, a queue would otherwise be created for
-    /// each job.
+    /// empty queue stays in memory: otherwise a queue with one job at a time would be created again
+    /// for each job.
     void forget_before(QueueState& queue);
 
     /// To be called when the table of paused queues is restored.

@@ -50,7 +50,6 @@ public:
     [[nodiscard]] const KeptKeyState* find(const std::string& queue, const std::string& key,
                                            TimePoint now);
 
-    /// Keeps a key of a queue until an instant.
     void keep(const std::string& queue, const std::string& key, TimePoint until, TimePoint now);
 
     [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }

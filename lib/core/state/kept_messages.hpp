@@ -17,7 +17,6 @@ namespace routemaster::detail {
 /// Thread safety: a value.
 class KeptMessages {
 public:
-    /// Whether the messages are in memory.
     [[nodiscard]] bool resident() const noexcept { return !away_; }
     /// Must be resident.
     [[nodiscard]] const MessageList& list() const noexcept {
@@ -46,7 +45,6 @@ public:
         list_ = {};
         away_ = true;
     }
-    /// Restores evicted messages.
     void load(MessageList list) {
         list_ = std::move(list);
         away_ = false;

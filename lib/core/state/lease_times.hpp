@@ -39,8 +39,8 @@ public:
         return starts_.size() > 2 * leases + 64;
     }
 
-    /// Keeps the entries needed by some leases. `each` must call its argument with the fences of
-    /// these leases, in order.
+    /// Keeps only the entries some leases need. `each` is called with a function, and must call
+    /// this function with the fences of these leases, in order.
     template <class Each>
     void keep(Each each) {
         std::vector<Start> needed;

@@ -50,7 +50,7 @@ public:
 
     /// The job under this lease; null when the lease is lost.
     [[nodiscard]] JobState* find(const Lease& lease) const;
-    /// A job probably leased under this fence, to prefetch; null without a candidate.
+    /// The job that is probably leased under this fence, to prefetch; null if there is none.
     [[nodiscard]] const JobState* guess(std::uint64_t fence) const noexcept {
         return leased_.guess(mark(fence));
     }
@@ -73,13 +73,12 @@ public:
 
     /// The lease of a PENDING job.
     [[nodiscard]] static Lease lease_of(const JobState& job);
-    /// Writes the lease of a PENDING job into `lease`, which must be new. Saves a move.
+    /// Writes the lease of a PENDING job into `lease`, a new object. Avoids a move.
     static void describe(const JobState& job, Lease& lease);
 
-    /// Number of leased jobs that needed isolation at their lease.
+    /// Number of leased jobs that needed isolation when leased.
     [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
 
-    /// All leases.
     [[nodiscard]] std::vector<Lease> all() const;
 
     /// The last assigned fence.

@@ -1,5 +1,5 @@
 /// @file
-/// The rate limits of a queue in a journal.
+/// The rate limits of a queue, as a journal stores them.
 
 #pragma once
 

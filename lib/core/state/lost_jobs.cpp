@@ -50,7 +50,7 @@ ReleasedJobs JobTable::scrub(Duration silence, TimePoint now) {
             .buried = std::exchange(died_last_, {})};
 }
 
-// --- Dead processes with a file ---------------------------------------------------------------
+// --- Restored jobs whose process died -----------------------------------------------------------
 
 JobState* JobTable::due_and_cut_off(const std::string& name, JobId id, TimePoint now) {
     const auto* queue = find_queue(name);
@@ -96,7 +96,7 @@ bool JobTable::note_death(JobState& job, TimePoint now) {
     return run_at > now;
 }
 
-// --- Suspected jobs ----------------------------------------------------------------------------
+// --- Jobs suspected of crashing their workers ----------------------------------------------------
 
 TimePoint JobTable::due_after_death(const JobState& job, TimePoint now) noexcept {
     const auto deaths = job.details == nullptr ? 0 : job.details->deaths();

@@ -49,8 +49,8 @@ public:
     /// `ahead_max` steps at once. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    /// The newest journal row with a part of the last outcome, apart from the row of the step's own
-    /// changes. The row must be durable before the outcome is reported.
+    /// The newest journal row whose content the last outcome reveals, apart from the changes of the
+    /// step itself. The row must be durable before the outcome is reported.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
     /// Whether a caller waits for the last outcome to be on disk. If not, its record may be written
     /// together with later records.
@@ -84,7 +84,8 @@ private:
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
-    /// Applies a step of a type in the list. For steps/ only, where the specialisations are known.
+    /// Applies a step whose type is in the list. For steps/ only, where the specialisations are
+    /// known.
     template <class S, class... Rest>
     Outcome apply_one_of(StepList<S, Rest...>, Step& step);
 
@@ -114,8 +115,8 @@ private:
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
     /// The publisher who owns a topic; null for a topic without an owner, or no topic.
     [[nodiscard]] static const std::string* owner_of(const TopicState* topic);
-    /// An error when an event may not be published in a topic with this owner. Before the event,
-    /// its publisher takes ownership of `further` topics.
+    /// An error when an event may not be published in a topic with this owner. `further` is the
+    /// number of topics its publisher will have claimed before.
     [[nodiscard]] Result<void> may_publish(const PublishEvent& step, const std::string* owner,
                                            std::uint32_t further = 0);
     /// Publishes an event after `may_publish`. `topic`: null if missing.

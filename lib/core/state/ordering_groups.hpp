@@ -28,8 +28,8 @@ public:
     /// Appends a detached job with an id to its group when the job is due. The group takes its
     /// concurrency.
     void enter(GroupedJob& job);
-    /// Takes a detached job out of its group. Does nothing for a job outside. A group of jobs with
-    /// ids takes the concurrency of its last job.
+    /// Takes a detached job out of its group. Does nothing if the job is not in it. A group of jobs
+    /// with ids takes the concurrency of its last job.
     void leave(GroupedJob& job);
 
     /// Makes blocked jobs eligible while the limit allows. If the limit is exceeded, makes the last
@@ -48,7 +48,6 @@ public:
     void adapt(OrderingGroup& group, bool success, std::uint32_t most);
 
 private:
-    /// Appends a job to its group.
     static void append(GroupedJob& job);
     /// Makes a READY job blocked.
     static void hold_back(GroupedJob& job);

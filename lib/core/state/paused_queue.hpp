@@ -1,5 +1,5 @@
 /// @file
-/// A paused queue in a journal.
+/// A paused queue, as a journal stores it.
 
 #pragma once
 

@@ -66,7 +66,6 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] std::uint32_t hash() const noexcept { return hash_; }
 
-    /// Whether the bytes are in memory.
     [[nodiscard]] bool resident() const noexcept { return (block_ & elsewhere) == 0; }
 
     /// The encoded job, which must be resident.
@@ -88,7 +87,7 @@ public:
         std::memcpy(block(), &offset, sizeof offset);
     }
 
-    /// Replaces the bytes, but not the hash. There must be fewer than 4 GiB.
+    /// Replaces the bytes, but not the hash. `bytes` must be smaller than 4 GiB.
     void replace(SmallBlocks& memory, std::string_view bytes) {
         const auto before = block_;
         fill(memory, bytes, 0);
@@ -105,7 +104,6 @@ public:
         memory.free(block(), sizeof offset + size_);
         block_ = std::uintptr_t{offset} << 1U | elsewhere;
     }
-    /// Restores evicted bytes.
     void load(SmallBlocks& memory, std::string_view bytes) {
         ROUTEMASTER_ASSERT(!resident() && bytes.size() == size_);
         fill(memory, bytes, offset());

@@ -47,7 +47,7 @@ public:
 
     // --- Tokens ---------------------------------------------------------------------------------
 
-    /// Begins an acquisition.
+    /// To be called at the beginning of an acquisition.
     void begin(TimePoint now);
 
     /// How many jobs of the queue may begin now, regardless of their groups.
@@ -73,7 +73,6 @@ public:
     /// or when `other` precedes this job by due time and priority.
     [[nodiscard]] JobState* opened_before(const JobState* other, TimePoint now);
 
-    /// Removes a throttled job.
     void remove(GroupedJob& job);
 
     /// Takes at most `most` jobs, in their order, that former limits throttled.
@@ -107,7 +106,7 @@ private:
 
     void throttle(GroupedJob& job);
     void open_at(ClosedGroups::iterator group, TimePoint at);
-    /// Computes again when a closed group opens.
+    /// Computes anew when a closed group opens.
     void reopen(ClosedGroups::iterator group, TimePoint now);
     void reopen_late(TimePoint now);
 
@@ -125,7 +124,8 @@ private:
     ClosedGroups closed_{};
     std::set<std::pair<TimePoint, std::string>> openings_{};  ///< When each closed group opens.
     std::multiset<TimePoint> throttled_since_{};  ///< When each throttled job joined its group.
-    /// Set after the limits changed. Throttled jobs behind this group and position leave.
+    /// Set by a change of limits, until all throttled jobs have left. Throttled jobs behind this
+    /// group and position must still leave.
     std::optional<std::pair<std::string, std::uint64_t>> going_back_{};
 };
 

@@ -25,7 +25,6 @@
 
 namespace routemaster::detail {
 
-/// One queue.
 struct QueueState {
     /// The memory must outlive the queue.
     QueueState(std::string what, SmallBlocks& memory)
@@ -39,22 +38,22 @@ struct QueueState {
     bool of_deliveries;        ///< The queue of delivery jobs.
     bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
     HashIndex<JobState> jobs;  ///< All jobs, by payload; jobs with a key, by id.
-    HashIndex<JobState> keys;  ///< Jobs with a key of their own, by key.
+    HashIndex<JobState> keys;  ///< Jobs that still have their keys, by key.
     IdIndex by_id;             ///< All jobs with ids.
     Schedule scheduled;
     BuriedJobs buried;
     ReadyJobs ready;          ///< READY and eligible, for all workers, without a priority.
     RankedJobs ranked;        ///< READY, with a priority.
     Dependents dependents;    ///< The jobs waiting for each job.
-    std::size_t waiting = 0;  ///< SCHEDULED but not in `scheduled`: wait for jobs.
+    std::size_t waiting = 0;  ///< SCHEDULED jobs outside of `scheduled`: they wait for other jobs.
     std::size_t blocked = 0;  ///< READY and not eligible.
     NamedGroups groups;       ///< Groups of jobs with ids.
 
-    // Only delivery jobs may be for a part of the workers.
+    // Only delivery jobs can be limited to a part of the workers.
 
     std::map<std::string, CallbackState, std::less<>> callbacks;  ///< By name.
-    ReadyJobs abandoned;            ///< Without a subscriber: any worker may end them.
-    std::size_t ready_for_few = 0;  ///< READY in `callbacks` and `abandoned`.
+    ReadyJobs abandoned;            ///< Deliveries without a subscriber: any worker may end them.
+    std::size_t ready_for_few = 0;  ///< Number of READY jobs in `callbacks` and `abandoned`.
 
     std::size_t pending = 0;
     bool paused = false;  ///< Acquisitions get nothing. A paused queue stays without jobs.

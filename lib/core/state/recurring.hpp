@@ -22,7 +22,6 @@
 
 namespace routemaster::detail {
 
-/// A recurring job.
 struct RecurringState : Entity {
     static constexpr Record record{
         .whole = 24, .gone = 25, .fields = 9, .fields_min = 9, .format = 7};

@@ -99,7 +99,6 @@ struct SubscriberState : Entity {
     SubscriberQueue* subscriber_queue = nullptr;
 };
 
-/// An API token.
 struct TokenState : Entity {
     static constexpr Record record{
         .whole = 5, .gone = 6, .fields = 2, .fields_min = 2, .format = 1};
@@ -120,7 +119,6 @@ struct TokenState : Entity {
     ApiToken token;
 };
 
-/// All topics, subscribers and API tokens.
 class Registry {
 public:
     Registry(ChangeLog& changes, SubscriberQueueTable& subscriber_queues)

@@ -27,7 +27,6 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return inserted_.size() + restored_left_; }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
-    /// Whether `a` runs before `b`.
     [[nodiscard]] static bool earlier(const JobState& a, const JobState& b) noexcept {
         return std::pair{a.run_at, a.order} < std::pair{b.run_at, b.order};
     }
@@ -133,8 +132,8 @@ private:
     static constexpr std::size_t block = 256;
     std::vector<TimePoint> blocks_;       ///< The due time of each block's first job.
     std::vector<std::uint32_t> left_of_;  ///< Removed jobs by block, in a Fenwick tree.
-    std::size_t restored_first_ = 0;      ///< The first job still there.
-    std::size_t restored_end_ = 0;        ///< Behind the last job still there.
+    std::size_t restored_first_ = 0;      ///< Index of the first remaining job.
+    std::size_t restored_end_ = 0;        ///< Index behind the last remaining job.
     std::size_t restored_left_ = 0;
 };
 

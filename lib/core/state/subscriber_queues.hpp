@@ -33,7 +33,6 @@ namespace routemaster::detail {
 
 struct SubscriberQueue;
 
-/// Why and when a batch died.
 struct Death {
     TimePoint at;
     std::string error;
@@ -74,7 +73,6 @@ struct BatchState : Entity {
     }
 };
 
-/// The counters of each subscriber.
 enum class SubscriberQueueCounter : std::uint8_t {
     added,
     removed,
@@ -137,7 +135,6 @@ struct SubscriberQueue {
     std::array<CounterState*, subscriber_queue_counter_names.size()> counters{};
 };
 
-/// All subscriber queues and batches.
 class SubscriberQueueTable {
 public:
     SubscriberQueueTable(ChangeLog& changes, CounterTable& counters, JobTable& jobs)
@@ -250,7 +247,6 @@ public:
         return true;
     }
 
-    /// Drops a DEAD batch.
     void drop_dead(BatchState& batch) {
         count_events(batch, SubscriberQueueCounter::dead_dropped);
         batch.subscriber_queue.dead.remove(batch);
@@ -301,7 +297,6 @@ public:
         return dropped;
     }
 
-    /// Adds to one of the counters of a subscriber.
     void count(SubscriberQueue& subscriber_queue, SubscriberQueueCounter which,
                std::int64_t increment) {
         const auto index = static_cast<std::size_t>(which);

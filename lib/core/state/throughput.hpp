@@ -49,7 +49,6 @@ private:
 /// Not thread safe.
 class ThroughputTable {
 public:
-    /// Adds 1 to a count of a queue.
     void count(const std::string& queue, Throughput::Number number, TimePoint now);
 
     [[nodiscard]] QueueThroughput at(const std::string& queue, TimePoint now) const;

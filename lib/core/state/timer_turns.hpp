@@ -48,10 +48,11 @@ public:
     /// Notes that a listener polls. Appends a new listener to the line. Removes dead listeners in
     /// front.
     TimerListener& ask(const std::string& name, TimePoint now);
-    /// Notes that a listener in line took timers. After the first listener, the next has the turn.
+    /// Notes that a listener in line took timers. If it had the turn, the next listener gets the
+    /// turn.
     void took(TimerListener& listener);
-    /// Returns and notes when a listener must poll again, after its poll. The next timer is due at
-    /// `next`.
+    /// To be called after a poll of the listener. Returns when it must poll again, and notes this
+    /// time. The next timer is due at `next`.
     TimePoint tell(TimerListener& listener, TimePoint next, TimePoint now);
     /// Removes a listener from the line. Does nothing for an unknown name.
     void leave(const std::string& name);

@@ -22,13 +22,12 @@ namespace routemaster::detail {
 ///
 /// The caller passes the time. Calls may come slightly out of order, as steps travel and clocks
 /// differ. A time up to `late_max` before the time of an earlier call means a late call, not a
-/// clock set back. Otherwise a late call to an empty bucket would refill the bucket, and so would
-/// the next call.
+/// clock set back. Otherwise each late call to an empty bucket would make the bucket full earlier,
+/// and give away tokens.
 class TokenBucket {
 public:
     static constexpr Duration late_max{1'000};
 
-    /// A bucket without tokens.
     [[nodiscard]] static TokenBucket emptied(const RateLimit& limit, TimePoint now) noexcept {
         TokenBucket bucket;
         bucket.take(limit, limit.tokens_max(), now);
@@ -51,9 +50,9 @@ public:
         return saturating_add(now, Duration{(over + jobs - 1) / jobs});
     }
 
-    /// Takes `count` tokens of the bucket. The bucket must have them. With 0, only adapts to a
-    /// clock set back. For a full bucket, 0 stores nothing: the bucket stays full when the clock is
-    /// set back later.
+    /// Takes `count` tokens, which the bucket must have. With 0, only adapts the bucket to a clock
+    /// that was set back. For a full bucket, 0 stores nothing: the bucket stays full when the clock
+    /// is set back later.
     void take(const RateLimit& limit, std::uint32_t count, TimePoint now) noexcept {
         const auto lacks = missing(limit, now) + std::int64_t{count} * limit.per.count();
         if (count == 0 && lacks <= 0) return;
@@ -73,9 +72,10 @@ private:
         return std::int64_t{limit.tokens_max()} * limit.per.count();
     }
 
-    /// Units missing from a full bucket, at most 2.7e15, exact in Redis as well. Greater than the
-    /// capacity for a late call to an empty bucket. Negative in the millisecond in which the bucket
-    /// becomes full: a bucket of one token would otherwise lose this fraction with each token.
+    /// Units missing from a full bucket, at most 2.7e15, exact in Redis as well. The result can
+    /// exceed the capacity for a late call to an empty bucket. It is negative in the millisecond in
+    /// which the bucket becomes full: otherwise a bucket of one token would lose this fraction with
+    /// each token.
     [[nodiscard]] std::int64_t missing(const RateLimit& limit, TimePoint now) const noexcept {
         const auto most = capacity(limit);
         const std::int64_t jobs = limit.jobs;

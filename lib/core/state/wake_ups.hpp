@@ -20,13 +20,13 @@ public:
     /// A worker got fewer jobs than wanted.
     static void note_hunger(QueueState& queue, const AcquireJobs& step);
 
-    /// A job of a queue may be acquired, or is due before all jobs of the queue.
+    /// A job of a queue can be acquired now, or has become the first to fall due.
     void wake(QueueState& queue);
     /// As `wake`, for workers with callbacks.
     void wake_callbacks(QueueState& deliveries);
     /// Wakes the watchers of a name that is not a queue. Call at most once per name before `take`.
     void wake_watch(std::string watch) { woken_.push_back(std::move(watch)); }
-    /// A recurring job may be due before all recurring jobs.
+    /// A recurring job may have become the first to fall due.
     void wake_schedulers();
 
     /// Names of queues with watchers to wake, each once. The caller resets their `woken`.

@@ -38,7 +38,7 @@ std::size_t payload_bytes_of(const std::vector<S>& steps) noexcept {
     return bytes;
 }
 
-/// Limits to pushes as follow-ups.
+/// Checks pushes as follow-ups.
 Result<void> check_pushes(const std::vector<PushJob>& pushes) {
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         if (auto checked = pushes[i].check(); !checked) {

@@ -24,7 +24,7 @@ Result<void> check_length(const char* field, const std::string& text, std::size_
                  std::string{field} + ": must have at most " + std::to_string(most) + " bytes"};
 }
 
-/// An error in the schedule or time zone.
+/// Checks the schedule and the time zone.
 Result<void> check_schedule(const RecurringSettings& wanted) {
     if (auto checked = check_length("schedule", wanted.schedule, schedule_bytes_max); !checked) {
         return checked;
@@ -36,7 +36,7 @@ Result<void> check_schedule(const RecurringSettings& wanted) {
     return schedule ? Result<void>{} : schedule.error();
 }
 
-/// An error in the job of the ticks.
+/// Checks the job of the ticks.
 Result<void> check_tick_push(const std::string& name, const RecurringSettings& wanted) {
     if (auto checked = check_own_queue(wanted.queue); !checked) return checked;
     if (wanted.job.size() > recurring_job_bytes_max) {
@@ -54,7 +54,7 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
     return push.check();
 }
 
-/// An error in the timer of the ticks.
+/// Checks the timer of the ticks.
 Result<void> check_tick_post(const std::string& name, const RecurringSettings& wanted) {
     static const RecurringSettings usual;
     const auto is_not_for_it = [](const char* field) {
@@ -68,7 +68,7 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     if (wanted.expires != usual.expires) return is_not_for_it("expires");
     if (!wanted.metadata.empty()) return is_not_for_it("metadata");
     const auto checked = post_of(name, wanted, due_at_max).check();
-    // A client with an action names no timer, so the error must not mention one.
+    // A client who asks for an action names no timer, so the error must not mention a timer.
     if (checked || wanted.timer->space == action_space) return checked;
     return detail::headed("timer", checked.error());
 }

@@ -56,13 +56,13 @@ Result<void> check_listener(std::string_view listener) {
     return Error{Errc::invalid, "listener: must be " + std::string{timer_name_rule}};
 }
 
-/// An error in the name of a timer.
+/// Checks the namespace and the id of a timer.
 Result<void> check_timer(std::string_view space, std::string_view id) {
     if (auto checked = check_space(space); !checked) return checked;
     return check_timer_id(id);
 }
 
-/// An error in the name of a DEAD timer, or of a namespace for all.
+/// Checks the namespace and, if given, the id of a DEAD timer.
 Result<void> check_dead(std::string_view space, const std::optional<std::string>& id) {
     return id ? check_timer(space, *id) : check_space(space);
 }
@@ -90,7 +90,7 @@ Result<void> check_payload(std::string_view payload, std::string_view field) {
                  std::string{field} + ": must be a MessagePack value that JSON can carry"};
 }
 
-/// Limits to a timer with an action. Its payload must be valid already.
+/// Checks the action of a timer. Its payload must be valid already.
 Result<void> check_action(const PostTimer& step) {
     const auto payload = decode_value(step.payload);
     if (!payload) return payload.error();

@@ -27,7 +27,6 @@ constexpr std::uint64_t memory_reserve = 64U << 20U;
 struct MemoryStore::Impl {
     const detail::OwnerProcess process{"store", "opened", "open"};
 
-    /// Performs one step.
     Outcome perform(Step& step, TimePoint now) {
         // Short enough to be copied without an allocation.
         const auto out_of_memory = [] { return Error{Errc::unavailable, "out of memory"}; };

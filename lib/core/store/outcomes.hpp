@@ -19,7 +19,7 @@ namespace routemaster::detail {
 /// Thread safety: a value.
 class Outcomes {
 public:
-    /// For `steps` steps. No outcome is there yet.
+    /// Reserves memory for the outcomes of `steps` steps.
     explicit Outcomes(std::size_t steps) {
         if (steps > 1) several_.reserve(steps);
     }

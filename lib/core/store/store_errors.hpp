@@ -11,37 +11,30 @@
 
 namespace routemaster::detail {
 
-/// A publisher may neither publish in a topic nor remove it.
 [[nodiscard]] inline Error topic_claimed() {
     return {Errc::forbidden, "topic: belongs to another publisher"};
 }
 
-/// A publisher may not claim a topic.
 [[nodiscard]] inline Error too_many_topics() {
     return {Errc::limit_exceeded, "topic: the publisher has as many topics as it may"};
 }
 
-/// The token does not allow publications.
 [[nodiscard]] inline Error unknown_publisher() {
     return {Errc::unauthenticated, "publisher: is not a valid token"};
 }
 
-/// There is no such subscriber for an event.
 [[nodiscard]] inline Error unknown_subscriber() {
     return {Errc::invalid, "subscriber: does not exist, or no longer"};
 }
 
-/// A push has the idempotency key of a different push.
 [[nodiscard]] inline Error other_push() {
     return {Errc::invalid, "idempotency_key: another push had it, which asked for something else"};
 }
 
-/// A list of batches cannot continue after a batch.
 [[nodiscard]] inline Error not_queued() {
     return {Errc::invalid, "after: is not, or no longer, a queued batch of the subscriber"};
 }
 
-/// A list of DEAD batches cannot continue after a batch.
 [[nodiscard]] inline Error not_dead() {
     return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
 }

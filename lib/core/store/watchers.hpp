@@ -45,7 +45,6 @@ public:
         }
     }
 
-    /// Wakes all watchers.
     void wake_all() {
         const std::lock_guard lock{table_->mutex};
         for (const auto& [queue, wakes] : table_->wakes) {

@@ -13,8 +13,8 @@
 
 namespace routemaster::detail {
 
-/// The process of an object. A forked child has a copy of the object without its threads: locks may
-/// stay locked, and files, sockets and epoll sets are shared with the parent.
+/// The process that made an object. A forked child has a copy of the object without its threads:
+/// locks may stay locked, and files, sockets and epoll sets are shared with the parent.
 ///
 /// Thread safety: a constant.
 class OwnerProcess {
@@ -39,7 +39,7 @@ public:
     void require_at_return() const noexcept;
 
 private:
-    std::uint32_t forks_;  // At the construction of the object.
+    std::uint32_t forks_;  // The fork count when the object was made.
     pid_t id_;
     const char* object_;
     const char* made_;
@@ -54,7 +54,7 @@ template <class Impl>
     return *impl;
 }
 
-/// Keeps memory reachable that is never freed, for leak checkers.
+/// Keeps unfreed memory reachable for leak checkers, which then do not report a leak.
 void keep_reachable(void* memory) noexcept;
 
 /// In a forked child, leaves the implementation alive: its destructor would wait for missing

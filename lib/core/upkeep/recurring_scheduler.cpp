@@ -314,13 +314,13 @@ private:
     std::shared_ptr<const WorkerProfile> profile_{};  // Null before the first heartbeat.
     TimePoint beaten_at_{};
     TimePoint next_beat_{};
-    bool retiring_ = false;  // The store is forgetting the worker.
+    bool retiring_ = false;  // `RetireWorker` is under way.
     Watch watch_;
     TimePoint now_{};
     TimePoint asked_at_{};               // When the last poll of the store began.
     bool looking_ = false;               // A `DueRecurringJobs` is under way.
     bool running_ = false;               // Runs or checks are under way.
-    std::vector<RunRecurringJob> runs_;  // The last runs sent.
+    std::vector<RunRecurringJob> runs_;  // The runs sent last.
     std::set<std::string> broken_;       // Recurring jobs with a logged failure.
     TimePoint store_now_{};              // The latest time of the store's clock.
     /// Recurring jobs after this name must be checked. Empty: all are checked.

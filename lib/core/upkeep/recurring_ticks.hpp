@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// The limit of delay of the last tick for `CatchUp::skip`: a later run skips the tick.
+/// `CatchUp::skip` runs the last tick if it is less late than this.
 inline constexpr Duration late_max{60'000};
 
 /// The limit of missed ticks for `CatchUp::all`; older ticks are dropped.

@@ -129,15 +129,15 @@ private:
     Duration wake_grace_;
     std::string_view what_;
     bool asking_ = false;
-    bool woken_ = false;  // Since the last request.
+    bool woken_ = false;  // Woken since the last request.
     TimePoint next_{};
-    TimePoint next_due_{};          // From the last reply.
+    TimePoint next_due_{};          // When the next job falls due, by the last reply.
     bool only_woken_ = false;       // The last request had no reason but a wake-up.
     TimePoint idle_since_ = never;  // When the store had no jobs. Since then wake-ups are owed.
-    bool unannounced_ = false;      // For the last request.
-    std::uint32_t woken_for_nothing_ = 0;  // In a row.
+    bool unannounced_ = false;      // The last request was unannounced.
+    std::uint32_t woken_for_nothing_ = 0;  // Number of times in a row.
     TimePoint rested_at_{};                // When wake-ups count again.
-    std::uint32_t refusals_ = 0;           // In a row.
+    std::uint32_t refusals_ = 0;           // Number of refusals in a row.
     std::string refusal_;                  // The text of the last refusal.
     std::optional<TimePoint> unanswered_since_;
 };

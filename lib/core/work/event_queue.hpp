@@ -70,8 +70,8 @@ private:
 
     mutable std::mutex mutex_;  // Guards the events.
     Events events_;
-    std::shared_mutex wake_mutex_;  // Guards `wake_`. Locked during its calls: no call begins after
-                                    // `wake_with`.
+    // Guards `wake_`. Locked during its calls: no call begins after `wake_with`.
+    std::shared_mutex wake_mutex_;
     std::function<void()> wake_;
 };
 

@@ -31,7 +31,7 @@ struct FairShare {
             std::min<std::uint64_t>(factor * (slots - kept), UINT32_MAX));
     }
 
-    /// Whether deliveries to unhealthy subscribers exceed their common limit.
+    /// Whether so many deliveries to unhealthy subscribers exceed their common limit.
     [[nodiscard]] bool too_many(std::size_t unhealthy) const noexcept {
         return unhealthy > slots - reserve();
     }

@@ -426,7 +426,7 @@ void LeaseLoop::wind_up() {
 bool LeaseLoop::awaiting() const {
     const bool in_time = !over(now_) || now_ < settle_by_;
     if (in_time && !leased_.empty()) return true;
-    // The retirement releases the remaining leases, but their jobs run at once.
+    // The retirement makes jobs run at once. Releases with a later time must be sent before.
     const auto runs_later = [this](const Released& each) { return each.run_at > now_; };
     if (in_time && (releasing_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
         return true;

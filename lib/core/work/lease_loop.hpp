@@ -40,7 +40,6 @@
 
 namespace routemaster::detail {
 
-/// Settings of a `LeaseLoop`.
 struct LeaseLoopOptions {
     std::string queue{};  ///< The queue to acquire from.
     /// Further names to watch (`Store::watch`).
@@ -196,7 +195,6 @@ public:
     /// since the store last confirmed the leases. Only with `finds_lost`.
     [[nodiscard]] bool knows_leases() const noexcept;
 
-    /// Number of leases.
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
     /// Bytes of the leased jobs.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return leased_bytes_; }
@@ -259,7 +257,7 @@ private:
     struct Settled {
         std::vector<Id> ids{};
         std::vector<Outcome> outcomes{};
-        std::size_t bytes = 0;  // Of the jobs.
+        std::size_t bytes = 0;  // Bytes of the jobs.
     };
     struct GaveBack {
         std::vector<Released> leases{};
@@ -304,7 +302,6 @@ private:
     void on(Scrubbed& scrubbed);
 
     void take(Lease lease);
-    /// Forgets a lease and returns it.
     Lease drop(std::unordered_map<Id, Leased>::iterator leased);
     /// Compares the leases with the reply of the store.
     void find_lost(GotJobs& got);
@@ -359,13 +356,13 @@ private:
     std::size_t free_ = 0;
     std::size_t asked_ = 0;
     TimePoint heard_at_ = never;  // When the last heartbeat with a reply was sent.
-    bool asks_for_all_ = false;   // The next request asks for all leases.
-    bool may_have_lost_ = false;  // Until the reply to that request.
+    bool asks_for_all_ = false;   // The next request asks for all leases of the worker.
+    bool may_have_lost_ = false;  // True until the reply to this request.
     std::unordered_map<Id, Leased> leased_;
     std::size_t leased_bytes_ = 0;
-    std::size_t settling_bytes_ = 0;    // Of leases with a settlement.
-    std::size_t unanswered_bytes_ = 0;  // Of submitted settlements without a reply.
-    std::size_t refused_ = 0;           // Of leases with a settlement.
+    std::size_t settling_bytes_ = 0;    // Bytes of jobs with a settlement.
+    std::size_t unanswered_bytes_ = 0;  // Bytes of jobs with a submitted settlement.
+    std::size_t refused_ = 0;           // Number of leases with a refused settlement.
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;
@@ -378,15 +375,15 @@ private:
     std::uint32_t release_refusals_ = 0;
     TimePoint first_heartbeat_ = never;
     TimePoint last_heartbeat_ = never;
-    bool spared_others_ = false;                 ///< It skipped the last scrub.
-    bool store_was_away_ = false;                ///< Since the last heartbeat with a reply.
+    bool spared_others_ = false;   ///< The last scrub was skipped.
+    bool store_was_away_ = false;  ///< The store was away since the last heartbeat with a reply.
     TimePoint spares_until_ = TimePoint::min();  ///< No scrubs before this time.
     TimePoint next_heartbeat_{};
     std::optional<TimePoint> close_at_;
     TimePoint settle_by_{};  // End of the wait for settlements after the deadline.
     bool retiring_ = false;
     TimePoint retire_at_ = never;  // When to submit the retirement.
-    TimePoint retire_by_{};        // End of the tries.
+    TimePoint retire_by_{};        // When to give up the retirement.
     std::uint32_t retire_refusals_ = 0;
     bool retired_ = false;
     mutable std::mutex trouble_mutex_;  // Guards `trouble_`.

@@ -50,7 +50,8 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
 }
 
 /// Whether the first attempt waits until the seal of its batch is on disk. Without this wait, a
-/// CURRENT batch takes no events after a crash, and goes out half empty. With a long timeout, the
+/// crash can lose the seal of a batch after its first attempt. A batch that is CURRENT after a
+/// crash therefore takes no more events (`closed`), and goes out half empty. For long timeouts, the
 /// wait is better.
 bool Machine::awaits_seal(const Subscription& wants) {
     return wants.attempts_max > 0 || wants.timeout >= Duration{1'000};

@@ -33,7 +33,6 @@
 
 namespace routemaster {
 
-/// A dispatcher; the public class forwards to it.
 class Dispatcher::Impl final : private detail::LeaseLoop::Owner {
 public:
     const detail::OwnerProcess process{"dispatcher"};
@@ -71,7 +70,8 @@ private:
         int health_points = health_points_max;
         std::uint32_t attempt = 0;
         std::size_t events = 0;
-        Transport* transport = nullptr;  ///< Delivers the batch; null before that.
+        /// The transport that delivers the batch; null before the delivery begins.
+        Transport* transport = nullptr;
         TimePoint begun_at{};
         std::string error{};  ///< Why the delivery failed, once known.
     };
@@ -83,7 +83,8 @@ private:
     };
     using OwnEventQueue = detail::OwnEventQueue<Delivered>;
 
-    static constexpr std::size_t unnamed_max = 10'000;  ///< Remembered subscribers.
+    /// Limit of remembered subscribers with unnamed callbacks.
+    static constexpr std::size_t unnamed_max = 10'000;
     static constexpr Duration at_limit_pause{1'000};
 
     [[nodiscard]] static detail::LeaseLoopOptions loop_options(const DispatcherOptions& options,
@@ -157,15 +158,15 @@ private:
     Random random_;
     detail::LeaseLoop loop_;
     OwnEventQueue events_;
-    std::size_t acquisitions_ = 0;                    // Rotates `destinations`.
-    std::shared_ptr<const WorkerProfile> profile_{};  // As sent last.
+    std::size_t acquisitions_ = 0;  // Chooses the first destination of the next acquisition.
+    std::shared_ptr<const WorkerProfile> profile_{};  // The profile sent last.
     TimePoint now_{};
     bool attached_ = false;
     std::unordered_map<Id, Flight> flights_;
     /// Subscribers with an unnamed callback, already logged.
     std::set<std::string> unnamed_;
-    std::size_t beginning_ = 0;  // Flights with `beginning`.
-    std::size_t unhealthy_ = 0;  // Flights to unhealthy subscribers.
+    std::size_t beginning_ = 0;  // Number of flights with `beginning`.
+    std::size_t unhealthy_ = 0;  // Number of flights to unhealthy subscribers.
     std::atomic<std::size_t> in_flight_{0};
 };
 

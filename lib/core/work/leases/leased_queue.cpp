@@ -121,8 +121,8 @@ void LeasedQueue::stood_still(Duration span) {
 
 // --- Waiting requests ---------------------------------------------------------------------------
 
-/// The list of handlers is incomplete with clients without a list of their own, or with too many
-/// clients.
+/// The list of handlers is incomplete while some client does not list its handlers, or while there
+/// are too many clients.
 void LeasedQueue::note_client(const LeaseRequest& request) {
     const auto until = now_ + request.wait + options_.idle_max;
     const bool fits = clients_.size() < clients_max || clients_.contains(request.worker);
@@ -181,7 +181,8 @@ LeasedQueue::Waiters::iterator LeasedQueue::answer(Waiters::iterator waiter,
     return next;
 }
 
-/// The first unfilled request with a client; null without such a request.
+/// The first request that is not filled and whose client is still there; null without such a
+/// request.
 LeaseWaiter* LeasedQueue::next_in_turn() {
     while (!waiters_.empty()) {
         auto& first = waiters_.front();

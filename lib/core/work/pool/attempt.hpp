@@ -43,7 +43,7 @@ struct Attempt {
     const Handler& handler;
     Duration timeout{0};  ///< 0: no timeout. Set before threads see it.
 
-    // Used by the loop only.
+    // The members below are used by the loop only.
 
     const TimePoint acquired_at;
     std::optional<Timeouts::iterator> times_out{};

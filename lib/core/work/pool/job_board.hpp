@@ -31,7 +31,6 @@ namespace routemaster::detail {
 /// Thread safety: all members from any thread. The object may outlive the pool.
 class JobBoard {
 public:
-    /// A job that ended.
     struct Ended {
         AttemptPtr attempt;
         JobVerdict verdict;
@@ -92,10 +91,11 @@ private:
     const OwnerProcess process_{"worker pool"};
     const std::size_t slots_;
     const bool strict_;
-    mutable std::mutex mutex_;  // Guards the rest. Locked during `wake_`, so no call comes late.
+    // Guards the members below. Locked during calls of `wake_`: no call begins after `wake_with`.
+    mutable std::mutex mutex_;
     IdleThreads idle_;
     std::vector<std::deque<AttemptPtr>> waiting_;
-    std::size_t count_ = 0;   // Of waiting jobs.
+    std::size_t count_ = 0;   // Number of waiting jobs.
     std::size_t refill_ = 0;  // When this few jobs wait, the loop is woken to fetch more.
     std::size_t running_ = 0;
     std::vector<Ended> ended_;

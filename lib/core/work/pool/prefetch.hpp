@@ -12,9 +12,9 @@ namespace routemaster::detail {
 
 /// As many jobs as ended in the last two windows of time. A pool of short jobs then need not wait
 /// for its store, and a pool of long jobs keeps no jobs from workers with free slots. A burst
-/// begins with few jobs, and doubles their number until the store keeps up. 0 after a job came for
-/// a second attempt: the job may have crashed its process before, and a crash would end the waiting
-/// jobs, too.
+/// begins with few jobs, and doubles their number until the store keeps up. The number is 0 for two
+/// windows after a job came for a repeated attempt: the job may have crashed its process, and a
+/// crash would end the waiting jobs, too.
 ///
 /// Thread safety: none.
 class Prefetch {
@@ -44,7 +44,7 @@ public:
 
 private:
     std::size_t most_;
-    TimePoint begun_{};  // Of the current window.
+    TimePoint begun_{};  // Beginning of the current window.
     std::size_t last_ = 0;
     std::size_t current_ = 0;
     TimePoint none_until_{};  // Two windows after the last repeated job.

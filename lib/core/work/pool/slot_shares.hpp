@@ -25,9 +25,9 @@ public:
 
     /// How many free slots each queue may fill. In strict order, the first queue with jobs gets
     /// all. By weight, queues take turns (as nginx balances: "smooth weighted round robin"), and
-    /// each gets its part in the long run. A waiting queue takes part, too: its slots stay free
-    /// until its reply, as the next asking queue would take them. A queue that does not ask is
-    /// given all slots, which has no effect.
+    /// each gets its part in the long run. A queue with an acquisition under way takes part, too:
+    /// its slots stay free until its reply. Otherwise the next asking queue would take this part. A
+    /// queue that does not ask is given all slots, which has no effect.
     [[nodiscard]] std::vector<std::size_t> share(const std::vector<Wish>& wishes, std::size_t free);
 
 private:

@@ -77,7 +77,7 @@ private:
     struct Left {};
     using Event = std::variant<Taken, Left>;
 
-    /// How long no request must wait before the store is told.
+    /// How long there must be no waiting request before the store is told.
     static constexpr Duration unwanted_grace{20};
     /// How long to wait for the store after the deadline.
     static constexpr Duration leave_timeout{1'000};

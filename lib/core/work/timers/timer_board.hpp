@@ -63,13 +63,11 @@ public:
     /// Calls `wake`, from any thread, when the loop should poll.
     void wake_with(std::function<void()> wake);
 
-    /// Adds timers.
     void offer(std::vector<FiredTimer> fresh);
 
     /// Takes the news. `looks`: the loop will poll within `look_interval` while timers wait.
     [[nodiscard]] Report take(bool looks);
 
-    /// Takes away the waiting timers.
     [[nodiscard]] std::vector<FiredTimer> withdraw();
 
     /// Ends the threads: `next` returns nothing from now on. Later ends are dropped.
@@ -98,7 +96,8 @@ private:
 
     const OwnerProcess process_{"timer listener"};
     const std::size_t slots_;
-    mutable std::mutex mutex_;  // Guards the rest. Locked during `wake_`, so no call comes late.
+    // Guards the members below. Locked during calls of `wake_`: no call begins after `wake_with`.
+    mutable std::mutex mutex_;
     IdleThreads idle_;
     std::deque<FiredTimer> waiting_;
     std::size_t refill_ = 0;  // When this few timers wait, the loop is woken to take more.

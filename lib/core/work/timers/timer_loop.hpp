@@ -87,9 +87,8 @@ private:
     // Events, from any thread.
     struct Replied {
         std::vector<Confirmation> confirmations;
-        std::vector<Outcome>
-            /// Of the confirmations, then of `TakeTimers`, if there was one.
-            outcomes;
+        /// Outcomes of the confirmations, then of `TakeTimers`, if one was sent.
+        std::vector<Outcome> outcomes;
     };
     struct Left {
         Result<Done> done;
@@ -154,7 +153,7 @@ private:
     Prefetch prefetch_;
     TimePoint now_{};
     bool begun_ = false;
-    std::size_t waiting_ = 0;  // From the last report, as `running_`.
+    std::size_t waiting_ = 0;  // As last reported by the board, like `running_`.
     std::size_t running_ = 0;
     bool looks_ = false;
     bool asking_ = false;     // A `TakeTimers` is under way.
@@ -164,9 +163,9 @@ private:
     std::vector<FiredTimer> fresh_;  // Taken, not offered yet.
     std::vector<Confirmation> confirmations_;
     std::multimap<TimePoint, Confirmation> retries_;
-    std::size_t unconfirmed_ = 0;  // Sent, without a reply.
+    std::size_t unconfirmed_ = 0;  // Number of confirmations sent without a reply.
     std::optional<TimePoint> close_at_;
-    TimePoint settle_by_ = TimePoint::min();  // End of the wait for confirmations at the end.
+    TimePoint settle_by_ = TimePoint::min();  // How long to wait for confirmations at the end.
     bool leaving_ = false;
     bool left_ = false;
     bool closed_ = false;
