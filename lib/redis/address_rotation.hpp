@@ -62,8 +62,8 @@ private:
     std::vector<RedisAddress> seeds_;
     std::size_t first_seed_ = 0;
     std::deque<RedisAddress> ahead_;
-    std::vector<RedisAddress> tried_;  ///< In this round.
-    int suggested_ = 0;                ///< In this round.
+    std::vector<RedisAddress> tried_;
+    int suggested_ = 0;  ///< In this round.
 };
 
 }  // namespace routemaster::redis

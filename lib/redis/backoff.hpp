@@ -17,7 +17,6 @@ class Backoff {
 public:
     explicit Backoff(std::uint64_t seed) : random_{seed} {}
 
-    /// Returns the pause before the next attempt.
     [[nodiscard]] Duration next() {
         const auto whole = pause_;
         pause_ = std::min(2 * pause_, pause_max);

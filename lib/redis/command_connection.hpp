@@ -94,9 +94,7 @@ public:
     void flush() { connection_.flush(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// Continues as far as possible without waiting.
     void work(const PollSet& polled, Instant now);
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
     /// Accepts no more calls, and ends after all outstanding replies have arrived.

@@ -63,7 +63,6 @@ public:
         }
     }
 
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const {
         if (dial_) return dial_->due();
         return more_ && !lost_ ? Instant::min() : no_instant;

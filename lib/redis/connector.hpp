@@ -41,7 +41,6 @@ public:
     [[nodiscard]] std::unique_ptr<CommandConnection> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const;
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
     /// Why the last attempt failed.

@@ -36,12 +36,10 @@ public:
 
     void watch(PollSet& polled) const;
 
-    /// Continues as far as possible without waiting. Returns the open stream or an error; nothing
-    /// while waiting.
+    /// Returns the open stream or an error; nothing while waiting.
     [[nodiscard]] std::optional<Result<std::unique_ptr<Stream>>> work(const PollSet& polled,
                                                                       Instant now);
 
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const {
         return lookup_ && lookup_->result() ? Instant::min() : deadline_;
     }

@@ -29,10 +29,8 @@ public:
     enum class Peer : std::uint8_t { server, sentinel };
     Handshake(const RedisOptions& options, Peer peer);
 
-    /// Whether there is anything to send.
     [[nodiscard]] bool is_needed() const noexcept { return !questions_.empty(); }
 
-    /// Appends the requests.
     void ask(std::string& out) const;
 
     /// Takes the next reply. Returns nothing until the last reply; then success, or the reason why

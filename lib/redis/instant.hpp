@@ -10,7 +10,6 @@ namespace routemaster::redis {
 /// Never steps, even when the machine's clock is set.
 using Steady = std::chrono::steady_clock;
 
-/// An instant of this clock.
 using Instant = Steady::time_point;
 
 /// An instant that never comes.

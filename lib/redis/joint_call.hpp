@@ -1,10 +1,10 @@
 /// @file
-/// Joint calls: several calls of one kind run as one script.
+/// Joint calls: a script runs several calls of its kind.
 ///
-/// A short script costs the server less time for its work than for being called: the server parses
-/// a command, looks the script up, and converts the arguments to Lua values. The script itself
-/// needs a command for each job where Redis has commands for many jobs. Therefore calls of one kind
-/// on one queue become a single call, if all wait to be sent.
+/// For a short script, the server spends most of its time on the call itself: the server parses the
+/// command, looks the script up, and converts the arguments to Lua values. Besides, a script for
+/// one job runs a Redis command for each detail, where a joint script runs one command for many
+/// jobs. Therefore calls of one kind on one queue become a single call, if all wait to be sent.
 
 #pragma once
 

@@ -46,9 +46,8 @@ public:
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return connection_.lost(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// Continues as far as possible without waiting; calls `heard`.
+    /// Calls `heard`.
     void work(const PollSet& polled, Instant now);
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
 private:

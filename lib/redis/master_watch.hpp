@@ -33,8 +33,8 @@ public:
     MasterWatch(const MasterWatch&) = delete;
     MasterWatch& operator=(const MasterWatch&) = delete;
 
-    /// Continues as far as possible without waiting. Returns the address of the master, if
-    /// different from `master`. Does nothing without sentinels.
+    /// Returns the address of the master, if different from `master`. Does nothing without
+    /// sentinels.
     [[nodiscard]] std::optional<RedisAddress> work(const RedisAddress& master,
                                                    const PollSet& polled, Instant now);
 
@@ -45,7 +45,6 @@ public:
     [[nodiscard]] const RedisAddress& sentinel() const;
 
     void watch(PollSet& polled) const;
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
 private:

@@ -11,6 +11,10 @@ namespace routemaster::redis {
 
 /// The descriptors to wait for in one iteration, and their events. With a handful of descriptors,
 /// `poll` is cheaper than updating an epoll set.
+///
+/// The parts of a link that own descriptors share three members: `watch` adds the descriptors;
+/// `work` continues as far as possible without waiting; `due` is the latest time for the next call
+/// of `work`.
 class PollSet {
 public:
     /// Begins the next iteration.

@@ -29,7 +29,6 @@ std::string_view take_until(std::string_view& text, char mark) {
     return head;
 }
 
-/// A whole number and nothing else.
 template <class Number>
 std::optional<Number> number(std::string_view text) {
     Number value{};

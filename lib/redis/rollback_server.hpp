@@ -39,7 +39,6 @@ public:
     explicit RollbackServer(const RedisOptions& options);
 
     [[nodiscard]] Counts counts();
-    /// How many of these subscribers have an ordering group.
     [[nodiscard]] std::uint64_t groups(const std::vector<std::string>& tokens);
     /// Calls `each` with the members of a set or sorted set, or the items of a list. An entry may
     /// occur twice.

@@ -28,7 +28,6 @@ public:
     [[nodiscard]] std::optional<Result<RedisAddress>> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// The latest time for the next call of `work`.
     [[nodiscard]] Instant due() const;
 
 private:

@@ -17,12 +17,11 @@
 
 namespace routemaster::redis {
 
-/// The text of an `errno` value.
 [[nodiscard]] inline std::string errno_text(int code = errno) {
     return std::generic_category().message(code);
 }
 
-/// An address found for a name, with the port.
+/// An address of a name, with the port.
 struct SocketAddress {
     sockaddr_storage storage{};
     socklen_t size = 0;

@@ -33,7 +33,6 @@ Failure refused(const redisReply& place, const Error& error) {
     return Failure{detail::at_place("publications", count(place).value, error)};
 }
 
-/// Adds the follow-ups of a step.
 template <class S>
 void add_follow_ups(Request& request, const S& step) {
     request.arguments().add(step.pushes.size()).add(step.publications.size());

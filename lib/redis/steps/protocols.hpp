@@ -15,7 +15,6 @@
 
 namespace routemaster::redis {
 
-/// The usual script of a kind of step.
 template <class S>
 const Script& script_of() {
     static const Script script = StepProtocol<S>::script();
@@ -36,7 +35,6 @@ const Script& script_for(const S& step) {
     return script_of<S>();
 }
 
-/// The script that runs several steps of a kind.
 template <class S>
 const Script& joint_script_of() {
     static const Script script = StepProtocol<S>::joint_script();

@@ -11,7 +11,6 @@
 
 namespace routemaster::redis {
 
-/// The number of parts in the status of a queue.
 inline constexpr std::size_t queue_status_parts = 5;
 
 inline QueueStatus queue_status_of(std::span<const redisReply* const> parts) {

@@ -8,7 +8,7 @@
 
 namespace routemaster::redis {
 
-/// The script for steps with these traits: `RemoveSubscriber` and `RemoveToken`.
+/// For `RemoveSubscriber` and `RemoveToken`.
 [[nodiscard]] inline Script remove_subscriber_script(const StepTraits& traits) {
     using namespace lua;
     return compose("remove_subscriber", script_kind(traits),

@@ -1,6 +1,6 @@
--- Adds several READY jobs at once; see ready.lua.
+-- Adds several READY jobs at once, in their order. `dues` has the due time of each job. See
+-- ready.lua.
 
--- Makes jobs READY, in their order. `dues` has the due time of each job.
 local function add_all_ready(q, jobs, dues)
     local due = P .. 'routemaster:due:' .. q
     local size = redis.call('LPUSH', P .. 'jobs:instant:' .. q, unpack(jobs))

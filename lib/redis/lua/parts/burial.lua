@@ -68,7 +68,6 @@ local function bury(q, job, record, in_hand)
     return others
 end
 
--- Buries a job whose last attempt ended without a report.
 local function bury_unreported(q, job, record, in_hand)
     add_error(record, unreported)
     return bury(q, job, record, in_hand)

@@ -9,7 +9,6 @@ local function block(token, first, last)
     end
 end
 
--- Changes the concurrency of an ordering group.
 local function set_concurrency(token, before, after)
     if mixed then
         if after > before then wake('main', -1) end

@@ -1,5 +1,4 @@
--- Finds the state of delivery jobs. Of the READY jobs for URLs it reads the first 10,000 in the
--- order of acquisition.
+-- Of the READY jobs for URLs, reads the first 10,000 in the order of acquisition.
 local delivery_state
 do
     local most = 10000

@@ -1,7 +1,6 @@
--- The list of queues: `routemaster:queues` has all queues with jobs, with rate limits or paused. It
--- has `main` and `aux` once jobs were acquired from there. Never fails.
+-- `routemaster:queues` has all queues with jobs, with rate limits or paused. It has `main` and
+-- `aux` once jobs were acquired from there. Never fails.
 
--- Adds the name of a queue, which may be new.
 local function enlist(q)
     if redis.pcall('SADD', P .. 'routemaster:queues', q) == 1 then
         note_name('routemaster:queues', q)

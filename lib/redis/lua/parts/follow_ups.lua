@@ -54,7 +54,6 @@ end
 
 local known = {}
 
--- Returns whether a name is seen for the first time.
 local function is_new(what)
     if known[what] then return false end
     known[what] = true

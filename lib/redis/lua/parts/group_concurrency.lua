@@ -2,8 +2,8 @@
 local group_start = 16
 
 -- Returns how many of the first batches of an ordering group may be under way, and `max_in_flight`.
--- `window` is the highest number that has worked so far, within the capacity of the workers; absent
--- at its initial size.
+-- `window` is the number that has worked so far, within the capacity of the workers; absent at its
+-- initial size.
 local function concurrency_in(max_in_flight, window)
     local concurrency = tonumber(max_in_flight) or 1
     return math.max(1, math.min(concurrency, tonumber(window) or group_start)), concurrency

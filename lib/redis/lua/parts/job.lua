@@ -14,7 +14,6 @@ local function batch_of(q, job)
     end
 end
 
--- Returns whether Ruby workers know a job of `aux`.
 local function is_known_to_ruby(job)
     local known = ' \146\167monitor\144 \146\168autodrop\144 \146\172scrub_queues\144 ' ..
         '\146\173scrub_workers\144 '

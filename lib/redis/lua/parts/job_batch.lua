@@ -50,7 +50,7 @@ local function leave_batch(record, number)
     count_in(id, number, 1)
 end
 
--- Settles the changed batches at the end of a step: a batch without jobs left ends.
+-- Settles the changed batches at the end of a step: a closed batch without jobs left ends.
 local function settle_batches()
     if ARGV.batches and not ARGV.within then batch_ends()() end
 end

@@ -26,7 +26,6 @@ local function throttled_as(group, position, id)
     return group .. '\0' .. string.format('%016.0f%016.0f', position, id)
 end
 
--- Returns the first `most` throttled members of a group.
 local function throttled_in(q, group, most)
     return redis.pcall('ZRANGE', P .. 'routemaster:throttled:' .. q, '[' .. group .. '\0',
         '(' .. group .. '\1', 'BYLEX', 'LIMIT', 0, most)
@@ -89,9 +88,9 @@ local function hold_back(q, member, position, in_hand)
     redis.call('ZADD', held, math.floor(position / 1000), digits)
 end
 
--- Adapts a group after its width changed from `before` to `after`: jobs that may be acquired now
--- are let in, and jobs that no longer may are kept back. Of the first `before` jobs, the last may
--- not have been let in yet, because a member has just left. `joined` is a member that has just
+-- Adapts a group after its concurrency changed from `before` to `after`: lets in the jobs that may
+-- be acquired now, and keeps back the jobs that no longer may. When a member has just left, the
+-- last of the first `before` jobs has not been let in yet. `joined` is a member that has just
 -- joined and has no place in the queue yet.
 local function fit(q, order, before, after, in_hand, joined)
     local first, last = math.min(before - 1, after), math.max(before, after) - 1
@@ -143,7 +142,7 @@ local function place_grouped(q, job, at, record, group, concurrency)
     end
 end
 
--- Removes a READY job from the throttled jobs. Returns whether the job was throttled.
+-- Returns whether the job was throttled.
 local function stop_throttling(q, id, record)
     local group, concurrency = group_in(record)
     local position = position_of(q, group, concurrency, id)

@@ -19,7 +19,6 @@ local function size_of(q, name)
     return is_keyed(name) and redis.call('HSTRLEN', P .. 'routemaster:keyed:' .. q, name) or #name
 end
 
--- Returns whether a job still has its key.
 local function has_key(q, name, key)
     local owner = redis.call('HGET', P .. 'routemaster:keys:' .. q, key)
     return owner and tonumber(owner) == tonumber(string.sub(name, 2))

@@ -13,8 +13,7 @@ local function before(a, b)
     return #a < #b
 end
 
--- Returns a page of few names. Only names with the prefix `head` and accepted by `counts` are
--- listed.
+-- Names without the prefix `head`, or rejected by `counts`, are left out.
 local function sorted_page(names, head, counts)
     local wanted = {}
     for _, name in ipairs(names) do

@@ -1,4 +1,3 @@
--- Returns the key of a worker's profile.
 local function profile_key(worker) return P .. 'routemaster:worker:' .. worker end
 
 -- Removes a worker from all queues that it named last. A damaged key names no queue.

@@ -1,5 +1,5 @@
--- Counts the jobs of a queue by state. Returns scheduled, ready, pending, buried, and 1 if the
--- queue is paused. A SCHEDULED job that is due counts as ready.
+-- Counts the jobs of a queue by state: scheduled, ready, pending, buried. The fifth number is 1 if
+-- the queue is paused. A SCHEDULED job that is due counts as ready.
 local function queue_status(q)
     local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
     local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)

@@ -3,7 +3,6 @@
 -- The score of a SCHEDULED job is +inf. Jobs of equal rank are sorted by their ids. A READY job
 -- with a rank stands in no list.
 
--- Lets a READY job with a priority be acquired.
 local function offer_ranked(q, id, at, priority)
     redis.call('ZADD', P .. 'routemaster:ranks:' .. q, at - priority * 60000,
         string.format('%016.0f', id))

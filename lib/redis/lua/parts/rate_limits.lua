@@ -31,7 +31,6 @@ local function limits_of(q)
         going_back = stored[2] or nil}
 end
 
--- Reads the bucket of a queue, or of one of its groups.
 local function open_bucket(q, group, limit, revision)
     local key = P .. 'routemaster:bucket:' .. q .. (group and ':' .. group or '')
     local bucket = {key = key, limit = limit, revision = revision, missing = 0, changed = false}

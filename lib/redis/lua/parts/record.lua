@@ -61,7 +61,6 @@ local function group_in(record)
     return further.group, tonumber(further.concurrency) or 1
 end
 
--- Returns the map `more` of a record.
 local function more_of(record)
     local more = type(record[4]) == 'table' and record[4][5]
     return type(more) == 'table' and more or {}
@@ -84,8 +83,8 @@ local function is_failing(record) return record[7] == 0 and record[9] == '' end
 -- The error of an attempt whose worker never reported a result.
 local unreported = 'the attempt ended without a report'
 
--- Returns how many attempts ended without a report since the job was pushed or kicked. Attempt
--- numbers rise with each error; where they do not, an older period ends.
+-- Counts the attempts that ended without a report since the job was pushed or kicked. Attempt
+-- numbers rise from error to error; where they do not, an older period ends.
 local function deaths_of(record)
     local last, below, deaths = #record, record[1] + 1, 0
     local first = is_failing(record) and 10 or 7
@@ -96,11 +95,11 @@ local function deaths_of(record)
     return deaths
 end
 
--- Returns whether the job may have crashed its workers.
+-- A job with two unreported attempts may have crashed its workers.
 local function needs_isolation(record) return #record > 6 and deaths_of(record) >= 2 end
 
--- Returns how long a job waits after such crashes: a second, doubled with each further crash, and
--- at most a minute.
+-- Returns how long a job waits after unreported attempts: not at all after one, a second after two,
+-- doubled with each further one, at most a minute.
 local function wait_after_death(record)
     local deaths = deaths_of(record)
     return deaths < 2 and 0 or math.min(60000, 1000 * 2 ^ (deaths - 2))
@@ -119,12 +118,12 @@ local function end_attempt(q, job, counts, known)
     return record[6] == -2, record
 end
 
--- Returns the id of a job; 0 when the job has none.
+-- 0 when the job has no id.
 local function id_of(q, job)
     return tonumber(redis.call('ZSCORE', P .. 'routemaster:ids:' .. q, job) or 0)
 end
 
--- Returns the job with an id; nil when the job does not exist.
+-- Nil when no job has this id.
 local function job_of(q, id)
     return redis.call('ZRANGE', P .. 'routemaster:ids:' .. q, id, id, 'BYSCORE')[1]
 end

@@ -10,7 +10,6 @@ local function recurring_of(name)
     if read and type(record) == 'table' and #record == 8 then return record end
 end
 
--- Returns a recurring job as replies list it.
 local function recurring_reply(name, record)
     return {name, unpack(record, 1, 8)}
 end

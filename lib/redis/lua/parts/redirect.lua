@@ -12,7 +12,6 @@ local function redirect(token, before, concurrency)
     end
     if mixed or (before and before ~= '') then
         local ready = redis.pcall('LRANGE', callback_key(before or unreadable), 0, -1)
-        -- The oldest job is at the right.
         for i = ready.err and 0 or #ready, 1, -1 do
             local uid = batch_of('main', ready[i])
             if uid and not redis.call('ZSCORE', group, uid) then jobs[#jobs + 1] = ready[i] end

@@ -103,7 +103,6 @@ local function rates_of(q)
         end
     end
 
-    -- Returns how many of `most` jobs may begin now.
     function rates.room(most)
         return of_queue and math.min(most, tokens_in(of_queue)) or most
     end
@@ -160,11 +159,11 @@ local function rates_of(q)
         for _, bucket in pairs(of_groups) do save_bucket(bucket) end
     end
 
-    -- Returns when the queue has a token.
+    -- When the queue has a token.
     function rates.next() return of_queue and next_in(of_queue, 0) or now end
-    -- Returns whether more throttled jobs have to move back.
+    -- Whether more throttled jobs have to move back.
     function rates.goes_on() return limits.going_back ~= nil end
-    -- Returns when the next group opens or opened; nil when no group is closed.
+    -- When the next group opens or opened; nil when no group is closed.
     function rates.opens_at()
         return tonumber(redis.call('ZRANGE', opens, 0, 0, 'WITHSCORES')[2])
     end

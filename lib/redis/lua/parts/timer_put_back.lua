@@ -1,5 +1,5 @@
--- Puts FIRED timers back whose time to be confirmed is over, or makes them DEAD. At most 1,000
--- timers, and one chunk of events; see timer_slice.lua.
+-- Puts back the FIRED timers not confirmed in time, or makes them DEAD. At most 1,000 timers, and
+-- one chunk of events; see timer_slice.lua.
 
 -- Makes a timer DEAD, with an optional reason. When there are too many DEAD timers, the caller
 -- drops the oldest.

@@ -1,9 +1,9 @@
 -- Notifies the listeners of a namespace of due timers. The current listener stands at the right end
 -- of `ch`; in dtimer's words, it has the turn. As in dtimer, a message {"interval":N} in its
--- channel asks the listener to poll in N milliseconds, and `expiresAt` is the instant of the last
--- notification. Where dtimer stalls, routemaster notifies the current listener again:
---   - when the instant has changed, sooner or later;
---   - when `gracePeriod` has passed since the instant, because no listener polled, or a listener
+-- channel asks the listener to poll in N milliseconds, and `expiresAt` is the due time named in the
+-- last notification. Where dtimer stalls, routemaster notifies the current listener again:
+--   - when this due time has changed, sooner or later;
+--   - when `gracePeriod` has passed since this due time, because no listener polled, or a listener
 --     woke too early and took nothing.
 -- Node rounds down. Its message therefore has a millisecond more.
 --
@@ -29,7 +29,7 @@ local function tunables()
     return math.max(grace or 20, 0), math.max(base or 1000, 1)
 end
 
--- Returns when the next timer is due or comes back; nil when there is no timer.
+-- Nil when there is no timer.
 local function next_due()
     local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')[2]
     local back = redis.call('ZRANGE', fired, 0, 0, 'WITHSCORES')[2]
@@ -97,8 +97,9 @@ local function first_listener(me)
     end
 end
 
--- Returns whether the current listener, a listener of Node, did not poll although its instant has
--- passed by a quarter of `gracePeriod`. Then other listeners poll, too.
+-- Returns whether the current listener is a listener of Node that did not poll, although the due
+-- time of its notification has passed by a quarter of `gracePeriod`. Then other listeners poll,
+-- too.
 local function is_late(listener)
     local told = tonumber(redis.call('HGET', global, 'expiresAt'))
     if not told or redis.call('HEXISTS', listeners, listener) == 1 then return false end
@@ -121,7 +122,7 @@ local function wake_ours(listener, interval)
     return there
 end
 
--- Returns whether a listener of Node, after a notification with the instant `told`, polls in time.
+-- Returns whether a listener of Node polls in time, after a notification of the due time `told`.
 local function will_ask(told, next, grace)
     local at = tonumber(told)
     if not at then return false end

@@ -65,7 +65,6 @@ end
 -- the jobs behind. Returns the jobs, and whether more may be available now.
 local function take_turns(wanted)
     local instant = P .. 'jobs:instant:main'
-    -- The oldest job is at the right.
     local looked = redis.call('LRANGE', instant, -1000, -1)
     local jobs = {}
     for i = #looked, 1, -1 do jobs[#jobs + 1] = looked[i] end
