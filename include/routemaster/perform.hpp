@@ -29,7 +29,7 @@ inline constexpr int repeats_max = 2;
 
 namespace detail {
 
-/// `submit` for a step that is repeatable.
+/// `submit` for a repeatable step.
 void submit_repeatable(Store& store, Step step, TimePoint now, std::function<void(Outcome&)> done,
                        int repeats);
 /// `perform` for any step.
@@ -39,8 +39,8 @@ void submit_repeatable(Store& store, Step step, TimePoint now, std::function<voi
 
 /// Performs one step and passes its reply to `done`. See `Store::submit`.
 /// If the reply is lost, a `repeatable` step is submitted again, at most `repeats` times. Any other
-/// step fails with `timed_out`, since the store may have done the step. After a lost reply, a
-/// repeatable step fails with `timed_out` unless a repetition gets a reply.
+/// step fails with `timed_out`: the store may have done the step. After a lost reply, a repeatable
+/// step fails with `timed_out` unless a repetition gets a reply.
 template <class S>
 void submit(Store& store, S step, TimePoint now,
             std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {

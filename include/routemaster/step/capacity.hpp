@@ -1,5 +1,5 @@
 /// @file
-/// Steps about the memory that a store uses.
+/// Steps about a store's use of memory.
 
 #pragma once
 
@@ -44,7 +44,7 @@ struct DropOldestBatches {
     std::uint32_t limit = 100;  ///< Batches to drop at most. At least 1, else `invalid`.
 };
 
-/// The steps about the memory that a store uses.
+/// The steps about a store's use of memory.
 using CapacitySteps = StepList<MeasureUse, DropOldestBatches>;
 
 }  // namespace routemaster

@@ -45,9 +45,9 @@ struct DeliveryStart {
 /// repetition counts one more attempt. A job that is not a delivery job is `invalid`.
 ///
 /// **Throttling.** A subscriber with a health below the maximum is throttled if its last attempt is
-/// less than `health_backoff` ago. The job is then nacked until `retry_time` after this wait,
-/// lengthened by `jitter`. The attempt counts as throttled, and a CURRENT batch goes on taking
-/// events.
+/// less than `health_backoff` ago. The job is then nacked: its wait is `health_backoff`, lengthened
+/// by `jitter` and rounded by `retry_time`. The attempt counts as throttled, and a CURRENT batch
+/// goes on taking events.
 ///
 /// **Concurrency limit.** The limit of each ordering group begins at 16 at most. This step lowers
 /// the limit to `concurrency_max`, if this is less; settlements raise the limit again. If the job

@@ -65,9 +65,9 @@ struct ExplainJob {
 
 /// Replies with the jobs of a queue in a state, in the order of their ids, and so of their pushes.
 ///
-/// A page inspects at most `limit` BURIED jobs, or `jobs_looked_at_max` jobs in the other states or
-/// if a name or a group is given, and `job_slice_bytes_max` of jobs. Therefore a page may be short,
-/// or even empty, although more jobs follow. The last page has a `next` of 0.
+/// A page inspects a limited number of jobs: `limit` for BURIED jobs without a name or a group,
+/// else `jobs_looked_at_max`; and always at most `job_slice_bytes_max` of jobs. Therefore a page
+/// may be short, or even empty, although more jobs follow. The last page has a `next` of 0.
 struct ListJobs {
     using Reply = JobPage;
     static constexpr StepTraits traits{.name = "list_jobs",

@@ -80,8 +80,7 @@ struct Acquired {
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
 
-/// Jobs that one `AcquireJobs` drops or buries, at most, in `job_slice_bytes_max`; but at least
-/// one.
+/// How many jobs one `AcquireJobs` drops or buries, at most; see also `job_slice_bytes_max`.
 inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 
 /// Promotes due jobs, then leases READY jobs to a worker: they become PENDING. The job that became

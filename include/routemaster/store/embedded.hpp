@@ -31,11 +31,11 @@ struct EmbeddedStoreOptions {
     /// copied to its end, and the space at its beginning is freed.
     std::uint64_t slack_max = 24U << 20U;
     /// Bytes of jobs and messages to keep in memory; 0: all. The remaining jobs and messages are
-    /// read from the file when they are needed. Such a job takes at most 160 bytes of memory,
-    /// whatever its size, and such a batch some 490 bytes, whatever its events (a batch of 100
-    /// events: 5 bytes per event). The following stays in memory in any case, and may exceed the
-    /// limit for a while: batches that still take events, jobs under way, and data written by the
-    /// last commit.
+    /// read from the file when they are needed. With a limit, each job in the file takes at most
+    /// 160 bytes of memory, whatever its size, and each batch in the file some 490 bytes, whatever
+    /// its events (with 100 events: 5 bytes per event). The following stays in memory in any case,
+    /// and may exceed the limit for a while: batches that still take events, jobs under way, and
+    /// data written by the last commit.
     std::uint64_t memory_max = 0;
     /// Bytes of the disk to reserve beside the file, at most an eighth of the disk; 0: none. If the
     /// disk is full, the store releases the reserve, because delivering and settling existing
@@ -54,8 +54,8 @@ struct EmbeddedStoreOptions {
     std::uint32_t timer_namespaces_max = 100'000;
     /// How many bytes of payload one submission may write into one row of the journal, at most 256
     /// MiB, since SQLite allows no row of more than 10^9 bytes. Further steps go into the next row.
-    /// A step that exceeds the limit by itself is `invalid`. A row of 8 MiB takes no further
-    /// submission.
+    /// A step that exceeds the limit by itself is `invalid`. A row that has reached 8 MiB takes no
+    /// further submission.
     std::uint64_t row_bytes_max = 256U << 20U;
     /// Whether to open a file with a damaged or missing log. The store then contains the rows
     /// before the damage. Rows behind the damage are lost, even if acknowledged; a copy of the log

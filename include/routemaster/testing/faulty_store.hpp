@@ -32,8 +32,8 @@ struct FaultOptions {
     double lost_replies = 0;   ///< Probability, 0 to 1.
 };
 
-/// Forwards submissions to another store, and loses some of them: first as scripted, then at
-/// random. The lost submissions depend only on the script, the seed and the order of the
+/// Forwards submissions to another store, and loses a part of the submissions: first as scripted,
+/// then at random. The lost submissions depend only on the script, the seed and the order of the
 /// submissions.
 ///
 /// Thread safety: as safe as the next store, which must outlive this store.

@@ -1,6 +1,6 @@
 /// @file
-/// `ScriptedTransport`: a transport for tests, which records deliveries and completes them as the
-/// test demands.
+/// `ScriptedTransport`: a transport for tests. Records deliveries, and completes them as the test
+/// demands.
 
 #pragma once
 
@@ -37,8 +37,7 @@ public:
 
     [[nodiscard]] bool serves(std::string_view) const override { return true; }
 
-    /// Sets the names of the callbacks in the process that the transport can reach, besides all
-    /// URLs.
+    /// Sets the names of reachable callbacks in the process. All URLs are reachable, too.
     void reach(std::vector<std::string> callbacks) {
         const std::lock_guard lock{mutex_};
         destinations_ = std::move(callbacks);
@@ -92,7 +91,8 @@ public:
         return true;
     }
 
-    /// True: `withdraw` fails while a delivery is under way. False, the default: it succeeds.
+    /// True: `withdraw` fails while a delivery is under way. False, the default: `withdraw`
+    /// succeeds.
     void refuse_withdrawal(bool refuses) {
         const std::lock_guard lock{mutex_};
         refuses_withdrawal_ = refuses;

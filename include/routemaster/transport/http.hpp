@@ -21,7 +21,8 @@ namespace routemaster {
 struct HttpTransportOptions {
     /// Both timeouts are shortened by up to a tenth. First by a part that depends on the id of the
     /// batch, because deliveries that begin together should not all end together. Then to a
-    /// multiple of up to 512 ms, because some of them should end together, which saves wake-ups.
+    /// multiple of up to 512 ms, because some deliveries should end together: each end may delay a
+    /// healthy delivery.
     Duration connect_timeout{2'000};  ///< For the name lookup, the connection, and TLS.
     Duration total_timeout{20'000};   ///< For the whole delivery, to the last byte of the response.
     bool verify_tls = true;       ///< False: checks neither the peer's certificate nor its name.
