@@ -24,8 +24,8 @@ struct MonitorOptions {
     Duration interval{10'000};                        ///< Time between two reports.
     std::vector<std::string> queues{delivery_queue};  ///< The queues whose jobs are counted.
     MeasurementTags tags{};  ///< Added in front of the tags of each measurement.
-    std::optional<CapacityOptions>
-        capacity{};  ///< Reported as `store.max_mem`, `.low_mark`, `.high_mark`.
+    /// Reported as `store.max_mem`, `.low_mark`, `.high_mark`.
+    std::optional<CapacityOptions> capacity{};
     /// Prefixes for the names of the store's gauges. Each gauge is reported once per prefix. Ruby
     /// Routemaster's prefix is `redis`.
     std::vector<std::string> store_names{"store"};

@@ -1,5 +1,5 @@
 /// @file
-/// Helpers that perform steps in a store and return the replies.
+/// Helpers for performing steps in a store.
 
 #pragma once
 
