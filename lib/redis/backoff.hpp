@@ -25,7 +25,6 @@ public:
                Duration{static_cast<std::int64_t>(random_.unit() * static_cast<double>(half))};
     }
 
-    /// Starts with the shortest pause again.
     void reset() { pause_ = pause_min; }
 
 private:

@@ -24,7 +24,6 @@
 
 namespace routemaster::redis {
 
-/// A call that waits for its reply.
 struct PendingCall {
     Call call;
     std::uint64_t number = 0;  ///< In the order of `Link::send`.
@@ -62,7 +61,7 @@ public:
         connecting,  ///< Dialing, handshaking, or measuring the clock.
         ready,       ///< Accepts calls.
         draining,    ///< Accepts no more calls, and waits for outstanding replies.
-        lost,        ///< Has ended.
+        lost,
     };
 
     /// The results since the output was last emptied.
@@ -86,7 +85,6 @@ public:
     [[nodiscard]] bool is_open() const noexcept {
         return state_ == State::ready && connection_.unsent() < unsent_max;
     }
-    /// Whether no replies are outstanding.
     [[nodiscard]] bool is_idle() const noexcept { return sent_.empty(); }
 
     /// Accepts a call; `flush` sends the call.
@@ -136,7 +134,7 @@ private:
     Error reason_{Errc::unavailable, "not connected yet"};
     std::optional<RedisAddress> redirect_;
     std::unordered_set<const Script*> loaded_;
-    bool permission_logged_ = false;  ///< A missing permission was logged.
+    bool permission_logged_ = false;
     std::deque<Sent> sent_;
     std::size_t expired_ = 0;            ///< Calls at the front that were reported as timed out.
     Instant silent_since_ = no_instant;  ///< Since when a reply is outstanding and nothing arrived.

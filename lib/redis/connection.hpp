@@ -70,11 +70,9 @@ public:
 
     /// The buffer for bytes to send. The next `flush` sends them.
     [[nodiscard]] std::string& write_buffer() noexcept { return write_buffer_; }
-    /// The number of bytes appended so far.
     [[nodiscard]] std::uint64_t appended() const noexcept { return sent_ + unsent(); }
     /// The number of bytes sent, which the server may have received.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
-    /// The number of bytes not sent yet.
     [[nodiscard]] std::size_t unsent() const noexcept { return write_buffer_.size() - begin_; }
 
     /// Sends bytes without waiting. The next `work` reports errors, after reading all data sent

@@ -43,7 +43,6 @@ public:
     void watch(PollSet& polled) const;
     [[nodiscard]] Instant due() const;
 
-    /// Why the last attempt failed.
     [[nodiscard]] const Error& last_error() const noexcept { return last_error_; }
     /// Whether a full round failed only with errors that retrying cannot resolve.
     [[nodiscard]] bool is_permanent_failure() const noexcept { return permanent_failure_; }

@@ -11,7 +11,6 @@
 
 namespace routemaster::redis {
 
-/// An error reply to a call.
 struct ErrorReply {
     /// How the link handles the error.
     enum class Kind : std::uint8_t {
@@ -23,7 +22,7 @@ struct ErrorReply {
     };
 
     Kind kind = Kind::report;
-    Error error;        ///< For the caller.
+    Error error;
     RedisAddress to{};  ///< For `moved`.
 };
 

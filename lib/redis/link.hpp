@@ -68,12 +68,11 @@ public:
     /// Sends the calls in their order, with no other calls between. The calls are moved from.
     void send(std::span<Call> calls);
 
-    /// Returns the difference between the server's clock and the system clock. Zero when the two
-    /// differ by no more than the uncertainty of the measurement. Refreshed in the background. A
-    /// step of this machine's clock counts at once.
+    /// Returns the server's clock minus the system clock. Zero when the two differ by no more than
+    /// the uncertainty of the measurement. Refreshed in the background. A step of this machine's
+    /// clock counts at once.
     [[nodiscard]] Duration clock_offset() const { return context_.clock->offset(); }
 
-    /// The channels to listen to besides the link's own channel.
     [[nodiscard]] const std::shared_ptr<WakeChannels>& further_channels() const noexcept {
         return further_channels_;
     }
@@ -117,9 +116,9 @@ private:
     MasterWatch master_watch_;
     std::unique_ptr<Listener> listener_;
     Backoff listener_backoff_;
-    Instant listener_due_ = no_instant;  ///< When to listen again.
+    Instant listener_due_ = no_instant;
     std::optional<Error> listen_error_;  ///< The last listening error that was logged.
-    std::optional<Instant> lost_at_;     ///< When the last connection was lost.
+    std::optional<Instant> lost_at_;
     PollSet polled_;
     std::vector<Call> taken_;  ///< Swapped with `submitted_`; keeps its memory.
 

@@ -19,7 +19,6 @@
 
 namespace routemaster::redis {
 
-/// The channel to listen to.
 struct Channel {
     std::string name;
     /// Called with each message. Called with an empty text when listening begins, because earlier

@@ -63,7 +63,6 @@ public:
     /// end.
     Arguments& on_job(const Lease& lease);
 
-    /// The list of arguments, for adding further arguments.
     Arguments& arguments() noexcept { return call_.arguments; }
 
     /// Adds the number, or an empty argument for no number.
@@ -75,7 +74,6 @@ public:
             arguments().add("");
         }
     }
-    /// Adds the two arguments of a page.
     void page(const Page& page) { arguments().add(page.after).add(page.limit); }
 
     /// Adds the arguments of another step for its script: their number, then the arguments behind
@@ -94,7 +92,6 @@ public:
         return std::max(least, (repeats_max + 2) * context_.timeout);
     }
 
-    /// Saves the data needed to read the reply.
     void remember(AskedFor asked_for) { asked_for_ = std::move(asked_for); }
 
     [[nodiscard]] Call take_call() { return std::move(call_); }

@@ -21,7 +21,6 @@ namespace routemaster::redis {
 /// Thread safety: one thread at a time.
 class RollbackServer {
 public:
-    /// A queued or DEAD batch.
     struct Batch {
         std::string uid;
         std::string subscriber;  ///< Empty when the batch is gone.
@@ -49,7 +48,6 @@ public:
     void set_aside(const std::vector<std::string>& batches);
 
 private:
-    /// The arguments that every script has.
     [[nodiscard]] Arguments on(std::string_view key) const;
     ServerReply run(const Script& script, Arguments arguments);
     void each_batch(const std::string& index, std::string_view list, int before,

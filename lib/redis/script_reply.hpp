@@ -58,8 +58,6 @@ template <class T, class Read>
     return all;
 }
 
-// Replies of several scripts.
-
 [[nodiscard]] inline Removal removal(const redisReply& reply) {
     return number(reply) == 1 ? Removal::removed : Removal::unknown;
 }

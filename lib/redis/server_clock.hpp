@@ -12,8 +12,8 @@
 namespace routemaster::redis {
 
 /// Measures the server's clock by round trips of TIME. The estimate is relative to the uptime of
-/// this machine, which is never set. Therefore a step of the system clock counts at once and not
-/// only with the next TIME.
+/// this machine, a clock that is never set. Therefore a step of the system clock counts at once and
+/// not only with the next TIME.
 ///
 /// Thread safety: all members may be called from any thread.
 class ServerClock {
@@ -30,9 +30,9 @@ public:
     /// The next measurement is of another server and replaces all earlier ones.
     void changed();
 
-    /// Returns the difference between the server's clock and the system clock, which shows `system`
-    /// since the epoch at `uptime`. Zero when the difference is within the uncertainty of the
-    /// measurement, and before the first measurement.
+    /// Returns the server's clock minus the system clock, which shows `system` since the epoch at
+    /// `uptime`. Zero when the difference is within the uncertainty of the measurement, and before
+    /// the first measurement.
     [[nodiscard]] Duration offset(Microseconds uptime, Microseconds system) const;
 
     /// The difference now.

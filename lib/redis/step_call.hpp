@@ -54,7 +54,6 @@ struct ReplyReader {
     Duration clock_offset;
 };
 
-/// A step that is ready to be sent.
 struct StepCall {
     Call call;  ///< The caller sets `done`.
     ReplyReader reader;

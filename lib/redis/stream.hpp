@@ -38,7 +38,6 @@ public:
     [[nodiscard]] virtual int descriptor() const = 0;
 };
 
-/// A stream without TLS.
 [[nodiscard]] std::unique_ptr<Stream> plain_stream(Socket socket);
 
 }  // namespace routemaster::redis

@@ -19,7 +19,7 @@ namespace routemaster::redis {
 /// Appends a command of a few short words.
 void append_command(std::string& out, std::initializer_list<std::string_view> words);
 
-/// The text of a reply of type string, status or error; empty for further types.
+/// The text of a reply of type string, status or error; empty for any other type.
 [[nodiscard]] inline std::string_view text_of(const redisReply& reply) {
     return reply.str == nullptr ? std::string_view{} : std::string_view{reply.str, reply.len};
 }

@@ -62,8 +62,8 @@ local function look()
                 own.places[at] = leases.places[i]
             end
         end
-        -- The oldest jobs are at the tail. Most of the jobs are there, between some that take
-        -- longer.
+        -- The oldest jobs are at the tail. The tail has most of these jobs, and between them jobs
+        -- that take longer.
         own.tail = redis.call('LRANGE', pending, -(#own.jobs + 32), -1)
         if #own.jobs > 0 then plain[#plain + 1] = own end
     end

@@ -145,7 +145,7 @@ end
 local room = limit - (#reply - 1) / width
 if room > 0 and rates then room = rates.room(room) end
 for _ = 1, room > 0 and 10 or 0 do
-    -- `unpack` takes no more elements at once.
+    -- At most 1,000, as `unpack` is limited.
     local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends, isolates)
     local got = #taken.jobs
     if explains and not explained and got > 0 then
@@ -166,13 +166,13 @@ end
 local opens_at = rates and rates.opens_at()
 if rates then
     local opened = opens_at ~= nil and opens_at <= now
-    -- Another worker may have room for jobs that this worker has no room for.
+    -- Another worker may have room for the jobs left here.
     if opened and rates.room(1) > 0 then wake(q, -1) end
     more = more or opened or rates.goes_on()
     rates.save()
 end
 if more then
-    -- The worker polls when there is a token, without a wake-up.
+    -- When the queue has a token, this worker polls without a wake-up.
     reply[1] = rates and rates.next() or now
 else
     local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. q, 0, 0, 'WITHSCORES')[2]

@@ -25,8 +25,8 @@ local in_turns = mixed and is_main
 -- Queues in which jobs are SCHEDULED and PENDING.
 local parts = is_main and {'main', 'main:callbacks'} or {q}
 
--- Lists of READY jobs for this worker: each list for a callback `name`, or, with a nil name, for
--- URLs. The first list has deliveries without a subscriber, which any worker may end.
+-- Lists of READY jobs for this worker: the list of each callback `name`, and, with a nil name, the
+-- list of the queue. The first list has deliveries without a subscriber, which any worker may end.
 local sources = {}
 if is_main then sources[1] = {name = '', list = P .. 'routemaster:callback:'} end
 for i = 9, is_main and #ARGV or 9 do

@@ -7,8 +7,8 @@
 local count = (#ARGV - 4) / 3
 local function id_of(i) return ARGV[2 + 3 * i] end
 
--- Finds the timers that only have to be removed, and the timers with an entry in `confirm`. Reading
--- each key here, before any key is changed, proves its type.
+-- Finds the timers that only have to be removed and are handled together, and their entries in
+-- `confirm`. Reading each key here, before any key is changed, proves its type.
 local function look()
     local ids, plain, noted, met = {}, {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

@@ -3,12 +3,12 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace; then for each timer: id, event, due_at, time to
 --       confirm in ms, or 0 for the default of its listener
 -- Parts: post_timer() is the script for one timer, as a function of KEYS and ARGV.
--- Reply: a list with the reply of post_timer.lua for each timer, which may be an error.
+-- Reply: a list with the reply of post_timer.lua for each timer, possibly an error.
 local count = (#ARGV - 4) / 4
 local function id_of(i) return ARGV[1 + 4 * i] end
 
--- Returns the new timers without a time to confirm, except when a timer would be the next one due.
--- Reading each key here, before any key is changed, proves its type.
+-- Returns the timers that are handled together: new, without a time to confirm, and not the next
+-- one due. Reading each key here, before any key is changed, proves its type.
 local function look()
     local ids, plain, met = {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

@@ -5,10 +5,10 @@
 --         is not blocked for long. Jobs without attempts left are BURIED.
 -- After a gap of half the silence without scrubs, silent workers get one grace period: they count
 -- as seen now, but not twice. `routemaster:scrubbed` has the time of the last scrub in the field
--- "", and the heartbeat that was assumed for each worker.
--- In a mixed deployment also unblocks jobs, then removes the ordering groups of 500 subscribers and
--- hides jobs of `aux` unknown to Ruby workers. Otherwise brings these jobs back, and checks a few
--- blocked jobs whose group another program may have changed.
+-- "", and the heartbeat that was assumed for each worker. In a mixed deployment also unblocks jobs,
+-- then removes the ordering groups of 500 subscribers, and hides jobs of `aux` unknown to Ruby
+-- workers. Otherwise brings the hidden jobs back, and checks up to 100 blocked jobs, whose groups
+-- another program may have changed.
 -- Reply: the number of jobs released; 1 if there is more to do, else 0; queue and id of each job
 --        that is now BURIED.
 expect('HLEN', 'counters', 'routemaster:scrubbed')

@@ -255,7 +255,6 @@ Settlement settlement_or_burial(const redisReply& reply) {
     return number(reply) == 2 ? Settlement::buried : settlement(reply);
 }
 
-/// The script of a step that puts a job back.
 Script put_back_script(const StepTraits& traits, std::string_view body) {
     using namespace lua;
     const auto groups = job_groups_part();

@@ -17,7 +17,6 @@
 
 namespace routemaster::redis {
 
-/// A MessagePack map.
 inline std::string packed(const JobMetadata& metadata) {
     Value::Map map;
     for (const auto& [name, text] : metadata) map.emplace_back(name, Value{text});

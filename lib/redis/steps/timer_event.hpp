@@ -28,7 +28,6 @@ namespace routemaster::redis {
 [[nodiscard]] std::string timer_event(std::string_view id, std::string_view payload,
                                       std::uint32_t retries_max);
 
-/// The payload of an event.
 [[nodiscard]] Value timer_payload(std::string_view event);
 
 }  // namespace routemaster::redis

@@ -14,8 +14,8 @@
 
 namespace routemaster::redis {
 
-/// A part for scripts that rarely have to notify the current listener of the next due timer (see
-/// timer_turn.lua): `turns()` makes this function.
+/// A part for scripts that rarely have to notify the current listener of the next due timer:
+/// `turns()` returns `function` of timer_turn.lua.
 inline std::string lazy_turns(std::string_view function) {
     return lazily("turns", {lua::timer_turn}, function);
 }
