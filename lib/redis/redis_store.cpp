@@ -19,7 +19,7 @@
 namespace routemaster {
 namespace {
 
-/// Steps submitted together, until the last one has its outcome.
+/// Steps submitted together, until the last one has its `Outcome`.
 struct SubmittedSteps {
     std::vector<Outcome> outcomes;
     std::atomic<std::size_t> open;

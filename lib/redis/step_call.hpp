@@ -45,7 +45,7 @@ struct StepProtocol;
 
 /// The data needed to read the reply to a step.
 struct ReplyReader {
-    /// Converts the result of a call to the outcome of its step. `corrupted` when the reply has
+    /// Converts the result of a call to the `Outcome` of its step. `corrupted` when the reply has
     /// another form than the script makes.
     [[nodiscard]] Outcome read(const CallResult& result) const;
 
