@@ -19,7 +19,6 @@ Result<PostedTimer> posted(std::string id, const Result<TimerPosted>& reply) {
     return PostedTimer{std::move(id), *reply};
 }
 
-/// The results of posts submitted together.
 std::vector<Result<PostedTimer>> posted(std::vector<std::string> ids, std::span<Outcome> outcomes) {
     std::vector<Result<PostedTimer>> results;
     results.reserve(ids.size());

@@ -28,7 +28,6 @@ struct JobQueue::Many {
         replies.emplace_back(Pushed{});
     }
 
-    /// The pushes as steps.
     [[nodiscard]] std::vector<Step> sent() const { return {steps.begin(), steps.end()}; }
 
     /// Takes the replies and keeps the steps in doubt. False when no step is in doubt.

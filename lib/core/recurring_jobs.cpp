@@ -87,7 +87,6 @@ TimePoint beside_ticks(TimePoint now) {
     return to_milliseconds(now) % 1'000 == 0 ? now + Duration{1} : now;
 }
 
-/// The push of a triggered job.
 PushJob triggered(const RecurringJob& job, TimePoint now) {
     auto push = push_of(job.name, job.settings, beside_ticks(now), now);
     // With a key of its own, the push can be repeated when its reply is lost.
@@ -98,7 +97,6 @@ PushJob triggered(const RecurringJob& job, TimePoint now) {
     return push;
 }
 
-/// The timer of a triggered recurring timer.
 PostTimer triggered_timer(const RecurringJob& job, TimePoint now) {
     auto post = post_of(job.name, job.settings, now);
     // An id of its own: a tick at this instant has a different id.

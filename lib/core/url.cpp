@@ -22,7 +22,6 @@ bool is_plain(std::string_view url) noexcept {
     });
 }
 
-/// The parts of a URL, as views of its text.
 class Parsed {
 public:
     explicit Parsed(std::string_view text) noexcept {
@@ -39,7 +38,6 @@ public:
     Parsed& operator=(const Parsed&) = delete;
 
     [[nodiscard]] bool well_formed() const noexcept { return well_formed_; }
-    /// The position of the first wrong character.
     [[nodiscard]] std::size_t wrong_at() const noexcept { return wrong_at_; }
     [[nodiscard]] bool has_scheme() const noexcept { return is_there(uri_.scheme); }
     [[nodiscard]] bool has_host() const noexcept { return !view(uri_.hostText).empty(); }

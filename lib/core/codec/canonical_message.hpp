@@ -64,7 +64,6 @@ public:
         return found;
     }
 
-    /// The unconsumed text.
     [[nodiscard]] std::string_view rest() const noexcept { return rest_; }
 
 private:

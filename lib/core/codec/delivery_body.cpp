@@ -91,7 +91,7 @@ private:
     }
 
     DeliveryBody& body_;
-    std::string data_;  ///< The data of the current message as JSON.
+    std::string data_;
     DataWriter data_writer_{data_};
 };
 

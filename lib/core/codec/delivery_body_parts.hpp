@@ -25,7 +25,6 @@ public:
     /// Appends messages until they have `enough` bytes. Returns whether more follow.
     [[nodiscard]] bool append(std::string& out, std::size_t enough);
 
-    /// Number of undecodable messages so far.
     [[nodiscard]] std::size_t undecodable() const noexcept;
 
 private:

@@ -15,7 +15,6 @@ namespace routemaster::detail {
 /// rest is for `JobQueue::check`.
 [[nodiscard]] Result<JobPush> job_push(const Value& payload);
 
-/// A job and its queue.
 struct QueuedPush {
     std::string queue;
     JobPush push;

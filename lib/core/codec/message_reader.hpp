@@ -17,7 +17,6 @@
 
 namespace routemaster::detail {
 
-/// The kind of a message.
 enum class MessageKind {
     event,        ///< All fields are present and valid.
     other,        ///< A ping or a kill: known, but not for subscribers.

@@ -31,7 +31,6 @@ namespace routemaster::detail {
     return within(1, low, high) && within(2, 0x80, 0xbf) && within(3, 0x80, 0xbf) ? 4 : 0;
 }
 
-/// Whether a text begins with eight ASCII characters.
 [[nodiscard]] constexpr bool begins_with_ascii(std::string_view text) noexcept {
     if (text.size() < sizeof(std::uint64_t)) return false;
     std::uint64_t word = 0;  // Compilers make this one instruction.
@@ -41,7 +40,6 @@ namespace routemaster::detail {
     return (word & 0x8080'8080'8080'8080) == 0;
 }
 
-/// Whether all of `text` is well-formed UTF-8.
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
         // Most texts are ASCII: checks eight characters at a time.

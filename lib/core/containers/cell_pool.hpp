@@ -98,7 +98,7 @@ private:
         const std::size_t bytes;
         std::byte* fresh;  // The first cell never taken. Cells from here on have no link yet.
         std::byte* const end;
-        std::size_t used = 0;  // Cells in use.
+        std::size_t used = 0;
         Free* free = nullptr;
     };
 

@@ -87,8 +87,8 @@ private:
 
     struct Node;
     struct Child {
-        Entry first;       ///< The least entry below the child.
-        std::size_t size;  ///< The number of entries below the child.
+        Entry first;
+        std::size_t size;
         std::unique_ptr<Node> node;
     };
     /// Below the root, nodes reserve their full capacity: only splits and the growth of a single

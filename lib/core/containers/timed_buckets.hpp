@@ -56,7 +56,6 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
-    /// Number of buckets in memory.
     [[nodiscard]] std::size_t buckets() const noexcept { return line_.size(); }
 
     /// There must be an object.
@@ -244,7 +243,6 @@ private:
         return *found;
     }
 
-    /// Replaces the only bucket by a larger bucket.
     [[nodiscard]] Bucket& enlarged(Bucket& small) {
         auto& full = make(full_bytes);
         for (auto* thing : small.things()) full.append(*thing);
@@ -285,7 +283,6 @@ private:
         return End{lower.end_at, &lower}.is_reached(thing) ? upper : lower;
     }
 
-    /// Sorts the first bucket.
     static void sort(Bucket& bucket) noexcept {
         auto places = Places{bucket};
         std::sort(places.begin(), places.end());

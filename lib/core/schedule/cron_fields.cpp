@@ -19,7 +19,6 @@ constexpr int day_seconds = 86'400;
 /// The calendar repeats after this many days, including days of the week.
 constexpr std::int64_t calendar_days = 146'097;
 
-/// A field of an expression.
 struct Field {
     std::string_view name;
     int first;
@@ -95,7 +94,6 @@ bool is_of_quartz(std::string_view text) {
            text.find_first_not_of("LWlw", end) == std::string_view::npos;
 }
 
-/// A number or its name.
 Result<int> number(const Field& field, std::string_view text) {
     for (std::size_t i = 0; i < field.words.size(); ++i) {
         if (same_word(text, field.words[i])) return field.first + static_cast<int>(i);
@@ -118,7 +116,6 @@ struct Range {
     int step = 1;
 };
 
-/// The error for a range that wraps around.
 Error wraps_around(const Field& field, std::string_view item, const Range& range) {
     const auto of = [](int first, int last) {
         return std::to_string(first) + "-" + std::to_string(last);

@@ -15,13 +15,11 @@ namespace routemaster::detail {
 /// A wall-clock time without a zone: seconds since 1970-01-01 00:00:00 in that zone.
 using LocalSeconds = std::int64_t;
 
-/// The allowed steps of an expression.
 enum class CronSteps : std::uint8_t {
     within_field,  ///< At most `*/60` for minutes: a greater step matches only once.
     any,
 };
 
-/// A parsed cron expression.
 struct CronFields {
     /// `invalid`, with the name of the field, for a wrong expression.
     static Result<CronFields> parse(std::string_view text,

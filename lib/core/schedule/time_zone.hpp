@@ -13,7 +13,6 @@
 
 namespace routemaster::detail {
 
-/// The folder of the database.
 inline constexpr std::string_view zone_folder = "/usr/share/zoneinfo";
 
 /// A time zone.

@@ -21,7 +21,6 @@ std::int64_t number(std::string_view bytes) {
     return static_cast<std::int64_t>(value);
 }
 
-/// Numbers of items in a data block.
 struct Counts {
     std::size_t utc_indicators, standard_indicators, leap_seconds, steps, types, name_bytes;
 

@@ -26,7 +26,6 @@ public:
 private:
     class Parser;
 
-    /// A step of the clock in each year.
     struct YearlyStep {
         enum class Day : std::uint8_t {
             of_week,             ///< `Mm.w.d`: a weekday of a month; week 5 is the last.

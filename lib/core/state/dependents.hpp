@@ -18,7 +18,6 @@ namespace routemaster::detail {
 /// Not thread safe.
 class Dependents {
 public:
-    /// How many jobs wait for a job.
     [[nodiscard]] std::size_t of(JobId awaited) const {
         const auto found = waiting_.find(awaited);
         return found == waiting_.end() ? 0 : found->second.size();

@@ -55,7 +55,6 @@ public:
     virtual void lease_ended(const JobState& job) = 0;
     /// A batch began, or changed in anything but its messages.
     virtual void changed(BatchState& batch) = 0;
-    /// A batch became DEAD.
     virtual void died(BatchState& batch) = 0;
     /// A DEAD batch is READY again, with a new age and order and without attempts.
     virtual void redelivered(BatchState& batch) = 0;

@@ -132,7 +132,6 @@ public:
 
     /// Ends the batches that this step completed.
     void settle(TimePoint now, const Push& push);
-    /// Whether `settle` has batches to examine.
     [[nodiscard]] bool has_touched() const noexcept { return !touched_.empty(); }
 
     // --- Restoring ------------------------------------------------------------------------------

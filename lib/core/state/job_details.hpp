@@ -31,7 +31,6 @@ struct JobDetails {
     std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
     std::vector<JobId> after{};      ///< Ids of the jobs for which this job waits.
 
-    /// Whether a further attempt may begin.
     [[nodiscard]] bool has_attempts_left() const noexcept {
         return options.attempts_max == 0 || attempts < options.attempts_max;
     }
@@ -40,7 +39,6 @@ struct JobDetails {
     /// its workers, and each crash ends the jobs beside it, too.
     [[nodiscard]] bool needs_isolation() const noexcept { return deaths() >= isolated_deaths; }
 
-    /// How many attempts died with their workers.
     [[nodiscard]] std::uint32_t deaths() const noexcept { return deaths_in(errors, attempts); }
 
     /// Whether no attempt began before the job expired.

@@ -29,7 +29,6 @@ public:
         return true;
     }
 
-    /// Number of jobs in the chunk.
     [[nodiscard]] std::uint64_t jobs() const noexcept { return jobs_; }
 
 private:

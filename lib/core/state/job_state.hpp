@@ -29,7 +29,6 @@ struct QueueState;
 /// keeps its position. With a limit of 1, the jobs run one after another.
 struct OrderingGroup;
 
-/// A worker and its leased jobs.
 struct Worker;
 
 /// A job in any state. A store may have many millions of jobs. A job takes this struct, its

@@ -298,7 +298,6 @@ public:
     [[nodiscard]] const SequenceState& reserved_fences() const noexcept { return reserved_fences_; }
     /// Its number bounds the ids of jobs that may begin, once the record is on disk.
     [[nodiscard]] const SequenceState& reserved_begun() const noexcept { return reserved_begun_; }
-    /// The last assigned fence.
     [[nodiscard]] std::uint64_t fence() const noexcept { return leases_.fence(); }
     /// Assigns only fences greater than `fence` from now on.
     void skip_fences(std::uint64_t fence) noexcept { leases_.skip_fences(fence); }

@@ -81,7 +81,6 @@ public:
 
     [[nodiscard]] std::vector<Lease> all() const;
 
-    /// The last assigned fence.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
     /// Assigns only fences greater than `fence` from now on.
     void skip_fences(std::uint64_t fence) noexcept { fence_ = std::max(fence_, fence); }

@@ -52,7 +52,6 @@ struct TopicState : Entity {
     CounterState* bytes = nullptr;
 };
 
-/// A subscriber and its topics.
 struct SubscriberState : Entity {
     static constexpr Record record{
         .whole = 3, .gone = 4, .fields = 12, .fields_min = 9, .format = 3};
@@ -162,7 +161,6 @@ public:
         topics_.erase(state);
     }
 
-    /// How many topics a publisher owns.
     [[nodiscard]] std::uint32_t claims(const std::string& publisher) const {
         const auto found = claims_.find(publisher);
         return found == claims_.end() ? 0 : found->second;

@@ -18,7 +18,6 @@ namespace routemaster::detail {
 
 struct TimerSpace;
 
-/// The content of a posted timer.
 struct TimerContent {
     std::string_view payload;  ///< Encoded.
     std::uint32_t retries_max = 0;

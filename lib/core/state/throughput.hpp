@@ -20,7 +20,6 @@ class Throughput {
 public:
     using Number = std::uint64_t QueueCounts::*;
 
-    /// Adds 1 to a count.
     void count(Number number, TimePoint now);
 
     [[nodiscard]] QueueThroughput at(TimePoint now) const;
@@ -53,7 +52,6 @@ public:
 
     [[nodiscard]] QueueThroughput at(const std::string& queue, TimePoint now) const;
 
-    /// Number of queues in memory.
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
 
 private:

@@ -75,10 +75,8 @@ public:
     TimerTable& operator=(const TimerTable&) = delete;
     ~TimerTable();
 
-    /// Number of namespaces in memory.
     [[nodiscard]] std::size_t spaces() const noexcept { return spaces_.size(); }
 
-    /// Whether a namespace has timers or listeners.
     [[nodiscard]] bool has_space(const std::string& name) const { return spaces_.contains(name); }
 
     /// Null if there is no timer with this id.

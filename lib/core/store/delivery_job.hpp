@@ -19,7 +19,6 @@ inline constexpr std::string_view delivery_job_prefix{
     "batch"
     "\x91\xb4"};
 
-/// The delivery job of a batch.
 [[nodiscard]] inline std::string delivery_job(const Uid& batch) {
     std::string job{delivery_job_prefix};
     job.append(batch.text());

@@ -37,7 +37,6 @@ public:
         if (steps > 0) one_ = outcome;
     }
 
-    /// The outcomes so far.
     [[nodiscard]] std::span<Outcome> all() noexcept {
         return one_ ? std::span{&*one_, 1} : std::span{several_};
     }

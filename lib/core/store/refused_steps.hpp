@@ -12,7 +12,6 @@
 
 namespace routemaster::detail {
 
-/// Completes each step with the error.
 inline void refuse(std::span<const Step> steps, const Completion& done, const Error& error) {
     std::vector<Outcome> outcomes(steps.size(), Outcome{error});
     done(outcomes);

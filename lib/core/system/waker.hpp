@@ -31,7 +31,6 @@ public:
     Waker(const Waker&) = delete;
     Waker& operator=(const Waker&) = delete;
 
-    /// Makes the descriptor readable.
     void wake() noexcept {
         const std::uint64_t call = 1;
         [[maybe_unused]] const auto size = ::write(descriptor_, &call, sizeof call);

@@ -196,7 +196,6 @@ public:
     [[nodiscard]] bool knows_leases() const noexcept;
 
     [[nodiscard]] std::size_t leased() const noexcept { return leased_.size(); }
-    /// Bytes of the leased jobs.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return leased_bytes_; }
 
     [[nodiscard]] const Lease& lease(Id id) const { return leased_.at(id).lease; }
@@ -216,7 +215,6 @@ public:
     void close(TimePoint deadline);
 
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
-    /// Whether the deadline is over.
     [[nodiscard]] bool over(TimePoint now) const noexcept { return closing() && now >= *close_at_; }
     /// Whether the worker has no lease and will get none.
     [[nodiscard]] bool retiring() const noexcept { return retiring_; }
@@ -234,7 +232,6 @@ private:
         std::optional<Step> settlement{};
     };
 
-    /// A lease to release.
     struct Released {
         Lease lease;
         TimePoint run_at;
@@ -280,7 +277,6 @@ private:
 
     using OwnEventQueue = detail::OwnEventQueue<Event>;
 
-    /// Steps to submit together, with their leases.
     struct Outgoing {
         std::vector<Id> ids;
         std::vector<Step> steps;

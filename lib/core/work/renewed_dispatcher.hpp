@@ -36,7 +36,6 @@ public:
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
-    /// How long to wait for memory.
     static constexpr Duration pause{100};
 
     void renew();

@@ -73,7 +73,7 @@ private:
         /// The transport that delivers the batch; null before the delivery begins.
         Transport* transport = nullptr;
         TimePoint begun_at{};
-        std::string error{};  ///< Why the delivery failed, once known.
+        std::string error{};
     };
 
     /// A report of a transport, from any thread.
@@ -100,7 +100,6 @@ private:
     void acquired(Id id, const Lease& lease) override;
     void begin_again(Id id) override;
 
-    /// How many deliveries a subscriber may have under way.
     [[nodiscard]] std::uint32_t concurrency_max() const noexcept;
 
     /// The pause for unhealthy subscribers, if too many deliveries go to them. Counts deliveries

@@ -22,7 +22,6 @@ using EndStep = std::variant<AckJob, CompleteJob, ReleaseJob, FailJob>;
 [[nodiscard]] EndStep step_of(AttemptEnd end, Lease lease, const RetryPolicy& retry, TimePoint now,
                               double chance);
 
-/// Converts to `Step`.
 [[nodiscard]] inline Step any_step(EndStep step) {
     return std::visit([](auto& one) { return Step{std::move(one)}; }, step);
 }

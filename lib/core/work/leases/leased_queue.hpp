@@ -27,7 +27,6 @@ namespace routemaster::detail {
 /// The error of requests while this process ends.
 [[nodiscard]] Error leases_stopping();
 
-/// A waiting request.
 struct LeaseWaiter {
     LeaseRequest request;
     std::function<void(Result<std::vector<LeasedJob>>)> done;
@@ -103,25 +102,22 @@ private:
     using Ends = std::multimap<TimePoint, std::uint64_t>;
     using Waiters = std::list<LeaseWaiter>;
 
-    /// A lease of a client.
     struct Given {
         Id id;
         std::string worker;
         Duration lease_time;
-        TimePoint times_out;  ///< When the attempt times out.
+        TimePoint times_out;
         /// In `ends_`, or `ends_.end()` while the lease is being settled.
         Ends::iterator ends;
         TimePoint until;
         bool cancelled = false;
         [[nodiscard]] bool settling(const Ends& all) const noexcept { return ends == all.end(); }
     };
-    /// A client and the handlers it has named.
     struct Client {
         /// How long the client counts as present without a lease or a request.
         TimePoint until;
         std::vector<std::string> handlers;
     };
-    /// An extension waiting for the store.
     struct Extending {
         LeaseName name;
         ExtensionDone done;
@@ -146,7 +142,6 @@ private:
     [[nodiscard]] Leases::iterator find(const LeaseName& name);
     void end_at(Leases::iterator lease, TimePoint until);
     void answer_extensions();
-    /// Whether a lease has expired.
     [[nodiscard]] bool is_overdue() const noexcept {
         return !ends_.empty() && ends_.begin()->first <= now_;
     }

@@ -42,7 +42,6 @@ public:
     /// Null when there is no handler for this name.
     [[nodiscard]] const Handler* find(const std::string& name) const;
 
-    /// Lists the names with a handler.
     void describe(WorkerProfile& profile) const;
 
     /// Runs the handler of an attempt and reports its end to `board`. An asynchronous handler

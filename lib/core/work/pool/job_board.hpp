@@ -57,10 +57,8 @@ public:
     /// Calls `wake`, from any thread, when the loop should poll.
     void wake_with(std::function<void()> wake);
 
-    /// Adds jobs and empties the list.
     void offer(std::vector<AttemptPtr>& fresh);
 
-    /// Takes the news.
     [[nodiscard]] Report take();
 
     /// Takes away jobs that have been waiting since before `since`; with `never`, all jobs.

@@ -62,7 +62,6 @@ public:
 private:
     using Id = LeaseLoop::Id;
 
-    /// A queue and its unsettled attempts.
     struct Queue final : LeaseLoop::Owner {
         Queue(Store& store, LeaseLoopOptions options, PoolLoop& in, std::size_t at)
             : pool{in}, place{at}, loop{store, std::move(options), *this} {}

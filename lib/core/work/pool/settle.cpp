@@ -195,7 +195,7 @@ void PoolLoop::time_out() {
 void PoolLoop::release_waiting(TimePoint since) {
     for (const auto& attempt : board_->withdraw(since)) {
         auto& queue = *queues_[attempt->queue];
-        if (queue.attempts.erase(attempt->id) == 0) continue;  // The lease was lost.
+        if (queue.attempts.erase(attempt->id) == 0) continue;
         if (closing_) {
             queue.loop.release(attempt->id);
         } else {

@@ -14,7 +14,6 @@ namespace routemaster::detail {
 /// Shares slots among the queues with jobs. Thread safety: none.
 class SlotShares {
 public:
-    /// The state of a queue.
     enum class Wish : std::uint8_t {
         nothing,  ///< Has no jobs, as far as is known.
         waits,    ///< Has an acquisition under way.

@@ -21,7 +21,6 @@ public:
         bool news;      ///< The name was new.
     };
 
-    /// Notes a job with this name.
     [[nodiscard]] Left came(const std::string& name, TimePoint now) {
         if (!names_.contains(name) && names_.size() >= names_max) return {longest, false};
         const auto [place, news] = names_.try_emplace(name, Wait{shortest, now});

@@ -25,7 +25,6 @@ namespace routemaster::detail {
 /// The error of requests while this process ends.
 [[nodiscard]] Error timers_stopping();
 
-/// A waiting request.
 struct TimerWaiter {
     TimerRequest request;
     std::function<void(Result<std::vector<FiredTimer>>)> done;

@@ -24,7 +24,6 @@
 
 namespace routemaster::detail {
 
-/// The end of a firing.
 struct EndedTimer {
     std::string id{};
     std::uint32_t retries = 0;

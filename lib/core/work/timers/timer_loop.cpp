@@ -21,7 +21,6 @@ namespace {
 constexpr std::size_t logged_id_max = 64;
 constexpr std::size_t logged_error_max = 1'000;
 
-/// The text of the current exception.
 std::string text_of_current() {
     try {
         throw;
