@@ -106,7 +106,7 @@ local function fit(q, order, before, after, in_hand, joined)
     end
 end
 
--- Puts a job that is due at the end of its group, unless the job is a member already.
+-- Appends a due job to its group, unless the job is a member already.
 local function join_group(q, order, member, at, concurrency)
     if redis.pcall('ZSCORE', order, member) then return end
     local before, last = width_of(order)

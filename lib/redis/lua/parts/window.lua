@@ -1,7 +1,7 @@
 -- Adapts the window of a group. A success adds one, a failure subtracts two. Below its initial size
--- the window grows after failures, too. Its maximum is `most`. When the window shrinks, workers
--- block the READY jobs beyond the window when found. `max_in_flight` is the limit of the
--- subscriber; `window` is the stored value.
+-- the window grows after failures, too. Its maximum is `most`, within `max_in_flight`. When the
+-- window shrinks, workers block the READY jobs beyond the window when found. `max_in_flight` is the
+-- limit of the subscriber; `window` is the stored value.
 local function adapt(token, success, most, max_in_flight, window)
     local before, concurrency = concurrency_in(max_in_flight, window)
     if concurrency <= 1 then return end
