@@ -42,7 +42,7 @@ that is to find it is compiled against the copy and run:
 A mutant is killed by a failed case, a crash, or a run that does not end. One that does not compile
 proves nothing, so it counts as an error.
 
-Takes minutes to begin, so it is run by hand and by `.ci/run --mutants`. Exits non-zero
+Takes minutes to begin, so it is run by hand and by `.ci/run --all`. Exits non-zero
 when a mutant survives, does not compile, or cannot be planted because its text is no longer there
 exactly once.
 """
