@@ -25,7 +25,7 @@ public:
     [[nodiscard]] static JobState* owner(const QueueState& queue, const std::string& key,
                                          TimePoint now);
 
-    /// Gives a job its key. A former owner with an expired key loses the key.
+    /// Gives a job its key. Another job with this key loses it.
     static void take(JobState& job);
 
     /// Takes the key from a job at its end or beginning. Does nothing without a key.

@@ -32,7 +32,7 @@ struct OrderingGroup;
 struct Worker;
 
 /// A job in any state. A store may have many millions of jobs. A job takes this struct, its
-/// payload, and its entries in two or three indexes.
+/// payload, and its entries in one to three indexes.
 struct JobState : Entity {
     enum class State : std::uint8_t { scheduled, ready, pending, buried };
 
@@ -196,8 +196,8 @@ struct OrderingGroup {
     /// As its subscriber asks. In a group of jobs with ids: as its last job asks.
     std::uint32_t concurrency = 1;
     /// How many jobs may run at once: grows with successes, shrinks with failures and is bounded by
-    /// the capacity of the workers. Not stored on disk. Groups of jobs with ids have a window above
-    /// any concurrency.
+    /// the capacity of the workers. Not stored on disk. Groups of jobs with ids keep the greatest
+    /// window.
     std::uint32_t window = start;
     std::size_t eligible = 0;
     GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.

@@ -59,8 +59,7 @@ public:
         inserted_.remove({job.run_at, &job});
     }
 
-    /// Inserts all restored jobs. The schedule must contain no restored jobs yet, and none of
-    /// `jobs`. Fastest when `jobs` is nearly sorted.
+    /// Inserts the restored jobs. The schedule must be empty. Fastest when `jobs` is nearly sorted.
     void restore(std::vector<JobState*> jobs) {
         std::sort(jobs.begin(), jobs.end(),
                   [](const JobState* a, const JobState* b) { return earlier(*a, *b); });

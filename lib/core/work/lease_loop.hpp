@@ -65,9 +65,9 @@ void check_times(Duration heartbeat_interval, Duration worker_silence, Duration 
 /// of the store to the owner; `send` submits steps and returns when to poll next. Steps about many
 /// jobs are submitted together.
 ///
-/// Settlements and releases are submitted in chunks. A chunk follows after the reply to the
-/// previous one. A chunk has at most `job_slice_bytes_max` bytes of jobs, or one job, and at most
-/// `released_max` releases.
+/// Settlements without a reply have at most `job_slice_bytes_max` bytes of jobs in all, or a single
+/// job; further settlements wait for replies. Releases have this limit, too, and number at most
+/// `released_max` at a time.
 ///
 /// The loop has no more leases than its owner had slots. At the end, the remaining leases are
 /// released, and the store forgets the worker. A refused step about a lease is repeated, after
