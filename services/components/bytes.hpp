@@ -1,5 +1,5 @@
 /// @file
-/// Sizes in bytes with a suffix.
+/// Settings that are sizes in bytes, with an optional suffix.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::service {
 
-/// Converts `5MB` to a number, for later checks.
+/// Converts `5MB` to a number of bytes. The validators that run later see the number.
 [[nodiscard]] inline CLI::Validator bytes() {
     return {[](std::string& text) {
                 const auto size = parse_byte_size(text);

@@ -19,7 +19,8 @@
 namespace routemaster::service {
 namespace {
 
-/// How long to go on killing what does not die: processes of other users, or stuck in the kernel.
+/// The guard kills for at most five seconds. Processes of other users, and processes stuck in the
+/// kernel, may survive SIGKILL for longer.
 constexpr int kill_rounds_max = 500;
 constexpr int kill_round_ms = 10;
 
@@ -40,7 +41,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& variab
     return all;
 }
 
-/// Makes all signals do what they do by default, and blocks none.
+/// Restores the default action of all signals, and unblocks all signals.
 void forget_signals() {
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
     sigset_t none;
@@ -48,7 +49,7 @@ void forget_signals() {
     sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Becomes the command, or reports why it cannot.
+/// Executes the command in this process, or writes `errno` to `report` and exits.
 [[noreturn]] void become(const CommandToRun& command, int input, int output, int report,
                          pid_t guard) {
     setpgid(0, 0);
@@ -68,7 +69,7 @@ void forget_signals() {
     _exit(127);
 }
 
-/// Kills all children of this process. What they leave become its children then.
+/// Kills all children of this process. The grandchildren then become children of this process.
 void kill_children() {
     const auto path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -84,7 +85,7 @@ void kill_children() {
     }
 }
 
-/// A command that was begun, and its descendants.
+/// A command that was started, with its descendants.
 class Watched {
 public:
     Watched(pid_t command, int child_signals) : command_{command}, child_signals_{child_signals} {}
@@ -93,8 +94,9 @@ public:
         if (!ended_) ::kill(-command_, number);
     }
 
-    /// Reaps who ended, but not the command: while it is a zombie, no other process group can have
-    /// its number. True when it has ended.
+    /// Reaps all processes that have ended except the command itself. As long as the command is a
+    /// zombie, no other process group can get its number, so `signal_group` is safe. Returns true
+    /// when the command has ended.
     bool has_ended() {
         clear_signals();
         for (;;) {
@@ -106,8 +108,8 @@ public:
         }
     }
 
-    /// Kills what is left. Returns the status of the command; of one that does not die, as if it
-    /// had been killed.
+    /// Kills all remaining processes. Returns the wait status of the command. If the command
+    /// survives, returns the status of a command killed by SIGKILL.
     int end_all() {
         int status = SIGKILL;
         for (int round = 0; round < kill_rounds_max; ++round) {
@@ -138,7 +140,7 @@ private:
 
     const pid_t command_;
     const int child_signals_;
-    bool ended_ = false;  // It was reaped.
+    bool ended_ = false;  // The command was reaped.
 };
 
 [[noreturn]] void report(int control, const CommandEnd& end) {

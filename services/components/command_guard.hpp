@@ -1,5 +1,5 @@
 /// @file
-/// The process between a worker and one command that it runs.
+/// The guard: a process between a worker and a command, which ends all processes of the command.
 
 #pragma once
 
@@ -10,30 +10,33 @@ namespace routemaster::service {
 
 /// A command to execute.
 struct CommandToRun {
-    std::vector<std::string> words;      ///< The program, looked for in PATH, and its arguments.
-    std::vector<std::string> variables;  ///< `NAME=value`, beside those of the environment.
+    std::vector<std::string> words;      ///< The program (looked up in PATH), then its arguments.
+    std::vector<std::string> variables;  ///< `NAME=value`, added to the environment.
 };
 
-/// What the worker tells the guard, one byte each. The end of the stream means that it is gone.
+/// The requests from the worker to the guard, one byte each. End of file means a worker that has
+/// ended.
 inline constexpr char ask_to_end = 'T';
 inline constexpr char kill_all = 'K';
 
-/// What the guard reports last. First of all it reports its process id, so that the worker can
-/// continue a guard that somebody has stopped.
+/// The last report of the guard. Its first report is its process id: the worker needs the id to
+/// continue (SIGCONT) a guard after a signal has stopped the guard.
 struct CommandEnd {
-    int error = 0;   ///< If it could not be executed: why, as in `errno`.
-    int status = 0;  ///< Else as `waitpid` has it.
+    int error = 0;   ///< An `errno` value if the command could not be executed.
+    int status = 0;  ///< Otherwise the status, as `waitpid` returns it.
 };
 
-/// Executes a command and watches it, in a process of its own that has one thread. `input` and
-/// `output` become its standard input, and its standard output and error; `control` is the stream
-/// to the worker. The command is alone in its process group, has no other descriptors, and none of
-/// the variables that begin with `ROUTEMASTER_` but those it is given: they hold keys.
+/// Executes and watches a command. Runs in a separate, single-threaded process. `input` becomes the
+/// standard input of the command, `output` its standard output and standard error. `control` is the
+/// stream to the worker. The command gets its own process group and no further descriptors.
+/// Variables beginning with `ROUTEMASTER_` are removed from its environment because they hold keys;
+/// only the variables in `command` are added.
 ///
-/// However it ends, nothing of it is left: when the command has ended, or the worker is gone, all
-/// its descendants are killed, also those in groups and sessions of their own, for as their
-/// `PR_SET_CHILD_SUBREAPER` the guard is the parent of all whose parents ended. If somebody kills
-/// the guard, the command dies with it; its descendants do not. Never returns.
+/// No process of the command survives: when the command has ended, or the worker has ended, the
+/// guard kills all descendants, including descendants in process groups and sessions of their own.
+/// For this purpose the guard sets `PR_SET_CHILD_SUBREAPER`, and becomes the parent of each
+/// orphaned descendant. If the guard itself is killed, the command is killed too, but its
+/// descendants survive. Never returns.
 [[noreturn]] void guard_command(const CommandToRun& command, int input, int output, int control);
 
 }  // namespace routemaster::service

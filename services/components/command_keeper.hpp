@@ -1,5 +1,5 @@
 /// @file
-/// `CommandKeeper`: the process from which commands are started.
+/// `CommandKeeper`: a process that starts commands.
 
 #pragma once
 
@@ -11,31 +11,32 @@
 
 namespace routemaster::service {
 
-/// A command that was started, as its worker holds it. When the worker ends, these close, whatever
-/// ended it, and the guard ends the command.
+/// The connections of a worker to a started command. When the worker process ends for any reason,
+/// the kernel closes them, and the guard then ends the command.
 struct StartedCommand {
-    Descriptor input;    ///< To its standard input.
-    Descriptor output;   ///< From its standard output and error.
-    Descriptor control;  ///< To and from its guard, see `guard_command`.
+    Descriptor input;    ///< To the standard input of the command.
+    Descriptor output;   ///< From the standard output and standard error of the command.
+    Descriptor control;  ///< To and from the guard, see `guard_command`.
 };
 
-/// Starts commands from a process of its own, which has nothing but that to do: the worker itself
-/// has threads, and a store whose memory may be large, which a fork would have to copy the page
-/// tables of; and what it has open is none of the commands' business. It ends with the worker.
+/// Starts commands from a separate small process. Forking the worker itself would be unsafe because
+/// of its threads, and slow because a fork copies the page tables of a store in memory. Commands
+/// also would inherit the open descriptors of the worker. The separate process ends with the
+/// worker.
 ///
 /// Thread safety: `start` from any thread.
 class CommandKeeper {
 public:
-    /// Forks: no other thread may exist yet, nor anything be open that is not to be forgotten.
-    /// Throws `Failure`.
+    /// Forks. Construct it before any other thread exists, and before files are opened that the new
+    /// process must not inherit. Throws `Failure`.
     CommandKeeper();
     ~CommandKeeper();
     CommandKeeper(const CommandKeeper&) = delete;
     CommandKeeper& operator=(const CommandKeeper&) = delete;
 
-    /// Begins a command. `unavailable` when the process is gone, or the machine has no room;
-    /// `invalid` when the words are too long. That the program cannot be executed is reported by
-    /// the guard.
+    /// Starts a command. Errors: `unavailable` when the separate process has ended or the machine
+    /// lacks resources; `invalid` when the words and variables are too long. If the program cannot
+    /// be executed, the guard reports the reason later.
     [[nodiscard]] Result<StartedCommand> start(const CommandToRun& command) const;
 
 private:

@@ -19,19 +19,19 @@
 namespace routemaster::service {
 namespace {
 
-/// Bytes that are read or written at once.
+/// The number of bytes per read or write.
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
 
-/// Nobody sets it.
+/// Steady: changes of the system time must not shorten or extend timeouts.
 using Clock = std::chrono::steady_clock;
 
-/// What a guard has to kill its command. It takes five seconds at most.
+/// The time limit for a guard to report after `kill_all`. The guard needs at most five seconds.
 constexpr Duration kill_timeout = std::chrono::seconds{6};
 
-/// For `poll`.
+/// The longest timeout that is passed to `poll`.
 constexpr Duration longest_wait = std::chrono::hours{1};
 
-/// Reads what there is. False at the end.
+/// Reads all available bytes. Returns false at the end of the stream.
 bool read_some(const Descriptor& from, OutputTail& tail) {
     char chunk[chunk_bytes];
     for (;;) {
@@ -46,7 +46,8 @@ bool read_some(const Descriptor& from, OutputTail& tail) {
     }
 }
 
-/// Writes what it takes. False when there is nothing more to write, or nobody to read it.
+/// Writes as many bytes as the pipe accepts. Returns false when all bytes are written, or the
+/// reader has closed the pipe.
 bool write_some(const Descriptor& to, std::string_view& input) {
     while (!input.empty()) {
         const auto written = ::write(to.get(), input.data(), std::min(input.size(), chunk_bytes));
@@ -57,7 +58,7 @@ bool write_some(const Descriptor& to, std::string_view& input) {
     return false;
 }
 
-/// One run, in the thread that waits for it.
+/// One run of a command. `wait` blocks the calling thread.
 class RunningCommand {
 public:
     RunningCommand(StartedCommand started, std::string_view input, const std::stop_token& stopping,
@@ -68,7 +69,8 @@ public:
           stops_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
           stop_{stopping, Wake{stops_.get()}} {}
 
-    /// Nothing when the guard ended without a word.
+    /// Waits until the guard reports the end. Returns nothing when the guard ended without a
+    /// report, or did not report within `kill_timeout`.
     std::optional<CommandEnd> wait() {
         if (input_.empty()) command_.input.close();
         for (;;) {
@@ -97,7 +99,7 @@ private:
         void operator()() const { eventfd_write(descriptor, 1); }
     };
 
-    /// How long to wait, as `poll` takes it.
+    /// The timeout for `poll`, in milliseconds; -1 for none.
     [[nodiscard]] int next() const {
         const auto& at = kill_at_ ? kill_at_ : give_up_at_;
         if (!at) return -1;
@@ -116,8 +118,8 @@ private:
         kill_at_ = Clock::now() + patience_;
     }
 
-    /// A guard that a signal has stopped, perhaps one of its command, hears nothing until it is
-    /// continued.
+    /// Asks the guard to kill its command. SIGCONT comes first to a guard that was stopped by a
+    /// signal (its command may have sent the signal): a stopped guard reads no requests.
     void ask_to_kill() {
         say(kill_all);
         if (guard_.value_or(0) > 0) ::kill(*guard_, SIGCONT);
@@ -140,7 +142,8 @@ private:
     }
 
     StartedCommand command_;
-    std::optional<pid_t> guard_;  ///< Once it has reported it. 0: it could not be made.
+    std::optional<pid_t> guard_;  ///< Set once the guard has reported its process id; 0 when it
+                                  ///< could not fork.
     std::string_view input_;
     const Duration patience_;
     OutputTail tail_;
@@ -158,7 +161,8 @@ std::string words_of(const CommandEnd& end) {
     return "killed by " + (name != nullptr ? "SIG" + std::string{name} : std::to_string(signal));
 }
 
-/// The last lines of a text that fit, or of one that is longer its end.
+/// The last whole lines of a text that fit into `bytes_max`. If the last line alone is longer, its
+/// end.
 std::string_view last_lines(std::string_view text, std::size_t bytes_max) {
     while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     if (text.size() <= bytes_max) return text;
@@ -178,8 +182,7 @@ std::string CommandResult::text() const {
     auto text = words_of(end);
     const auto lines = last_lines(output, job_error_max - text.size() - 2);
     if (!lines.empty()) text.append(": ").append(lines);
-    // What throws it as an exception keeps no more than there is before a NUL. It is shown as the
-    // other bytes that are no text.
+    // The text becomes the message of an exception, and `what()` ends at the first NUL.
     std::replace(text.begin(), text.end(), '\0', '?');
     return text;
 }
@@ -190,7 +193,7 @@ void OutputTail::add(std::string_view more) {
         return;
     }
     text_.append(more);
-    // Not each time: it moves what is kept.
+    // Trimming at twice the size keeps the cost of moving bytes low.
     if (text_.size() > 2 * bytes_max) text_.erase(0, text_.size() - bytes_max);
 }
 

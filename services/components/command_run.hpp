@@ -15,22 +15,22 @@
 
 namespace routemaster::service {
 
-/// How a run ended.
+/// The end of a run, and the end of its output.
 struct CommandResult {
     CommandEnd end{};
-    std::string output{};  ///< The end of what it wrote.
+    std::string output{};  ///< The end of standard output and standard error.
 
-    /// Its exit status; -1 when it has none, as it was killed, or never began.
+    /// The exit status; -1 when the command was killed by a signal or never started.
     [[nodiscard]] int exit_status() const noexcept;
-    /// How it ended, in words, and the last lines of its output: `exit status 3: no such picture`.
-    /// At most `job_error_max` bytes.
+    /// A description of the end, and the last lines of output: `exit status 3: no such picture`. At
+    /// most `job_error_max` bytes.
     [[nodiscard]] std::string text() const;
 };
 
-/// The end of an output, which may be as long as it likes.
+/// Keeps the end of an output of any length.
 class OutputTail {
 public:
-    /// Bytes that are kept.
+    /// The number of bytes that `take` returns at least, if the output is as long.
     static constexpr std::size_t bytes_max = std::size_t{8} << 10U;
 
     void add(std::string_view more);
@@ -40,10 +40,11 @@ private:
     std::string text_;
 };
 
-/// Runs a command: gives it `input`, reads what it writes, and waits until it has ended. When
-/// `stopping` is requested it gets SIGTERM, and what is left of it after `patience` SIGKILL. A
-/// command may close its input early. The errors are those of `CommandKeeper::start`, and
-/// `cancelled` when its guard was killed, or stopped by a signal so that it kills nothing.
+/// Runs a command: writes `input` to it, reads its output, and waits until it has ended. When
+/// `stopping` is requested, the command gets SIGTERM; after `patience`, its remaining processes get
+/// SIGKILL. A command may close its input early. Errors: the errors of `CommandKeeper::start`, and
+/// `cancelled` when the guard was killed, or was stopped by a signal and therefore could not kill
+/// the command.
 [[nodiscard]] Result<CommandResult> run_command(const CommandKeeper& keeper,
                                                 const CommandToRun& command, std::string_view input,
                                                 const std::stop_token& stopping, Duration patience);

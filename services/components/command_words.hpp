@@ -1,5 +1,5 @@
 /// @file
-/// Commands as settings name them.
+/// Commands as written in settings.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace routemaster::service {
 
-/// The words of a command. They are separated by white space; quotes and backslashes keep it in a
-/// word, as a shell has it: nothing counts within '…', and within "…" a backslash counts before a
-/// quote or another backslash alone. Nothing else has a meaning: neither variables, nor patterns,
-/// nor pipes. Nothing when a quote is not closed, or there is no word.
+/// Splits a command into words at white space. Quotes and backslashes keep white space in a word,
+/// as in a shell: no character is special within '…'; within "…" a backslash escapes only a quote
+/// or a backslash. There are no variables, patterns or pipes. Returns nothing when a quote is not
+/// closed, or there is no word.
 [[nodiscard]] std::optional<std::vector<std::string>> command_words(std::string_view text);
 
-/// Whether a program can be executed: the file of that path, or, without a slash, one of that name
-/// in a folder of PATH.
+/// Whether a program can be executed. A name with a slash is a path; a name without a slash is
+/// looked up in the folders of PATH.
 [[nodiscard]] bool can_execute(const std::string& program);
 
 }  // namespace routemaster::service

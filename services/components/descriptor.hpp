@@ -1,5 +1,5 @@
 /// @file
-/// A file descriptor, closed by its owner.
+/// `Descriptor`: a file descriptor that its owner closes.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::service {
 
-/// Owns a file descriptor; -1 is none. Thread safety: a value.
+/// Owns a file descriptor; -1 means that there is none. Thread safety: a value.
 class Descriptor {
 public:
     Descriptor() = default;

@@ -11,23 +11,25 @@
 namespace routemaster::service {
 namespace {
 
-/// Standard streams, the log, the file of the store with its log and a backup, or the connections
-/// to a Redis server, its sentinels and replicas.
+/// For the standard streams, the log, and the store: its file, log and backup, or its connections
+/// to a Redis server, sentinels and replicas.
 constexpr std::uint64_t process_reserve = 64;
 
-/// An event loop of the HTTP server.
+/// For an event loop of the HTTP server. There is one loop per processor.
 constexpr std::uint64_t each_processor = 2;
 
-/// Name lookups: 32 threads, each with a socket.
+/// For name lookups: 32 threads with one socket each.
 constexpr std::uint64_t lookup_reserve = 32;
 
-/// One socket in use, and one that is kept for the next delivery, or tries a second address.
+/// For a delivery: one socket in use, and a second socket, kept for the next delivery or used for a
+/// second address.
 constexpr std::uint64_t each_delivery = 2;
 
-/// Input, output, its guard, a stop event, and the other ends of three while it starts.
+/// For a command: input, output, guard and stop event, and three further ends of pipes while the
+/// command starts.
 constexpr std::uint64_t each_command = 7;
 
-/// Fewer would make a service that seems to work, and refuses nearly everybody.
+/// The smallest useful numbers. A service with fewer would start, but refuse nearly all clients.
 constexpr std::uint64_t connections_min = 32;
 constexpr std::uint64_t deliveries_min = 16;
 
@@ -43,7 +45,8 @@ std::string limit_text(std::uint64_t limit) {
 
 constexpr auto remedy = "; raise it with `ulimit -Hn`, or LimitNOFILE= of systemd";
 
-/// Raises the soft limit, which is meant for programs that use select(), to the hard one.
+/// Raises the soft limit of open files to the hard limit. The soft limit exists for programs that
+/// use select().
 std::uint64_t raise_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return RLIM_INFINITY;

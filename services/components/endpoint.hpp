@@ -1,5 +1,5 @@
 /// @file
-/// An address to listen on, as settings have it.
+/// The address of a listener, as written in settings.
 
 #pragma once
 
@@ -18,10 +18,10 @@ struct Endpoint {
     std::optional<std::uint16_t> port{};
 };
 
-/// Reads `ADDRESS`, `ADDRESS:PORT` or, for IPv6, `[ADDRESS]:PORT`.
+/// Parses `ADDRESS`, `ADDRESS:PORT` or, for IPv6, `[ADDRESS]:PORT`.
 [[nodiscard]] Result<Endpoint> parse_endpoint(std::string_view text);
 
-/// The URL of a server that listens on this address and port.
+/// The URL of a server that listens on `address` and `port`.
 [[nodiscard]] std::string url_of(const std::string& address, std::uint16_t port);
 
 }  // namespace routemaster::service

@@ -16,7 +16,7 @@ namespace routemaster::service {
     return value != nullptr && *value != '\0';
 }
 
-/// Whether the variable of a setting is set.
+/// Whether the environment variable of a setting is set and not empty.
 [[nodiscard]] inline bool set_in_environment(const CLI::Option& option) {
     return is_set(option.get_envname());
 }

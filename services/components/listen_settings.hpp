@@ -1,5 +1,5 @@
 /// @file
-/// The settings of every command that listens.
+/// The settings of all commands that listen for connections.
 
 #pragma once
 
@@ -12,20 +12,20 @@
 
 namespace routemaster::service {
 
-/// Where to listen.
+/// The address and port of a listener.
 struct ListenSettings {
     Endpoint endpoint{};
-    std::uint16_t port = 0;  ///< Used when the endpoint has none.
+    std::uint16_t port = 0;  ///< Used when `endpoint` has no port.
 
     [[nodiscard]] std::uint16_t effective_port() const { return endpoint.port.value_or(port); }
 };
 
-/// Declares `--listen` and `--port`, with the variables that set them; an empty name means no
-/// variable. `settings` must outlive the parsing.
+/// Declares `--listen` and `--port`, and the environment variables that set them. An empty name
+/// means no variable. `settings` must outlive the parsing.
 void declare_listening(CLI::App& app, ListenSettings& settings, const std::string& listen_variable,
                        const std::string& port_variable);
 
-/// Prints the URL of the listener to standard output. Scripts wait for this line, so it is flushed.
+/// Prints the URL of the listener to standard output, and flushes it: scripts wait for this line.
 void announce_listening(const std::string& address, std::uint16_t port);
 
 }  // namespace routemaster::service

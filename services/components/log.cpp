@@ -29,7 +29,7 @@ spdlog::level::level_enum level_of(LogLevel level) {
     return spdlog::level::err;
 }
 
-/// The word for a level as in Ruby Routemaster's logs, so that searches in logs find both.
+/// Spells levels as the logs of Ruby Routemaster do: a search then finds lines of both.
 class LevelWord final : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -52,13 +52,13 @@ private:
     }
 };
 
-/// A log file that can be reopened, as log rotation needs.
+/// A log file that can be reopened for log rotation.
 class FileSink final : public spdlog::sinks::base_sink<std::mutex> {
 public:
     /// Throws `spdlog_ex` when the file cannot be opened.
     explicit FileSink(std::string path) : path_{std::move(path)}, file_{open()} {}
 
-    /// The old file stays when the new one cannot be opened: then it throws `spdlog_ex`.
+    /// Opens the file again. When this fails, throws `spdlog_ex` and keeps the old file.
     void reopen() {
         auto fresh = open();
         const std::lock_guard lock{mutex_};
@@ -76,8 +76,8 @@ protected:
 private:
     using File = std::unique_ptr<spdlog::details::file_helper>;
 
-    /// spdlog would create a folder that is missing, with the rights of this process: a typing
-    /// error would go unnoticed, and rotation would find nothing.
+    /// Opens the file without creating its folder. spdlog would create a missing folder: a misspelt
+    /// path would go unnoticed, and log rotation would miss the file.
     [[nodiscard]] File open() const {
         const auto folder = std::filesystem::path{path_}.parent_path();
         std::error_code unreadable;
@@ -112,7 +112,7 @@ void declare_log(CLI::App& app, LogSettings& settings) {
            "--log-level",
            [&settings](const std::string& word) { settings.level = levels.at(word); },
            "debug, info, warn or error")
-        // Not a check: it converts the word to the spelling in the table.
+        // `transform` instead of `check` converts the word to the spelling in the table.
         ->transform(CLI::IsMember{{"debug", "info", "warn", "error"}, CLI::ignore_case})
         ->type_name("LEVEL")
         ->envname("ROUTEMASTER_LOG_LEVEL")

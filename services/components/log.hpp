@@ -1,5 +1,5 @@
 /// @file
-/// Where the log of the service goes.
+/// The log of the service.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace routemaster::service {
 /// The level of the log, and its file.
 struct LogSettings {
     LogLevel level = LogLevel::info;
-    std::string file;  ///< Empty: standard error.
+    std::string file;  ///< Empty for standard error.
 };
 
 /// Declares `--log-level` and `--log-file`. `settings` must outlive the parsing.
@@ -24,12 +24,13 @@ void declare_log(CLI::App& app, LogSettings& settings);
 /// An open log.
 struct OpenLog {
     Log log;
-    /// Opens a new file of the same name, after the old one was moved away. Any thread.
+    /// Closes the file and opens a new file of the same name, for log rotation. Any thread.
     std::function<void()> reopen;
 };
 
-/// Lines `[2026-01-31 12:00:00.000] LEVEL: message`, in UTC, each written at once. A message is one
-/// line, as `printable_text`. Throws `CLI::Error` when the file cannot be opened.
+/// Opens the log. Its lines have the form `[2026-01-31 12:00:00.000] LEVEL: message`, in UTC, and
+/// are written immediately. A message is one line, see `printable_text`. Throws `CLI::Error` when
+/// the file cannot be opened.
 [[nodiscard]] OpenLog open_log(const LogSettings& settings);
 
 }  // namespace routemaster::service

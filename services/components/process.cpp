@@ -32,7 +32,7 @@ void count(Store& store, const Components& components, const std::string& status
         log(LogLevel::warning, "cannot count the " + status + ": " + reply.error().message());
 }
 
-/// Whether the store replies at all.
+/// Whether the store replies within 0.9 seconds.
 bool answers(Store& store) {
     constexpr std::chrono::milliseconds timeout{900};
     const auto answered = std::make_shared<std::promise<bool>>();
@@ -43,7 +43,7 @@ bool answers(Store& store) {
     return waiting.wait_for(timeout) == std::future_status::ready && waiting.get();
 }
 
-/// A store treats a file that may not grow as a full disk, without knowing why.
+/// Warns about a limit of file sizes: a store that reaches the limit only sees a full disk.
 void log_file_size_limit(const Log& log) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -62,8 +62,8 @@ void log_settings(const CLI::App& app, const Log& log) {
     }
 }
 
-/// Without a store that replies, nothing under way can be settled, and waiting is useless. Other
-/// processes take this one for dead, as after a crash.
+/// Ends the process. Without a store that replies, no delivery can be settled, and waiting is
+/// useless. Other processes recover the deliveries as after a crash.
 void end_without_store(const Log& log) {
     log(LogLevel::warning,
         "stopped without the store, which does not reply; deliveries under way are not settled");

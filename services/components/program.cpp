@@ -19,8 +19,8 @@
 namespace routemaster::service {
 namespace {
 
-/// Where an option in an error was set: the line of the settings file, else its variable, which
-/// CLI11 does not name.
+/// The place where an option in an error was set: a line of the settings file, or an environment
+/// variable, which CLI11 does not name.
 std::string place_of(const CLI::App& app, const CLI::Option& option) {
     const auto* const file = settings_file_of(app);
     const auto source = file == nullptr ? std::string{} : file->source_of(option);
@@ -28,8 +28,8 @@ std::string place_of(const CLI::App& app, const CLI::Option& option) {
     return in_file ? source : option.get_envname();
 }
 
-/// Adds the place to an error text. The text is about the option it names first. CLI11 does not
-/// name hidden options, which only variables set.
+/// Inserts the place into an error text, after the first option name in the text. CLI11 does not
+/// name hidden options, which can only be set by variables.
 std::string with_place(const CLI::App& app, std::string text) {
     auto first = std::string::npos;
     std::string place;
@@ -44,8 +44,9 @@ std::string with_place(const CLI::App& app, std::string text) {
     return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
-/// Words that are not known are named before what is missing, which may be missing because one is
-/// misspelt. CLI11 would name what is missing alone, and words that are not known in reverse.
+/// The text of an error. Unknown words come before missing options, because a misspelt option is
+/// both unknown and missing. CLI11 would name only the missing option, and list unknown words in
+/// reverse.
 std::string text_of(const CLI::App& app, const CLI::Error& error) {
     const bool usage = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                        dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
@@ -61,8 +62,8 @@ int refuse(const CLI::App& app, const CLI::Error& error) {
     return usage_error;
 }
 
-/// Under a limit of the address space all threads share two heaps: glibc sets 64 MiB of addresses
-/// aside for each further one, whatever is in it. To be called before there are threads.
+/// Restricts all threads to two heaps if the address space is limited: glibc reserves 64 MiB of
+/// addresses for each further heap. Call it before any thread starts.
 void share_heaps() {
 #ifdef M_ARENA_MAX
     rlimit limit{};
@@ -71,7 +72,7 @@ void share_heaps() {
 #endif
 }
 
-/// Refuses the first flag that was renamed.
+/// Throws an error for the first flag that was renamed.
 void refuse_renamed(const std::vector<std::string>& words) {
     for (const auto& word : words) {
         if (!word.starts_with("--")) continue;
@@ -81,12 +82,13 @@ void refuse_renamed(const std::vector<std::string>& words) {
     }
 }
 
-/// Blocks of some size go back to the system when they are freed. By itself glibc raises the bound
-/// up to 32 MiB with each one that is freed, and keeps most of what a flood of requests took.
+/// Makes glibc return large blocks to the system when they are freed. By default glibc raises the
+/// threshold up to 32 MiB with each freed block, and would keep most of the memory of a flood of
+/// requests.
 void return_large_blocks() {
 #ifdef M_MMAP_THRESHOLD
     constexpr int large = 262'144;
-    constexpr int blocks_max = 4'096;  // The system allows a process some 65,000 mappings.
+    constexpr int blocks_max = 4'096;  // The system allows a process about 65,000 mappings.
     ::mallopt(M_MMAP_THRESHOLD, large);
     ::mallopt(M_MMAP_MAX, blocks_max);
 #endif
@@ -135,7 +137,7 @@ int run_program(CLI::App& app, Declare declare, std::vector<std::string> argumen
     } catch (const CLI::Error& error) {
         return refuse(app, error);
     } catch (const Failure& failure) {
-        // The code (`unavailable`, `invalid`) is for programs; people need only the text.
+        // The error code (`unavailable`, `invalid`) is for programs; people need only the text.
         const auto error = failure.error();
         const bool ours = error.code().category() == error_category();
         complain(app.get_name(), ours ? error.context() : error.message());

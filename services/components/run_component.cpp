@@ -143,7 +143,7 @@ void RunComponent::run(const JobContext& job) const {
         const auto& error = result.error();
         if (error.code() == Errc::invalid) throw Bury{error.context()};
         if (error.code() == Errc::cancelled) throw Retry{keeper_wait, error.context()};
-        // That is no fault of the job, and another process may be able to run it.
+        // The job is not at fault, and another process may be able to run the command.
         log_(LogLevel::error, "cannot run commands: " + error.context());
         throw Snooze{keeper_wait};
     }

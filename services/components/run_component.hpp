@@ -1,5 +1,5 @@
 /// @file
-/// The component that does jobs by running commands.
+/// `RunComponent`: does jobs by running commands.
 
 #pragma once
 
@@ -21,35 +21,36 @@
 
 namespace routemaster::service {
 
-/// Its settings.
+/// The settings of `RunComponent`.
 struct RunSettings {
-    std::map<std::string, std::vector<std::string>> commands{};  ///< By queue: their words.
+    std::map<std::string, std::vector<std::string>> commands{};  ///< The words of the command for
+                                                                 ///< each queue.
     std::uint32_t slots = 4;
-    double timeout = 0;       ///< Seconds, as the next two. 0: none.
-    double kill_after = 5;    ///< From SIGTERM to SIGKILL.
-    double retry_after = 60;  ///< After exit status 75.
+    double timeout = 0;       ///< Seconds, as the next two. 0 means no timeout.
+    double kill_after = 5;    ///< The time from SIGTERM to SIGKILL.
+    double retry_after = 60;  ///< The delay after exit status 75.
 };
 
 /// Declares the settings. `settings` must outlive the parsing.
 void declare_run(CLI::App& app, RunSettings& settings);
 
-/// How many commands may run at once; none when there is none to run.
+/// How many commands may run at once; 0 when no commands are set.
 [[nodiscard]] std::uint32_t slots_of(const RunSettings& settings) noexcept;
 
-/// Makes the process that commands are started from, if there is any to run. To be called before
-/// anything else: see `CommandKeeper`.
+/// Makes the process that starts commands; null when no commands are set. Call it before anything
+/// else, see `CommandKeeper`.
 [[nodiscard]] std::unique_ptr<CommandKeeper> keeper_for(const RunSettings& settings);
 
-/// A `WorkerPool` that runs a command for each job of its queues, whatever their names. The command
-/// gets the arguments of the job as JSON on its standard input, and in its environment
-/// `ROUTEMASTER_JOB_ID`, `_QUEUE`, `_NAME`, `_ATTEMPT` and `_FENCE`. With exit status 0 the job is
-/// done; with 75 it is tried again later; else the attempt failed, with the last lines of the
-/// output as its error.
+/// A `WorkerPool` that runs a command for each job of its queues, whatever the job's name. The
+/// command gets the arguments of the job as JSON on its standard input, and the environment
+/// variables `ROUTEMASTER_JOB_ID`, `_QUEUE`, `_NAME`, `_ATTEMPT` and `_FENCE`. Exit status 0
+/// completes the job; 75 retries it later; any other end fails the attempt, with the last lines of
+/// output as the error.
 ///
-/// A thread waits for each command: there are few, and each has a process anyway.
+/// One thread waits for each command: commands are few, and each is a process anyway.
 class RunComponent final : public Component {
 public:
-    /// All must outlive it. Throws `Failure`.
+    /// All arguments must outlive the component. Throws `Failure`.
     RunComponent(Store& store, const ProcessSettings& process, const RunSettings& settings,
                  const CommandKeeper& keeper, const Log& log);
 

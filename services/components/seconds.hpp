@@ -1,5 +1,5 @@
 /// @file
-/// Durations that settings give in seconds.
+/// Settings that are durations in seconds.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace routemaster::service {
 
-/// Seconds, which `seconds` has checked, as whole milliseconds.
+/// Converts seconds, already checked by `seconds`, to whole milliseconds.
 [[nodiscard]] inline Duration from_seconds(double seconds) {
     return Duration{std::llround(seconds * 1'000)};
 }
 
-/// A number of seconds in a range, by default from a millisecond to ten minutes. `CLI::Range` alone
-/// lets `nan` pass, as that is neither below nor above anything.
+/// Accepts a number of seconds in a range, by default from a millisecond to ten minutes.
+/// `CLI::Range` alone would accept `nan`, because both of its comparisons are false for `nan`.
 [[nodiscard]] inline CLI::Validator seconds(double least = 0.001, double most = 600.0) {
     const CLI::Range range{least, most};
     return {[range](std::string& text) {

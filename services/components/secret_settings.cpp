@@ -8,12 +8,12 @@
 namespace routemaster::service {
 namespace {
 
-/// A setting with a secret: its flag, without dashes, and its variables.
+/// A setting with a secret: its flag without dashes, and its environment variables.
 struct Secret {
     std::string_view flag;
     std::array<const char*, 2> variables;
-    bool whole;            ///< Else a URL, of which user and password are secret.
-    bool several = false;  ///< The flag takes all words up to the next flag.
+    bool whole;            ///< False for a URL, in which only user and password are secret.
+    bool several = false;  ///< The values of the flag are all words up to the next flag.
 };
 
 constexpr std::array<Secret, 6> secrets{{
@@ -32,7 +32,7 @@ const Secret* find_secret(std::string_view flag) noexcept {
     return found == secrets.end() ? nullptr : found;
 }
 
-/// Leaves one character, so that the setting still counts as set.
+/// Overwrites a value, except for one character: the setting must still count as set.
 void hide_all(char* text) noexcept {
     const auto length = std::strlen(text);
     if (length == 0) return;
@@ -40,7 +40,7 @@ void hide_all(char* text) noexcept {
     *text = '*';
 }
 
-/// What `without_password` hides, in place.
+/// Overwrites user and password in a URL, the part that `without_password` hides.
 void hide_password(char* text) noexcept {
     constexpr std::string_view mark = "://";
     const std::string_view url{text};
@@ -62,7 +62,7 @@ bool is_secret(std::string_view name) noexcept {
 }
 
 void hide_secret_arguments(int argc, char** argv) noexcept {
-    const Secret* secret = nullptr;  // Whose values follow.
+    const Secret* secret = nullptr;  // The flag of the values that follow.
     for (int i = 1; i < argc; ++i) {
         const std::string_view word{argv[i]};
         if (!word.starts_with("--")) {

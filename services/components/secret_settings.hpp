@@ -1,5 +1,5 @@
 /// @file
-/// Secret settings, and how other processes are kept from reading them.
+/// Hides secret settings from other processes.
 
 #pragma once
 
@@ -7,16 +7,17 @@
 
 namespace routemaster::service {
 
-/// Whether the whole value of a setting is secret, by the name of its flag without dashes.
+/// Whether the whole value of a setting is secret. `name` is its flag without dashes.
 [[nodiscard]] bool is_secret(std::string_view name) noexcept;
 
-/// Overwrites tokens, and passwords in URLs, among the arguments of the process, which
-/// `/proc/PID/cmdline` shows to every user. Call it once they were copied.
+/// Overwrites tokens, and passwords in URLs, in the arguments of the process: `/proc/PID/cmdline`
+/// shows the arguments to every user. The arguments must have been copied before.
 void hide_secret_arguments(int argc, char** argv) noexcept;
 
-/// The same in the variables that begin with `ROUTEMASTER_`, where `/proc/PID/environ` shows them
-/// to every process of the same user, such as a command that the process runs for a job. Other
-/// variables belong to the environment that commands get. A hidden variable is not empty.
+/// Overwrites secrets in the environment variables with the prefix `ROUTEMASTER_`:
+/// `/proc/PID/environ` shows the variables to every process of the same user, for example to the
+/// command of a job. Variables without the prefix stay unchanged, because commands inherit them. A
+/// hidden variable is not empty.
 void hide_secret_variables() noexcept;
 
 }  // namespace routemaster::service

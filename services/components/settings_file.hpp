@@ -15,9 +15,9 @@ namespace routemaster::service {
 /// Reads settings from TOML: `name = value`, with the names of the flags. There are no sections.
 /// Errors name the file, the line and the setting.
 ///
-/// In CLI11 a file wins over the environment. Here a variable wins over the file, since it is
-/// closer to the start of the program. CLI11 does not report where a setting comes from either, so
-/// this class finds it out.
+/// In CLI11 a file overrides the environment. Here an environment variable overrides the file,
+/// because the variable is set closer to the start of the program. CLI11 also does not report the
+/// source of a setting; this class does.
 class SettingsFile final : public CLI::Config {
 public:
     /// `app` must outlive it.
@@ -26,17 +26,17 @@ public:
     std::string to_config(const CLI::App*, bool, bool, std::string) const override { return {}; }
     std::vector<CLI::ConfigItem> from_config(std::istream& input) const override;
 
-    /// The words of the command line, before they are parsed.
+    /// Remembers the words of the command line. Call it before parsing.
     void note_words(const std::vector<std::string>& words) { words_ = words; }
 
-    /// The source of a setting: `command line`, a variable, or `bus.toml:3`; empty when it was not
-    /// set.
+    /// The source of a setting: `command line`, a variable, or `bus.toml:3`; empty when the setting
+    /// was not set.
     [[nodiscard]] std::string source_of(const CLI::Option& option) const;
 
-    /// Whether the file has this setting, though another source may win.
+    /// Whether the file has this setting. Another source may override it.
     [[nodiscard]] bool has(const std::string& name) const { return lines_.contains(name); }
 
-    /// The path that `--config` names; empty when there is none.
+    /// The path given by `--config`; empty when there is none.
     [[nodiscard]] std::string path() const;
 
 private:
@@ -46,16 +46,18 @@ private:
 
     const CLI::App& app_;
     std::vector<std::string> words_;
-    mutable std::map<std::string, unsigned> lines_;  // Of the settings in the file, by name.
+    mutable std::map<std::string, unsigned> lines_;  // The lines of the settings in the file, by
+                                                     // name.
 };
 
-/// The name of a setting in a file: its flag without the dashes. Empty for other options.
+/// The name of a setting in a file: its flag without dashes. Empty for options that are not
+/// settings.
 [[nodiscard]] std::string name_of(const CLI::Option& option);
 
-/// Gives `app` a `--config` that is read by a `SettingsFile`.
+/// Adds `--config` to `app`, read by a `SettingsFile`.
 void declare_settings_file(CLI::App& app);
 
-/// The settings file of a program; null when it takes none.
+/// The settings file of a program; null when the program has no `--config`.
 [[nodiscard]] SettingsFile* settings_file_of(const CLI::App& app);
 
 }  // namespace routemaster::service

@@ -1,5 +1,5 @@
 /// @file
-/// Waits for the signals that ask the process to end.
+/// Waits for the signals that ask a process to stop.
 
 #pragma once
 
@@ -9,18 +9,17 @@
 
 namespace routemaster::service {
 
-/// Waits for SIGTERM and SIGINT instead of handling them. A SIGINT that was ignored from the start,
-/// as for a background job of a script, stays ignored.
+/// Waits for SIGTERM and SIGINT, and blocks both. A SIGINT that was ignored when the process
+/// started, as in a background job of a script, stays ignored.
 ///
-/// SIGHUP does the same, or, if `hangup` is set, makes `wait` call it.
+/// SIGHUP also ends the wait. If `hangup` is set, `wait` calls `hangup` at SIGHUP and continues.
 ///
-/// Construct it before any thread starts, so that all threads block the signals.
+/// Must be constructed before any thread starts, because threads inherit the blocked signals.
 class StopSignals {
 public:
     explicit StopSignals(std::function<void()> hangup = {});
 
-    /// Waits for the first signal and returns its number. From then on the next one ends the
-    /// process at once.
+    /// Waits for the first signal and returns its number. A later signal ends the process at once.
     int wait();
 
 private:
@@ -31,8 +30,8 @@ private:
     sigset_t ending_{};
 };
 
-/// While it lives, a signal calls `signalled` and ends the process at once: for the start of the
-/// process, which may take long.
+/// As long as this object exists, a signal calls `signalled` and ends the process at once. Used
+/// during the possibly long start of the process.
 class EndAtOnce {
 public:
     EndAtOnce(const StopSignals& signals, std::function<void()> signalled);

@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view mixed_setting = "mixed_fleet=";
 constexpr std::string_view damage_setting = "accept_damage=1";
 
-/// The variable with the URL of the store: ours, or Ruby Routemaster's, or the one that Ruby
-/// Routemaster's variable names instead.
+/// The environment variable with the URL of the store: `ROUTEMASTER_STORE`, or the variable named
+/// by `REDIS_ENV_KEY` (as in Ruby Routemaster), or Ruby Routemaster's own variable.
 std::string store_variable() {
     constexpr auto ours = "ROUTEMASTER_STORE";
     constexpr auto ruby = "ROUTEMASTER_REDIS_URL";
@@ -36,7 +36,7 @@ bool is_redis(std::string_view url) {
                        [url](std::string_view scheme) { return url.starts_with(scheme); });
 }
 
-/// Why several processes cannot share a store; empty when they can.
+/// The reason why several processes cannot share a store; empty when they can.
 std::string refuse_unshared(const std::string& url) {
     if (is_redis(url)) return {};
     return "'" + without_password(url) +
@@ -44,19 +44,19 @@ std::string refuse_unshared(const std::string& url) {
            "redis://localhost:6379, or run the bus in one process, `routemaster serve`";
 }
 
-/// Why a folder cannot be in the URL of a store; empty when it can.
+/// The reason why a folder cannot be part of a store's URL; empty when it can.
 std::string refuse_folder(const std::string& folder) {
     if (folder.find('?') == std::string::npos) return {};
     return "must not contain '?', which begins the settings of a store; rename the folder, or link "
            "to it from another name";
 }
 
-/// The URL of a file. Two slashes at its beginning would count as those of the URL.
+/// The URL of a file. Without `file://`, a path that begins with two slashes would name a host.
 std::string url_of(const std::string& file) {
     return (file.starts_with("//") ? "file://" : "file:") + file;
 }
 
-/// Makes the last folder of the path alone: a misspelt path must not become an empty bus.
+/// Makes only the last folder of the path: a misspelt path must not become an empty bus.
 void make_folder(const std::string& folder) {
     std::error_code failed;
     std::filesystem::create_directory(folder, failed);

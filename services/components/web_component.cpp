@@ -127,7 +127,7 @@ void declare_access(CLI::App& app, WebSettings& settings) {
         ->group("Access");
 }
 
-/// In a mixed fleet the rules of Ruby Routemaster, whose workers crash at other events.
+/// In a mixed deployment the rules of Ruby Routemaster apply: its workers crash at any other event.
 EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
     const bool mixed = process.store.shared_with_ruby();
     return {.topics = mixed || settings.topic_names == "ruby" ? TopicRule::ruby : TopicRule::any,
@@ -165,7 +165,7 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .log = log};
 }
 
-/// Requests that wait for jobs leave half of the connections to others.
+/// At most half of the connections may wait for jobs; the rest stay free for further requests.
 JobLeasesOptions lease_options(const ProcessSettings& process, const WebSettings& settings,
                                bool has_worker, const Log& log) {
     JobLeasesOptions options{.waiting_max = std::max(settings.connections_max / 2, 1U),
@@ -175,18 +175,19 @@ JobLeasesOptions lease_options(const ProcessSettings& process, const WebSettings
     return options;
 }
 
-/// Those that wait for timers leave half of what is left.
+/// At most a quarter of the connections may wait for timers.
 TimerRequestsOptions timer_options(const WebSettings& settings, const Log& log) {
     return {.waiting_max = std::max(settings.connections_max / 4, 1U), .log = log};
 }
 
-/// The bus accepts events again once the store takes a tenth less.
+/// After refusing events, the bus accepts events again when the store uses 10 % less than the
+/// limit.
 AdmissionControlOptions guard_options(std::uint64_t refuse_above, const Log& log) {
     const auto free = refuse_above / 10;
     return {.capacity = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
 }
 
-/// Does not store a token again: a store without space refuses it, but can still deliver.
+/// Stores a token unless the store has it: a full store refuses writes, but can still deliver.
 Result<Done> let_in(Store& store, ApiToken client) {
     const auto now = system_clock().now();
     const auto known = perform(store, FindToken{client.token}, now);
@@ -194,7 +195,7 @@ Result<Done> let_in(Store& store, ApiToken client) {
     return perform(store, PutToken{std::move(client.token), std::move(client.name)}, now);
 }
 
-/// Makes the tokens of the settings valid before the server listens.
+/// Makes the tokens of the settings valid. Call it before the server listens.
 Store& with_clients(Store& store, const std::vector<std::string>& clients) {
     for (const auto& token : clients) {
         const auto reply = let_in(store, {token, token.substr(0, token.find("--"))});

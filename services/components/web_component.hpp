@@ -1,5 +1,5 @@
 /// @file
-/// The component that accepts events and subscriptions over HTTP.
+/// `WebComponent`: accepts events and subscriptions over HTTP.
 
 #pragma once
 
@@ -29,7 +29,8 @@
 
 namespace routemaster::service {
 
-/// Its settings. Defaults are Ruby Routemaster's, where it has the setting.
+/// The settings of `WebComponent`. Defaults are Ruby Routemaster's, where Ruby Routemaster has the
+/// setting.
 struct WebSettings {
     ListenSettings listening{.port = 17'890};
     std::size_t body_max = 1U << 20U;
@@ -43,36 +44,39 @@ struct WebSettings {
     RootKeySettings root_key{};
     std::vector<std::string> clients{};
 
-    std::optional<std::size_t> event_data_max{};  ///< Absent: as the fleet needs.
+    std::optional<std::size_t> event_data_max{};  ///< Absent for the default, which is smaller in a
+                                                  ///< mixed deployment.
     std::uint32_t topics_max = 1'000;
     std::size_t job_bytes_max = routemaster::job_bytes_max;
-    std::string topic_names{};  ///< `any` or `ruby`; empty: `ruby` in a mixed fleet.
+    std::string topic_names{};  ///< `any` or `ruby`; empty means `ruby` in a mixed deployment,
+                                ///< `any` otherwise.
     std::string event_urls = "https";
 
-    /// Without a limit, the bus accepts events for as long as the store does.
+    /// Absent for no limit: the bus then accepts events as long as the store does.
     std::optional<std::uint64_t> refuse_above{};
 
     std::uint64_t scaling_threshold = 100;
     std::int64_t scaling_deadline = 1'000;  ///< Milliseconds.
 };
 
-/// Declares the settings as flags, variables and names in a file. `settings` must outlive the
-/// parsing.
+/// Declares the settings as flags, environment variables and names in a file. `settings` must
+/// outlive the parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
 
-/// Reads the root key from its file, if it is in one, and sets how large the store lets events be.
-/// Throws `CLI::Error` when the settings make no sense.
+/// Reads the root key from its file, if a file is set, and passes the limit of event data on to the
+/// store's settings. Throws `CLI::Error` when settings contradict each other.
 void complete(WebSettings& settings, ProcessSettings& process);
 
-/// An `HttpServer` with an `HttpApi`, the leases of jobs and the timers over HTTP, and an
-/// `AdmissionControl` if there is a limit.
+/// An `HttpServer` with an `HttpApi`, job leases and timers over HTTP, and, if a limit is set, an
+/// `AdmissionControl`.
 class WebComponent final : public Component {
 public:
-    /// Returns why nothing can be delivered now, for `/pulse`.
+    /// Returns the reason why deliveries are impossible now, for `/pulse`; nothing when they are
+    /// possible.
     using Trouble = std::function<std::optional<std::string>()>;
 
-    /// Makes the tokens of `clients` valid and listens. The store must outlive it. Throws
-    /// `Failure`.
+    /// Makes the tokens of `clients` valid, and listens. The store must outlive the component.
+    /// Throws `Failure`.
     WebComponent(Store& store, const ProcessSettings& process, const WebSettings& settings,
                  const Log& log, Trouble trouble = {});
 

@@ -18,15 +18,15 @@
 namespace routemaster::service {
 namespace {
 
-/// Ruby web processes send no wake-ups. Ruby workers poll every 100 ms, and get some jobs without
-/// delay: an event must not wait longer for our workers.
+/// Ruby web processes send no wake-ups, so workers must poll. Ruby workers poll every 100 ms, and
+/// get some jobs without delay. routemaster's workers poll more often to deliver events no later.
 constexpr Duration mixed_fleet_poll_interval{20};
 
-/// The word for an empty list of statuses, which an environment variable cannot express.
+/// The word for an empty list of statuses, because an environment variable cannot be an empty list.
 constexpr std::string_view no_statuses = "none";
 
-/// The statuses of a list: none for the word, and for an empty list, which comes as one empty text.
-/// Throws `CLI::ValidationError` for anything but the status of a failure.
+/// Parses a list of statuses. The list is empty for the word `none`, and for an empty list, which
+/// CLI11 passes as one empty text. Throws `CLI::ValidationError` for values outside 300 to 599.
 std::vector<int> statuses_of(const std::vector<std::string>& texts) {
     const bool none = texts.size() == 1 && (texts.front().empty() || texts.front() == no_statuses);
     if (none) return {};
@@ -92,7 +92,7 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
     declare_permanent_statuses(app, settings.permanent_statuses);
 }
 
-/// Refuses values that an `HttpTransport` would refuse.
+/// Rejects values that `HttpTransport` rejects.
 CLI::Validator fit_for(std::string HttpTransportOptions::*field) {
     return {[field](const std::string& text) -> std::string {
                 HttpTransportOptions options;
@@ -161,7 +161,8 @@ void declare_capacity(CLI::App& app, WorkerSettings& settings) {
         ->group(group);
 }
 
-/// Ruby Routemaster's names for these settings. Only variables: the flags have clearer names.
+/// Declares Ruby Routemaster's names for these settings. They are environment variables only; the
+/// flags have clearer names.
 void declare_ruby_capacity(CLI::App& app, WorkerSettings& settings) {
     app.add_option("--redis-max-mem", settings.ruby_bytes_max)
         ->transform(bytes())
@@ -216,7 +217,8 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .allow_loopback = process.allow_http_callbacks,
             .proxy = settings.proxy,
             .user_agent = settings.user_agent,
-            // The dispatcher limits them, and keeps the order of those that wait.
+            // The dispatcher limits the requests in flight, and keeps the order of waiting
+            // requests.
             .in_flight_max = std::numeric_limits<std::size_t>::max(),
             .connections_kept_max = settings.deliveries_max,
             .permanent_statuses = settings.permanent_statuses,
@@ -237,7 +239,7 @@ DeliveryWorkerOptions delivery_options(const ProcessSettings& process,
     return options;
 }
 
-/// The limits of the settings: dropping begins above one and ends below the other.
+/// The limits at which dropping begins and ends; nothing when no limit is set.
 std::optional<CapacityOptions> capacity(const WorkerSettings& settings) {
     if (const auto above = settings.drop_oldest_above) {
         const auto free = settings.drop_oldest_free.value_or(*above / 10);
@@ -310,7 +312,7 @@ WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
             "metrics cannot be sent to Datadog: they are written to the log, where an agent can "
             "read them");
     }
-    // They go to the log, at `info`: without it nothing need be measured.
+    // Metrics are logged at `info`: at a higher log level, measuring is useless.
     if (settings.print_metrics && process.log.level <= LogLevel::info) {
         monitor_.emplace(store, monitor_options(process, settings, log));
         measurements_.emplace(*monitor_);

@@ -1,5 +1,5 @@
 /// @file
-/// The component that delivers batches, and maintains the store.
+/// `WorkerComponent`: delivers batches, and maintains the store.
 
 #pragma once
 
@@ -26,52 +26,55 @@
 
 namespace routemaster::service {
 
-/// Its settings. Defaults are Ruby Routemaster's, where it has the setting.
+/// The settings of `WorkerComponent`. Defaults are Ruby Routemaster's, where Ruby Routemaster has
+/// the setting.
 struct WorkerSettings {
-    double connect_timeout = 2;  ///< Seconds, like the next.
+    double connect_timeout = 2;  ///< Seconds, as the next.
     double delivery_timeout = 20;
     bool verify_tls = true;
     std::uint32_t deliveries_max = 1'024;
     std::string user_agent = HttpTransportOptions{}.user_agent;
-    std::string proxy{};  ///< Empty for none.
+    std::string proxy{};  ///< Empty for no proxy.
     std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
     HealthOptions health{};
 
-    /// Without a limit, the default, the bus drops nothing, unlike Ruby Routemaster.
+    /// Absent (the default) for no limit: the bus then drops no events, unlike Ruby Routemaster.
     std::optional<std::uint64_t> drop_oldest_above{};
-    std::optional<std::uint64_t> drop_oldest_free{};  ///< By default a tenth of it.
+    std::optional<std::uint64_t> drop_oldest_free{};  ///< Default: a tenth of `drop_oldest_above`.
 
-    /// The limit as Ruby Routemaster counts it: it includes the space that stays free. Ignored when
+    /// Ruby Routemaster's form of the limit, which includes the free space. Ignored when
     /// `drop_oldest_above` is set.
     std::optional<std::uint64_t> ruby_bytes_max{};
     std::uint64_t ruby_bytes_free_min = CapacityOptions{}.bytes_free_min;
 
     bool print_metrics = true;
-    bool metrics_wanted_elsewhere = false;  ///< At Datadog, which is not supported.
+    bool metrics_wanted_elsewhere = false;  ///< Metrics for Datadog were requested, which is not
+                                            ///< supported.
     double monitor_interval = 10;           ///< Seconds.
     std::string app_name = "routemaster";
     std::string environment = "production";
 };
 
-/// Declares the settings as flags, variables and names in a file. `settings` must outlive the
-/// parsing.
+/// Declares the settings as flags, environment variables and names in a file. `settings` must
+/// outlive the parsing.
 void declare_worker(CLI::App& app, WorkerSettings& settings);
 
 /// Throws `CLI::Error` when the settings contradict each other.
 void check(const WorkerSettings& settings);
 
-/// A `DeliveryWorker` that delivers over HTTP, an `Autodrop` if there is a limit, a
-/// `RecurringScheduler`, an `ActionRunner`, and a `Monitor` that writes to the log.
+/// A `DeliveryWorker` that delivers over HTTP, a `RecurringScheduler`, an `ActionRunner`, a
+/// `Monitor` that writes to the log, and, if a limit is set, an `Autodrop`.
 class WorkerComponent final : public Component {
 public:
-    /// The store must outlive it, and the settings be checked. Throws `Failure`.
+    /// The store must outlive the component, and `check` must have accepted the settings. Throws
+    /// `Failure`.
     WorkerComponent(Store& store, const ProcessSettings& process, const WorkerSettings& settings,
                     const Log& log);
 
     [[nodiscard]] const char* type() const override { return "worker"; }
     void stop(TimePoint deadline) override;
 
-    /// Why nothing can be delivered now; nothing when deliveries are possible. Any thread.
+    /// The reason why deliveries are impossible now; nothing when they are possible. Any thread.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -16,9 +16,9 @@ namespace routemaster::service {
 namespace {
 
 constexpr long connect_timeout_ms = 5'000;
-/// Longer than even an overloaded bus should take.
+/// More time than even an overloaded bus should need.
 constexpr long answer_timeout_ms = 60'000;
-/// An answer is at most a list of some thousand subscribers.
+/// The largest response is a list of some thousand subscribers.
 constexpr std::size_t answer_max = std::size_t{64} << 20U;
 
 std::size_t collect(char* bytes, std::size_t, std::size_t size, void* into) {
@@ -36,7 +36,7 @@ void set(CURL* curl, CURLoption option, T value) {
     }
 }
 
-/// The path of `<PATH>; rel="next"` (RFC 8288), which is all that the bus links to.
+/// The path in `<PATH>; rel="next"` (RFC 8288). The bus sends no further kinds of links.
 std::string next_of(std::string_view link) {
     const auto end = link.find('>');
     if (!link.starts_with("</") || end == std::string_view::npos) return {};
@@ -107,8 +107,8 @@ Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::str
     impl_->problem[0] = '\0';
     set(curl, CURLOPT_URL, (impl_->bus + path).c_str());
     set(curl, CURLOPT_WRITEDATA, &answer.body);
-    // POST sends the length of the body even when there is none; CURLOPT_CUSTOMREQUEST sets the
-    // method.
+    // A POST without a body must still send its length, so it keeps CURLOPT_POST.
+    // CURLOPT_CUSTOMREQUEST sets the method.
     const bool sends = method == "POST" || !body.empty();
     set(curl, CURLOPT_POST, sends ? 1L : 0L);
     if (sends) {

@@ -1,5 +1,5 @@
 /// @file
-/// Talks to a running bus over HTTP.
+/// `BusClient`: sends HTTP requests to a running bus.
 
 #pragma once
 
@@ -13,49 +13,49 @@
 
 namespace routemaster::service {
 
-/// The URL of a bus, and the token to present to it.
+/// The URL of a bus, and the token for its requests.
 struct BusSettings {
     std::string bus = "http://127.0.0.1:17890";
     std::string token;
 };
 
-/// Declares `--bus`. `settings` must outlive the parsing; so below.
+/// Declares `--bus`. `settings` must outlive the parsing, here and in `declare_client_token`.
 void declare_bus(CLI::App& app, BusSettings& settings);
 
 /// Declares `--token`, and returns the option.
 CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings);
 
-/// One kept-alive connection to a bus.
+/// One connection to a bus, which is kept alive between requests.
 ///
 /// Thread safety: one thread at a time.
 class BusClient {
 public:
-    /// The answer of the bus.
+    /// The response of the bus.
     struct Answer {
         int status = 0;
         std::string body;
         std::string next;  ///< The path of the next page of a list; empty at its end.
 
         [[nodiscard]] bool accepted() const noexcept { return status >= 200 && status < 300; }
-        /// Why the bus refused the request, in one line.
+        /// The reason why the bus refused the request, in one line.
         [[nodiscard]] std::string refusal() const;
     };
 
-    /// Connects with the first request. Throws `Failure` when libcurl cannot be set up.
+    /// Connects at the first request. Throws `Failure` when libcurl cannot be set up.
     explicit BusClient(const BusSettings& settings);
     ~BusClient();
     BusClient(const BusClient&) = delete;
     BusClient& operator=(const BusClient&) = delete;
 
-    /// Sends a request and waits for the answer, whatever its status. `unavailable` when none
-    /// comes.
+    /// Sends a request and waits for the response, whatever its status. Error: `unavailable` when
+    /// no response arrives.
     Result<Answer> ask(std::string_view method, const std::string& path,
                        std::string_view body = {});
 
-    /// The same, but throws `Failure` for anything but a 2xx.
+    /// As `ask`, but throws `Failure` on an error, or a status other than 2xx.
     Answer demand(std::string_view method, const std::string& path, std::string_view body = {});
 
-    /// A text as a part of a path or a query.
+    /// Percent-encodes a text for use in a path or a query.
     [[nodiscard]] std::string encoded(const std::string& text) const;
 
 private:

@@ -19,7 +19,7 @@ struct RollbackSettings {
 };
 
 #if ROUTEMASTER_HAS_REDIS
-/// Prints what stands in the way; the exit status says whether anything does.
+/// Prints what prevents a rollback. The exit status tells whether anything prevents it.
 int check_rollback(const RollbackSettings& settings) {
     auto server = parse_redis_url(settings.store.effective_url());
     if (!server) throw CLI::ValidationError("--store", server.error().context());

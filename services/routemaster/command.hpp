@@ -1,5 +1,6 @@
 /// @file
-/// The commands of the program. Each declares its settings and returns the function that runs it.
+/// The commands of the program. Each function declares the settings of a command and returns the
+/// function that runs the command.
 
 #pragma once
 
@@ -17,21 +18,21 @@ Run declare_token(CLI::App& app);
 Run declare_publish(CLI::App& app);
 /// Subscribes to topics.
 Run declare_subscribe(CLI::App& app);
-/// Shows queued batches, and acts on them.
+/// Shows and changes queued batches.
 Run declare_batches(CLI::App& app);
 /// Manages DEAD batches.
 Run declare_dead(CLI::App& app);
-/// Shows jobs, and acts on them.
+/// Shows and changes jobs.
 Run declare_jobs(CLI::App& app);
-/// Shows queues of jobs, pauses, resumes and limits them.
+/// Shows, pauses, resumes and limits queues of jobs.
 Run declare_queues(CLI::App& app);
-/// Shows who works on jobs and deliveries.
+/// Shows the workers of jobs and deliveries.
 Run declare_workers(CLI::App& app);
 /// Manages recurring jobs and timers.
 Run declare_recurring(CLI::App& app);
-/// Shows timers, and acts on them.
+/// Shows and changes timers.
 Run declare_timers(CLI::App& app);
-/// Posts timers that do something by themselves.
+/// Posts action timers: the bus itself executes the action at the due time.
 Run declare_actions(CLI::App& app);
 /// Manages batches of jobs.
 Run declare_job_batches(CLI::App& app);
@@ -39,9 +40,9 @@ Run declare_job_batches(CLI::App& app);
 Run declare_listen(CLI::App& app);
 /// Examines the file of a store.
 Run declare_check(CLI::App& app);
-/// Copies the file of a store, while a bus uses it.
+/// Copies the file of a store, even while a bus uses the file.
 Run declare_backup(CLI::App& app);
-/// Exports what is readable in the file of a store.
+/// Exports all readable data from the file of a store.
 Run declare_export(CLI::App& app);
 
 /// Checks whether a bus can move back to Ruby Routemaster.

@@ -54,7 +54,7 @@ std::string last_error(const Value& job) {
     return errors.empty() ? "-" : printed(field(errors.back(), "text"));
 }
 
-/// When a job falls due, or what it waits for.
+/// The due time of a job, or the jobs for which it waits.
 std::string due(const Value& job) {
     const auto& others = elements(field(job, "after"));
     if (others.empty()) return printed_time(field(job, "run_at"));
@@ -189,7 +189,7 @@ int kick(const JobsSettings& settings) {
         client.demand("POST", path_of_job(settings) + "/kick");
         return 0;
     }
-    // Those that are there now: one that fails again meanwhile is not kicked twice.
+    // Kicks as many jobs as are BURIED now: a job that fails again meanwhile is not kicked twice.
     const auto counts = parse_json(client.demand("GET", path_of(settings)).body).value();
     auto left = number(counts, "buried");
     std::int64_t kicked = 0;
@@ -223,7 +223,8 @@ int remove(const JobsSettings& settings) {
     return 0;
 }
 
-/// Without a command, where others list what there is.
+/// `routemaster jobs` without a subcommand. Similar commands then print a list, but a list of jobs
+/// needs the name of a queue.
 int which_queue() {
     throw CLI::ParseError{
         "say of which queue, as 'routemaster jobs list images'; 'routemaster queues' lists them",

@@ -21,15 +21,15 @@ struct ListenCommandSettings {
     bool json = false;
 };
 
-/// Prints batches as they come.
+/// Prints batches as they arrive.
 ///
 /// Thread safety: all members may be called from any thread.
 class Printer {
 public:
     explicit Printer(const ListenCommandSettings& settings) : settings_{settings} {}
 
-    /// Prints the events that came to `path`, before the batch is acknowledged, so in the order of
-    /// delivery.
+    /// Prints the events that arrived at `path`. Call it before acknowledging the batch: then the
+    /// output is in the order of delivery.
     void print(std::string_view path, const Value::Array& events) {
         std::string text;
         if (settings_.json) {
@@ -77,13 +77,13 @@ private:
         text.push_back('\n');
     }
 
-    /// Appends a word without control characters, which would move the cursor of a terminal.
+    /// Appends a word without control characters, which could move the cursor of a terminal.
     static void append_word(std::string& text, std::string_view word) {
         for (const char c : word) text.push_back(static_cast<unsigned char>(c) < ' ' ? '?' : c);
     }
 
     const ListenCommandSettings& settings_;
-    std::mutex mutex_;  // Guards what follows, and the order of the output.
+    std::mutex mutex_;  // Guards the next two members, and the order of the output.
     std::uint64_t batches_ = 0;
     std::uint64_t events_ = 0;
 };

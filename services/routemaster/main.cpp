@@ -61,8 +61,8 @@ int main(std::vector<std::string> arguments) {
     app.require_subcommand(1);
     app.footer("routemaster COMMAND --help lists the settings of a command.");
     for (const auto& command : commands) {
-        // Each command parses its own arguments, so that variables meant for one command do not
-        // affect another.
+        // Each command parses its own arguments. Otherwise an environment variable for one command
+        // would affect all.
         auto* const name = app.add_subcommand(command.name, command.summary)->prefix_command();
         name->set_help_flag();
     }

@@ -1,5 +1,6 @@
 /// @file
-/// Which names and texts the command line takes. Each says what is wrong with one; empty: nothing.
+/// Checks of names and texts on the command line. Each function returns the error text; empty for a
+/// valid name.
 
 #pragma once
 
@@ -7,15 +8,15 @@
 
 namespace routemaster::service {
 
-/// Of queues, and of what recurs.
+/// Checks the name of a queue, or of a recurring job or timer.
 [[nodiscard]] std::string check_queue_name(const std::string& name);
 
 [[nodiscard]] std::string check_topic_name(const std::string& name);
 
-/// Of namespaces of timers.
+/// Checks a namespace of timers.
 [[nodiscard]] std::string check_timer_space(const std::string& name);
 
-/// Of what may be left out: a text that is empty is a mistake, as a variable that is not set.
+/// Checks an optional text: an empty one is a mistake, for example an unset shell variable.
 [[nodiscard]] std::string check_not_empty(const std::string& text);
 
 }  // namespace routemaster::service

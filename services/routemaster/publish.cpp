@@ -58,7 +58,7 @@ public:
         shown_ = true;
     }
 
-    /// Clears the line for other text.
+    /// Clears the line, to make place for further text.
     void clear() {
         if (std::exchange(shown_, false)) std::fputs("\r\x1b[K", stderr);
     }
@@ -72,8 +72,8 @@ private:
     bool shown_ = false;
 };
 
-/// Reads `{"topic": …, "type": …, "url": …}`. The line is sent unchanged: the bus takes the topic
-/// from the path, and ignores the one in the body.
+/// Parses `{"topic": …, "type": …, "url": …}`. The whole line becomes the body of the request: the
+/// bus takes the topic from the path, and ignores the topic in the body.
 Result<Line> parse_line(std::string text, std::uint64_t number) {
     const auto event = parse_json(text);
     if (!event) return event.error();
@@ -89,10 +89,10 @@ Result<Line> parse_line(std::string text, std::uint64_t number) {
     return Line{number, *topic, std::move(text)};
 }
 
-/// Prints why lines were not published.
+/// Prints why lines were not published, up to a maximum of lines.
 class Complaints {
 public:
-    /// `all`: for each line, not only for the first few.
+    /// With `all` there is no maximum.
     explicit Complaints(bool all)
         : shown_max_{all ? std::numeric_limits<std::uint64_t>::max() : 20} {}
 

@@ -6,7 +6,7 @@
 
 namespace routemaster::service {
 
-/// One connection, its queue, and the thread that empties it.
+/// A connection with its queue, and a thread that sends the queued lines.
 struct Publisher::OrderingGroup {
     static constexpr std::size_t queue_max = 256;
 
@@ -19,7 +19,7 @@ struct Publisher::OrderingGroup {
         changed.notify_all();
     }
 
-    /// The next event; nothing when no more will come.
+    /// Waits for the next line. Returns nothing when the queue is empty and closed.
     std::optional<Line> take() {
         std::unique_lock lock{mutex};
         changed.wait(lock, [this] { return !queue.empty() || closed; });
@@ -117,7 +117,7 @@ void Publisher::fail(std::uint64_t number, std::string why) {
     failed_.push_back({number, std::move(why)});
 }
 
-/// Sends nothing more, since the bus cannot be reached. One line gets the reason.
+/// The bus cannot be reached: no further lines are sent. Only this line gets the reason.
 void Publisher::fail_all(std::uint64_t number, std::string why) {
     const std::lock_guard lock{mutex_};
     ++totals_.failed;

@@ -1,5 +1,5 @@
 /// @file
-/// Publishes many events over a few connections.
+/// `Publisher`: publishes many events over a few connections.
 
 #pragma once
 
@@ -20,7 +20,7 @@ namespace routemaster::service {
 
 /// One event to publish.
 struct Line {
-    std::uint64_t number = 0;  ///< Its line in the input, counted from 1.
+    std::uint64_t number = 0;  ///< The line of the event in the input, counted from 1.
     std::string topic;
     std::string body;  ///< The JSON to send.
 };
@@ -28,7 +28,8 @@ struct Line {
 /// The number of events published and failed so far.
 struct PublishTotals {
     std::uint64_t published = 0;
-    std::uint64_t failed = 0;  ///< Including those that were no longer sent.
+    std::uint64_t failed = 0;  ///< Includes the events that were not sent because the bus could not
+                               ///< be reached.
 };
 
 /// A line that was not published.
@@ -37,23 +38,24 @@ struct FailedLine {
     std::string why;
 };
 
-/// Connections that publish one event after the other, each with a queue of its own.
+/// Publishes over several connections. Each connection has its own queue, and sends its events one
+/// by one, in order.
 ///
-/// Events on one connection keep their order. Once the bus cannot be reached, it sends nothing
-/// more. Thread safety: all members from one thread.
+/// Sending stops for good when the bus cannot be reached. Thread safety: all members from one
+/// thread.
 class Publisher {
 public:
-    /// `by_topic`: all events of a topic take the same connection.
+    /// With `by_topic`, the events of a topic share a connection, and keep their order.
     Publisher(const BusSettings& settings, std::size_t connections, bool by_topic);
 
     /// Waits until the queued events are sent.
     ~Publisher();
 
-    /// Queues an event; waits while the queue of its connection is full. False once the bus cannot
-    /// be reached.
+    /// Queues an event; waits while the queue of its connection is full. Returns false when the bus
+    /// cannot be reached.
     bool publish(Line line);
 
-    /// Counts a line that is not an event.
+    /// Counts an invalid line as failed.
     void reject(std::uint64_t number, const std::string& why);
 
     /// Returns the lines that failed since the last call, in their order.
@@ -73,7 +75,7 @@ private:
     void fail_all(std::uint64_t number, std::string why);
 
     const bool by_topic_;
-    mutable std::mutex mutex_;  // Guards the next three.
+    mutable std::mutex mutex_;  // Guards the next three members.
     PublishTotals totals_;
     std::vector<FailedLine> failed_;
     bool unreachable_ = false;

@@ -37,14 +37,14 @@ struct QueuesSettings {
 
 std::string path_of(const QueuesSettings& settings) { return "/v1/queues/" + settings.queue; }
 
-/// The head of the table; the line of a queue is below.
+/// The head of the table whose rows `row_of_queue` makes.
 Rows queue_rows() {
     return {{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "WORKERS", "PAUSED",
              "RATE", "GROUPS"}};
 }
 
-/// How many workers serve a queue. Without any: when the last one was heard of, or `?` while a
-/// worker does not say what it serves.
+/// How many workers serve a queue. For 0: the time since the last heartbeat of a worker, or `?` if
+/// any worker has not reported its queues.
 std::string workers(const Value& queue) {
     const auto count = number(queue, "workers");
     if (count > 0) return std::to_string(count);
@@ -118,7 +118,7 @@ bool has_limits(const Value& queue) {
     return field(limits, "queue") != Value{} || field(limits, "each_group") != Value{};
 }
 
-/// Whether the queue has jobs, settings or workers, or had any in the last hours.
+/// Whether the queue has jobs, settings or workers, or ended any jobs in the last hours.
 bool is_known(BusClient& client, const QueuesSettings& settings) {
     const auto queue = parse_json(client.demand("GET", path_of(settings)).body).value();
     for (const char* state : {"scheduled", "ready", "pending", "buried"}) {
@@ -130,7 +130,7 @@ bool is_known(BusClient& client, const QueuesSettings& settings) {
     return !elements(field(parse_json(ended).value(), "hours")).empty();
 }
 
-/// Throws for a queue that has no trace in the store: its name is probably misspelt.
+/// Throws for a queue of which the store knows nothing: the name is probably misspelt.
 void require_known(BusClient& client, const QueuesSettings& settings) {
     if (settings.create || is_known(client, settings)) return;
     throw std::runtime_error{"queue '" + settings.queue +
@@ -194,7 +194,7 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
     action.add_option("queue", settings.queue, "The queue")->required()->check(check_queue_name);
 }
 
-/// The queue of a command that changes its settings.
+/// Declares the queue of a command that changes the queue's settings.
 void declare_setting(CLI::App& action, QueuesSettings& settings) {
     declare_queue(action, settings);
     action.add_flag("--create", settings.create,

@@ -1,5 +1,5 @@
 /// @file
-/// Rates of jobs, as people write them: `10/s`, `100/5min`.
+/// Rates of jobs in their readable form: `10/s`, `100/5min`.
 
 #pragma once
 
@@ -13,15 +13,17 @@
 
 namespace routemaster::service {
 
-/// Reads jobs, a slash, and a time: a whole number, or none for 1, and `ms`, `s`, `min`, `h` or
-/// `d`. Nothing when it is none, or no limit is like that.
+/// Parses a rate: a number of jobs, a slash, and a period. The period is an optional whole number
+/// (by default 1) and a unit: `ms`, `s`, `min`, `h` or `d`. Returns nothing when the text is
+/// malformed or the limit is out of range.
 [[nodiscard]] std::optional<RateLimit> parse_rate(std::string_view text);
 
-/// A limit as requests have it; the rate is one. Without `burst`: as many as in the rate.
+/// A limit in the form of requests. `rate` must be valid. Without `burst`, as many jobs as in the
+/// rate may start at once.
 [[nodiscard]] Value limit_of(std::string_view rate, std::optional<std::uint32_t> burst);
 
-/// The reverse, for a cell of a table; "-" when there is no limit. Throws `std::runtime_error` when
-/// it is no limit.
+/// Formats a limit for a cell of a table; "-" when there is no limit. Throws `std::runtime_error`
+/// when `limit` is malformed.
 [[nodiscard]] std::string printed_rate(const Value& limit);
 
 }  // namespace routemaster::service

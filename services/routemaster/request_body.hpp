@@ -1,5 +1,5 @@
 /// @file
-/// What commands send to the bus, and how they read the JSON of their settings.
+/// Makes the bodies of requests, and parses JSON in settings.
 
 #pragma once
 
@@ -9,11 +9,12 @@
 
 namespace routemaster::service {
 
-/// The JSON of a setting of that name. Throws `CLI::ValidationError` when it is none.
+/// Parses the JSON in `text`. Throws `CLI::ValidationError`, which names `setting`, when the text
+/// is not JSON.
 [[nodiscard]] Value json_of(const std::string& setting, const std::string& text);
 
-/// A JSON object with these fields. Throws `CLI::ValidationError` when a text in it is no UTF-8:
-/// JSON would carry another text then.
+/// A JSON object with these fields. Throws `CLI::ValidationError` when a text in it is not UTF-8:
+/// JSON would change the text.
 [[nodiscard]] std::string body_of(Value::Map fields);
 
 }  // namespace routemaster::service

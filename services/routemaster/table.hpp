@@ -8,13 +8,13 @@
 
 namespace routemaster::service {
 
-/// Cells of a table, the first row being its head.
+/// The rows of a table; the first row is the head.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// A text of others as `printable_text`, cut to what a cell takes.
+/// Makes a foreign text printable, see `printable_text`, and cuts it to the width of a cell.
 [[nodiscard]] std::string cell(std::string text);
 
-/// Prints the rows, their columns below each other.
+/// Prints the rows with aligned columns.
 void print_table(const Rows& rows);
 
 }  // namespace routemaster::service

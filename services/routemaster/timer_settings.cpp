@@ -14,7 +14,7 @@
 namespace routemaster::service {
 namespace {
 
-/// Seconds as a setting may have them.
+/// Converts a duration to seconds, the unit of the settings.
 double in_seconds(Duration span) { return static_cast<double>(span.count()) / 1'000; }
 
 }  // namespace

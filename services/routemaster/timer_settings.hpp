@@ -1,5 +1,5 @@
 /// @file
-/// What commands that post timers have in common, whatever those timers carry.
+/// Settings that all commands for posting timers share.
 
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace routemaster::service {
 
-/// When a timer is to be due.
+/// The due time of a timer: after `delay` seconds, or `at` milliseconds since 1970.
 struct TimerDue {
     std::optional<double> delay;
     std::optional<std::int64_t> at;
 };
 
-/// Declares `--delay` and `--at`; `what` happens then, as `it is due`.
+/// Declares `--delay` and `--at`. `what` names the event for the help, as `it is due`.
 void declare_due(CLI::App& action, TimerDue& due, const std::string& what);
 
-/// Adds what was given of these. Throws `CLI::ValidationError` when it was both.
+/// Adds the given setting to `fields`. Throws `CLI::ValidationError` when both were given.
 void add_due(const TimerDue& due, Value::Map& fields);
 
-/// Declares `--id`, of a timer that is posted.
+/// Declares `--id`, the id of a new timer.
 void declare_new_id(CLI::App& action, std::string& id);
 
 /// Declares `--retries-max`.
@@ -34,10 +34,10 @@ void declare_retries_max(CLI::App& action, std::uint32_t& retries);
 /// Declares `--confirm-within`.
 void declare_confirm_within(CLI::App& action, std::optional<double>& within);
 
-/// Adds it, if it was given.
+/// Adds the time limit to `fields`, if present.
 void add_confirm_within(std::optional<double> seconds, Value::Map& fields);
 
-/// Prints what became of a post; `json`: as it was answered.
+/// Prints the result of a post. With `json`, prints the response unchanged.
 void print_posted(const std::string& answer, bool json);
 
 }  // namespace routemaster::service

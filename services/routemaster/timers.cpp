@@ -158,7 +158,7 @@ int confirm(const TimersSettings& settings) {
     return 0;
 }
 
-/// Does something to one DEAD timer, or to all, and says to how many.
+/// Applies an action to one DEAD timer, or to all, and prints how many timers it changed.
 int act_on_dead(const TimersSettings& settings, const std::string& action, const char* done) {
     if (!settings.id.empty() == settings.all) {
         throw CLI::ValidationError("id", "give the id of one timer, or --all");

@@ -68,8 +68,8 @@ bool is_listed(BusClient& bus, const std::string& token) {
     return listed;
 }
 
-/// The bus forgets a token that it does not know without a complaint, as Ruby Routemaster does. Its
-/// subscriber may still be there.
+/// The bus accepts the deletion of an unknown token, as Ruby Routemaster does. The subscriber of
+/// the token may still exist.
 int remove(const TokenSettings& settings) {
     BusClient bus{settings.bus};
     const bool known = is_listed(bus, settings.token);

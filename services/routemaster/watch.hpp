@@ -1,5 +1,5 @@
 /// @file
-/// Commands that show something again and again.
+/// Commands that repeat their output until they are interrupted.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::service {
 
-/// Whether to show it again, and how often.
+/// Whether to repeat the output, and how often.
 struct WatchSettings {
     bool watch = false;
     double interval = 2;  ///< Seconds.
@@ -18,9 +18,9 @@ struct WatchSettings {
 /// Declares `--watch` and `--interval`. `settings` must outlive the parsing.
 void declare_watch(CLI::App& app, WatchSettings& settings);
 
-/// Shows something once, or until a signal ends the process or showing it fails. Once it was shown,
-/// a bus that is `unavailable` is said to be so, and asked again. On a terminal it always stands at
-/// the top.
+/// Calls `show` once, or with `watch` repeatedly until `show` fails or a signal ends the process.
+/// After the first success, a failure with `unavailable` is printed, and `show` is called again. On
+/// a terminal each output starts at the top. Returns the exit status.
 [[nodiscard]] int show_as(const WatchSettings& settings, const Run& show);
 
 }  // namespace routemaster::service
