@@ -12,14 +12,14 @@
 
 namespace routemaster::embedded {
 
-/// Copies all rows that the journal has now, and syncs the copy before renaming it to `target`:
-/// that file is complete or not there. Until then it is `TARGET.part`, which overwrites one that a
-/// killed process left. The journal is only locked to read from it, so a slow target delays no
-/// commit; meanwhile the journal forgets no row that was not copied.
+/// Copies the current rows of the journal to `TARGET.part`, syncs the copy, and renames it to
+/// `target`. The target is therefore either complete or absent. If a killed process left a
+/// `TARGET.part`, the backup overwrites the file. The journal is locked only while rows are read,
+/// so a slow target delays no commit. The journal keeps each row until the row is copied.
 ///
-/// `invalid` when `target` exists; `unavailable` when it cannot be written, or another process is
-/// writing it; `corrupted` when a row is damaged; `cancelled` when `stop` was requested. An error
-/// leaves nothing behind. One at a time for each journal.
+/// Errors: `invalid` if `target` exists; `unavailable` if `target` cannot be written or another
+/// process is writing it; `corrupted` if a row is damaged; `cancelled` if `stop` was requested.
+/// After an error no file is left. Only one backup of a journal may run at a time.
 [[nodiscard]] Result<EmbeddedBackup> back_up(JournalFile& journal,
                                              const std::filesystem::path& target,
                                              const std::stop_token& stop = {});

@@ -44,8 +44,8 @@ std::string read_all(const FileDescriptor& file) {
     return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
-/// Appends a line in one write, so that nobody reads half of it. A failed write is ignored: the
-/// asking process checks whether this one still works on its request.
+/// Appends a line in a single write, so that the requester never reads a partial line. A failed
+/// write is ignored: the requester checks whether this process is still running.
 void append(const FileDescriptor& file, std::string line) {
     std::replace(line.begin(), line.end(), '\n', ' ');
     line.push_back('\n');
@@ -57,11 +57,13 @@ Error cannot_ask(const std::filesystem::path& request, int number) {
             request.string() + ": cannot ask: " + std::generic_category().message(number)};
 }
 
-/// The other process that has the journal open, from the lock that SQLite keeps on it (documented
-/// at https://sqlite.org/src/file/src/os.h, "locking"); 0 when that process cannot be seen from
-/// here. Throws `Failure` when this process has it open.
+/// The id of another process that has the journal open, taken from the lock that SQLite has on the
+/// journal (https://sqlite.org/src/file/src/os.h, "locking"). 0 if the process is not visible from
+/// here, as from inside a container. Nothing if no process has the journal open. Throws `Failure`
+/// if this process has the journal open.
 std::optional<pid_t> user_of(const std::filesystem::path& journal) {
-    // Opening and closing the file here would end the locks of this process on it.
+    // POSIX ends all locks of a process on a file when the process closes any descriptor of the
+    // file. The claim fails if this process has the journal open.
     const FileClaim claim{journal};
     const FileDescriptor file{::open(journal.c_str(), O_RDWR | O_CLOEXEC)};
     if (!file) throw Failure{cannot_ask(journal, errno)};
@@ -74,8 +76,8 @@ std::optional<pid_t> user_of(const std::filesystem::path& journal) {
     return lock.l_type == F_UNLCK ? std::nullopt : std::optional{lock.l_pid};
 }
 
-/// The user that runs the process which has the journal open: most likely the owner of the journal,
-/// when the process cannot be seen.
+/// The user of the process that has the journal open. If the process is not visible, the owner of
+/// the journal, which is most likely the same user.
 std::optional<uid_t> runs_as(pid_t user, const std::filesystem::path& journal) {
     struct stat about {};
     const auto process = "/proc/" + std::to_string(user);
@@ -93,7 +95,7 @@ std::string what_is(const struct stat& about) {
     return "a device";
 }
 
-/// The request of this process, locked so that no other process makes one meanwhile.
+/// The request file of this process. The lock on the file excludes concurrent requesters.
 class Request {
 public:
     /// Throws `Failure`.
@@ -120,7 +122,7 @@ public:
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
 
-    /// The lines of the reply, each with its line feed.
+    /// The complete lines of the reply, with line feeds.
     [[nodiscard]] std::string reply() const {
         auto text = read_all(file_);
         text.erase(0, asked_.size());
@@ -135,20 +137,20 @@ private:
             ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
         if (!file_) throw Failure{cannot_ask(path_, errno)};
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
-        // The previous asking process may have removed it meanwhile.
+        // The previous requester may have removed the file before this process locked it.
         struct stat locked {};
         struct stat found {};
         if (::fstat(file_.get(), &locked) != 0 || ::stat(path_.c_str(), &found) != 0 ||
             locked.st_ino != found.st_ino) {
             return false;
         }
-        // The path may name something else by now, which must not be overwritten.
+        // The path may have been replaced by a link or device, which must not be overwritten.
         if (!S_ISREG(locked.st_mode) || locked.st_nlink != 1) return false;
         if (::ftruncate(file_.get(), 0) != 0) throw Failure{cannot_ask(path_, errno)};
         return true;
     }
 
-    /// Refuses to write to anything but a request, which is a regular file with one name.
+    /// Throws unless the path is free or a regular file with a single name.
     void look_for_others() const {
         struct stat about {};
         if (::lstat(path_.c_str(), &about) != 0) return;
@@ -157,7 +159,8 @@ private:
                                               " stands where backups are asked for; remove it"}};
     }
 
-    /// Hands the file to the user who has to read it: root may ask a process of any user.
+    /// Makes the other process' user the owner of the file. Root may request backups from a process
+    /// of any user.
     void give_to(std::optional<uid_t> user) const {
         if (user && ::fchown(file_.get(), *user, static_cast<gid_t>(-1)) == 0) return;
         const int number = errno;
@@ -170,7 +173,7 @@ private:
     std::string asked_;
 };
 
-/// The outcome in the last line of a reply; nothing while the reply is incomplete.
+/// The result in the last line of a reply. Nothing while the reply is incomplete.
 std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& reply) {
     std::istringstream lines{reply};
     for (std::string line; std::getline(lines, line);) {
@@ -234,7 +237,8 @@ void BackupRequests::look() {
         });
 }
 
-// --- The process that asks -----------------------------------------------------------------------
+// --- The requester
+// --------------------------------------------------------------------------------
 
 std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path& named,
                                                      const std::filesystem::path& target) {

@@ -1,11 +1,12 @@
 /// @file
-/// How a process asks the process that has a journal open for a backup: by a file beside the
-/// journal, `FILE-backup`.
+/// Requests for backups. A process requests a backup from the process that has a journal open. The
+/// request is a file beside the journal, `FILE-backup`.
 ///
-/// The asking process keeps the file locked (flock) while it waits, and writes the path of the
-/// backup and a line feed into it. The process that has the journal open looks for the file from
-/// time to time, and appends lines: `begun`, then `done ROWS BYTES` or `failed CODE TEXT`. A file
-/// that nobody has locked is left over. A file of a user other than root or its own is ignored.
+/// The requester locks the file with flock while it waits, and writes the path of the backup and a
+/// line feed into the file. The process that has the journal open polls for the file and appends
+/// lines: `begun`, then `done ROWS BYTES` or `failed CODE TEXT`. A request file without a lock is
+/// stale and ignored. A request file is also ignored if its owner is neither root nor the user of
+/// the process that has the journal open.
 
 #pragma once
 
@@ -22,23 +23,24 @@
 
 namespace routemaster::embedded {
 
-/// Answers requests for backups of a journal that this process has open.
+/// Serves requests for backups of a journal that this process has open.
 ///
-/// `look` and the destructor are for one thread; the copying is done on another, one at a time.
+/// Thread safety: one thread calls `look` and the destructor. Another thread copies, one backup at
+/// a time.
 class BackupRequests {
 public:
-    /// Makes a backup; called on the thread that copies.
+    /// Makes a backup. Called on the copying thread.
     using MakeBackup =
         std::function<Result<EmbeddedBackup>(const std::filesystem::path&, const std::stop_token&)>;
 
     BackupRequests(const std::filesystem::path& journal, MakeBackup make, Log log);
-    /// Cancels the backup that is under way.
+    /// Cancels a running backup.
     ~BackupRequests();
 
     BackupRequests(const BackupRequests&) = delete;
     BackupRequests& operator=(const BackupRequests&) = delete;
 
-    /// Starts the backup that a process asks for, if one does and none is under way.
+    /// Polls for a request. Starts the backup unless another backup is running.
     void look();
 
 private:
@@ -49,9 +51,10 @@ private:
     std::jthread copying_;
 };
 
-/// Asks the process that has the journal `file` open for a backup, and waits for it. Nothing when
-/// no process has it open any more. `unavailable` when that process does not begin within 10 s, or
-/// another process asks already; else as `back_up`.
+/// Requests a backup from the process that has the journal `file` open, and waits for the backup to
+/// end. Returns nothing if no process has the journal open. `unavailable` if that process does not
+/// begin within 10 s, or if another requester is waiting already. All further errors are as of
+/// `back_up`.
 [[nodiscard]] std::optional<Result<EmbeddedBackup>> ask_for_backup(
     const std::filesystem::path& file, const std::filesystem::path& target);
 

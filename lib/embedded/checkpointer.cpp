@@ -66,8 +66,8 @@ std::optional<int> Checkpointer::checkpoint() {
                                                nullptr, &home);
     if ((code & 0xff) == SQLITE_IOERR) return std::nullopt;
     if (code != SQLITE_OK) return 0;
-    // SQLite syncs the file only when nothing is left in the log. Without this sync, the commit
-    // that copies the last pages would have to wait for all of them.
+    // SQLite syncs the file only once the whole log is copied. Without this sync, the commit that
+    // copies the last pages would wait for the sync of all earlier pages.
     if (!sync()) return std::nullopt;
     return std::max(0, home);
 }
@@ -83,7 +83,7 @@ Checkpointer::Connection Checkpointer::open() const {
     int code = sqlite3_open_v2(file_.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
                                access_);
     Connection database{opened};
-    // This reads the file, too. Before that, SQLite does not know that there is a log.
+    // The PRAGMA also makes SQLite read the file and thereby discover the log.
     if (code == SQLITE_OK) {
         code = sqlite3_exec(opened, "PRAGMA synchronous=FULL", nullptr, nullptr, nullptr);
     }

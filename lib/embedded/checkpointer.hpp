@@ -1,5 +1,5 @@
 /// @file
-/// `Checkpointer`: copies pages from SQLite's write-ahead log into the database, beside the
+/// `Checkpointer`: copies pages from SQLite's write-ahead log into the database, concurrently with
 /// commits.
 
 #pragma once
@@ -15,31 +15,34 @@ struct sqlite3;
 
 namespace routemaster::embedded {
 
-/// A thread with a connection of its own, so that no commit waits while pages are copied and
-/// synced. SQLite lets it run beside a writer: https://sqlite.org/wal.html#ckpt.
+/// A thread with its own connection. The thread copies and syncs pages, so commits do not wait for
+/// the copying. SQLite allows a checkpoint concurrently with a writer:
+/// https://sqlite.org/wal.html#ckpt.
 ///
-/// Thread safe. The writer's connection must be closed after it: the last one empties the log.
+/// Thread safe. The writer's connection must be closed after the `Checkpointer` is destroyed,
+/// because SQLite empties the log when the last connection closes.
 class Checkpointer {
 public:
-    /// `access` is SQLite's name for how the file is reached, which the writer must share.
+    /// `access` is the name of the SQLite VFS. The writer's connection must use the same VFS.
     Checkpointer(std::filesystem::path file, const char* access);
 
-    /// Waits for the checkpoint under way.
+    /// Waits for a running checkpoint.
     ~Checkpointer();
 
     Checkpointer(const Checkpointer&) = delete;
     Checkpointer& operator=(const Checkpointer&) = delete;
 
-    /// Starts a checkpoint of what is in the log now, unless one is under way.
+    /// Starts a checkpoint of all pages that are in the log now. No effect if a checkpoint is
+    /// running.
     void begin();
 
     [[nodiscard]] bool busy() const;
 
-    /// Waits until it is not busy.
+    /// Waits until no checkpoint is running.
     void wait() const;
 
-    /// How many pages of the log the last checkpoint had copied. Nothing when the disk failed: what
-    /// was written may be lost then, though SQLite considers it written.
+    /// The number of pages of the log that were in the database after the last checkpoint. Nothing
+    /// if the disk failed. Pages that SQLite considers written may then be lost.
     [[nodiscard]] std::optional<int> pages() const;
 
 private:
@@ -55,8 +58,8 @@ private:
 
     const std::filesystem::path file_;
     const char* const access_;
-    Connection database_;       // The thread's own; opened when it is first needed.
-    mutable std::mutex mutex_;  // Guards the rest.
+    Connection database_;       // Used only by the thread; opened on first use.
+    mutable std::mutex mutex_;  // Guards the members below.
     mutable std::condition_variable changed_;
     bool busy_ = false;
     bool stopping_ = false;

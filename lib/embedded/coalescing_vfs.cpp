@@ -16,16 +16,17 @@ namespace {
 
 constexpr const char* vfs_name = "routemaster";
 
-/// The VFS that does the work.
+/// The underlying VFS.
 constexpr const char* beneath = "unix-excl";
 
-/// Bytes gathered at most. SQLite itself never writes 128 KiB or more in one call, and its VFS
-/// would write nothing for some larger sizes.
+/// Maximum size of the buffer. SQLite itself never writes 128 KiB or more in one call, and the
+/// underlying VFS writes nothing for some larger sizes.
 constexpr std::size_t gathered_max = 120U << 10U;
 
 sqlite3_vfs* next() { return sqlite3_vfs_find(beneath); }
 
-/// The log: SQLite allocates it, and the file of the VFS below lies right behind it.
+/// The log file. SQLite allocates the memory. The file object of the underlying VFS follows this
+/// object directly.
 class LogFile {
 public:
     static LogFile& of(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
@@ -40,7 +41,8 @@ public:
         return code;
     }
 
-    /// Leaves a mark behind a commit that was synced. A mark that cannot be written is not needed.
+    /// Syncs the log and writes a mark after a synced commit. A mark that cannot be written is
+    /// optional and its error ignored.
     int sync(int flags) {
         if (const int code = flush(); code != SQLITE_OK) return code;
         const auto commit_end = std::exchange(commit_end_, 0);
@@ -52,7 +54,7 @@ public:
         return code;
     }
 
-    /// Bytes that cannot be written are forgotten: SQLite rolls their commit back.
+    /// Writes the buffer. Bytes that cannot be written are dropped: SQLite rolls their commit back.
     int flush() {
         const auto size = std::exchange(size_, 0);
         return size == 0 ? SQLITE_OK : write_through(gathered_.get(), size, at_);
@@ -73,7 +75,8 @@ private:
         return SQLITE_OK;
     }
 
-    /// SQLite writes the header of a frame first, and its page in a second call.
+    /// Detects the end of a commit. SQLite writes the header of a frame in one call, and the page
+    /// of the frame in the next call.
     void note(const void* from, std::size_t size, sqlite3_int64 offset) {
         const bool page = offset == page_at_;
         const bool commits = std::any_of(frame_.begin() + 4, frame_.begin() + 8,
@@ -95,12 +98,12 @@ private:
     std::unique_ptr<char[]> gathered_;
     std::size_t size_ = 0;
     sqlite3_int64 at_ = 0;
-    WriteAheadLog::FrameHeader frame_{};  // The last one that was written.
-    sqlite3_int64 page_at_ = -1;          // Where its page will be written.
-    sqlite3_int64 commit_end_ = 0;        // End of the last commit, if a commit was written last.
+    WriteAheadLog::FrameHeader frame_{};  // The last header written.
+    sqlite3_int64 page_at_ = -1;          // The offset of the page that follows the header.
+    sqlite3_int64 commit_end_ = 0;        // Where the last write ended a commit; else 0.
 };
 
-/// Calls a method of the file below, after writing what was gathered.
+/// Writes the buffer, then calls a method of the underlying file.
 template <auto method, class... Arguments>
 int after_flush(sqlite3_file* file, Arguments... arguments) {
     auto& log = LogFile::of(file);
@@ -130,7 +133,8 @@ auto pass(sqlite3_file* file, Arguments... arguments) {
 
 using Methods = sqlite3_io_methods;
 
-/// SQLite locks the database, and shares memory beside it, but never does so for the log.
+/// The shared-memory and mapping methods are null: SQLite uses them only for the database, not for
+/// the log.
 constexpr Methods methods{
     .iVersion = 1,
     .xClose = close,
@@ -166,7 +170,7 @@ int open(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out
     return code;
 }
 
-/// Registers the VFS with SQLite for its own lifetime.
+/// Registers the VFS from construction to destruction.
 class Registration {
 public:
     Registration() : vfs_{*next()} {

@@ -1,21 +1,21 @@
 /// @file
-/// How SQLite reaches the files of a journal.
+/// The SQLite VFS for the files of a journal.
 
 #pragma once
 
 namespace routemaster::embedded {
 
-/// Name of a SQLite VFS that keeps files locked against other processes and shares memory between
-/// connections of this process without a file, as "unix-excl" does (https://sqlite.org/vfs.html),
-/// and writes what a commit adds to the log in one call.
+/// The name of a SQLite VFS (https://sqlite.org/vfs.html). Like "unix-excl", the VFS keeps files
+/// locked against other processes, and shares memory between connections of this process without a
+/// file. Unlike "unix-excl", the VFS writes all bytes that a commit adds to the log in one call.
 ///
-/// SQLite writes each page of a commit in two calls, at unaligned places, so that the kernel looks
-/// up and changes many of its own pages twice. This VFS gathers the bytes until they are synced,
-/// read, or too many. When the disk refuses them the sync fails: SQLite considers no commit done
-/// before. Behind each synced commit it leaves a mark, which distinguishes damage from a commit
-/// that never finished (`WriteAheadLog`).
+/// SQLite writes each page of a commit in two unaligned calls, so the kernel looks up and changes
+/// many pages of its cache twice. This VFS buffers the bytes until SQLite syncs or reads the log,
+/// or until the buffer is full. If the disk refuses the bytes, the sync fails. SQLite considers no
+/// commit done before the sync, so this is safe. After each synced commit the VFS writes a mark.
+/// `WriteAheadLog` uses the mark to distinguish damage from a commit that never finished.
 ///
-/// Thread safe. Throws `Failure` when it cannot be registered.
+/// Thread safe. Throws `Failure` if SQLite refuses to register the VFS.
 [[nodiscard]] const char* coalescing_vfs();
 
 }  // namespace routemaster::embedded

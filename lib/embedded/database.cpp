@@ -20,26 +20,26 @@ namespace {
 
 using detail::FileDescriptor;
 
-/// Page size of a new file. A row takes many pages, and each costs a call or two to write, to read
-/// and to forget.
+/// Page size of a new file, in bytes. Large, because a row takes many pages, and each page costs a
+/// call or two to write, to read and to delete.
 constexpr int page_size_default = 16 << 10;
 
-/// Pages per checkpoint: 1.5 MiB. More at once would keep the disk from commits for longer: with 16
-/// MiB the p99 of a push was five times as high.
+/// Pages per checkpoint: 1.5 MiB. A larger checkpoint delays commits for longer: with 16 MiB the
+/// p99 of a push was five times as high.
 constexpr int brought_at_a_time = 96;
 
-/// From this length on the log should start over, 16 MiB: as soon as all but a few pages are
-/// checkpointed, a commit checkpoints the rest, in about a millisecond. Commits that go on beside
-/// would never let the log end.
+/// At this length, 16 MiB, the log should be overwritten from its beginning. SQLite does so once
+/// all pages are checkpointed, which the background thread never reaches under a steady load.
+/// Therefore a commit checkpoints the last pages itself, in about 1 ms.
 constexpr int gathered_pages = 1'024;
 constexpr int brought_by_commit = 256;
 
-/// At this length, 48 MiB, commits wait until the log starts over.
+/// At this length, 48 MiB, a commit checkpoints all pages of the log itself.
 constexpr int log_pages_max = 3 * gathered_pages;
 
-/// Creates a missing file readable by its owner alone: it contains tokens, which are passwords.
-/// SQLite creates the files beside it with the same mode. Returns the error, else 0: SQLite would
-/// say of a folder that nobody may write to that the file is missing.
+/// Creates a missing file. Only its owner may read the file, because it contains tokens, which are
+/// passwords. SQLite creates the log with the mode of the file. Returns `errno`, or 0. `errno` is
+/// more precise than SQLite, which reports a folder without write permission as a missing file.
 int make_private(const std::filesystem::path& path) {
     const FileDescriptor made{
         ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
@@ -69,11 +69,11 @@ void Database::Closer::operator()(sqlite3_stmt* statement) const noexcept {
 
 Database::Database(const std::filesystem::path& file) : path_{real_path(file)} { open(); }
 
-// What could not be written to the database must stay in the log.
+// A failed checkpoint must keep SQLite from emptying the log.
 Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
-    // A file that was moved away must not be created again.
+    // SQLite would create a moved file anew.
     if (claim_ && !claim_->stands_at(path_)) throw Failure{moved(name())};
     check_file();
     look_for_log();
@@ -84,7 +84,7 @@ void Database::open() {
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, coalescing_vfs());
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{opening_error(sqlite3_system_errno(connection))};
-    // SQLite opens a file for reading alone when the system refuses to open it for writing.
+    // SQLite silently opens a file read-only if the system refuses write access.
     if (sqlite3_db_readonly(connection, "main") == 1) throw Failure{read_only()};
     sqlite3_extended_result_codes(connection, 1);
     empty_log_when_closed(!found_log_);
@@ -93,8 +93,9 @@ void Database::open() {
     page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
 }
 
-/// SQLite takes a file of one byte for an empty one, and would overwrite it. This only reads the
-/// folder: opening and closing the file here would end the locks that this process may have on it.
+/// SQLite considers a file of one byte empty, and would overwrite the file. This function only
+/// calls `stat`: opening and closing the file would end the locks that this process may have on the
+/// file.
 void Database::check_file() const {
     std::error_code missing;
     if (std::filesystem::is_directory(path_, missing)) {
@@ -103,8 +104,8 @@ void Database::check_file() const {
     if (std::filesystem::file_size(path_, missing) == 1 && !missing) throw Failure{strange()};
 }
 
-/// The first bytes are not those of a routemaster file. It may still be one that was damaged just
-/// there, so the error asks an operator to look.
+/// The error for a file that does not begin like a routemaster file. The file may be a routemaster
+/// file with a damaged beginning, so the error mentions both.
 Error Database::strange() const {
     return {Errc::invalid, name() + ": is not a routemaster file, or one with a damaged beginning"};
 }
@@ -120,8 +121,8 @@ Error Database::read_only() const {
             name() + ": cannot be written; see its mode, its owner and its mount"};
 }
 
-/// SQLite deletes the log beside an empty file, though it may be all that is left of one that was
-/// moved.
+/// Throws if the database file is missing or empty but has a log. SQLite would delete the log,
+/// which may contain the only remaining data of a moved database.
 void Database::look_for_log() {
     std::error_code missing;
     found_log_ = WriteAheadLog::present(path_);
@@ -136,8 +137,8 @@ bool Database::is_empty() const {
     return std::filesystem::file_size(path_, missing) == 0 && !missing;
 }
 
-/// The process keeps its lock until the file is closed. The layout of an empty file must be set
-/// before, since locking it settles that; of any other file this changes nothing.
+/// Locks the file until it is closed. Locking fixes the layout of an empty file, so the layout is
+/// set before. The PRAGMAs have no effect on a file that is not empty.
 void Database::lock() {
     Result<void> locked;
     if (is_empty()) {
@@ -160,8 +161,8 @@ void Database::begin_log() {
     run("PRAGMA journal_mode=WAL").value();
     run("PRAGMA synchronous=FULL").value();
     run("PRAGMA wal_autocheckpoint=0").value();
-    // Debian's SQLite overwrites what is deleted with zeros by default, so that each forgotten page
-    // would pass through the log.
+    // Debian's SQLite overwrites deleted pages with zeros by default, which would write each
+    // deleted page to the log.
     run("PRAGMA secure_delete=OFF").value();
     const auto committed = [](void* self, sqlite3*, const char*, int pages) {
         static_cast<Database*>(self)->log_grew(pages);
@@ -172,9 +173,9 @@ void Database::begin_log() {
     limit_size(size_max_).value();
 }
 
-/// When the disk fails to sync checkpointed pages, Linux may drop them and report that only once.
-/// They are in the log still, and SQLite finds them there once it has forgotten what was
-/// checkpointed.
+/// After a failed sync of checkpointed pages, Linux may drop the pages and report the error only
+/// once. The pages are still in the log. SQLite reads them from the log again after the file is
+/// reopened.
 Result<void> Database::reopen() {
     checkpointer_.reset();
     connection_.reset();
@@ -214,7 +215,8 @@ Result<Database::Statement> Database::prepare(const std::string& sql) {
 Result<std::int64_t> Database::stored_version() {
     constexpr sqlite3_int64 place_of_version = 60;
     std::array<unsigned char, 4> bytes{};
-    // Through SQLite's own descriptor: closing another would end the locks of this process.
+    // Reads through SQLite's descriptor: closing another descriptor would end the locks of this
+    // process.
     sqlite3_file* file = nullptr;
     sqlite3_file_control(connection_.get(), nullptr, SQLITE_FCNTL_FILE_POINTER, &file);
     if (file->pMethods->xRead(file, bytes.data(), bytes.size(), place_of_version) != SQLITE_OK) {
@@ -226,7 +228,7 @@ Result<std::int64_t> Database::stored_version() {
 }
 
 void Database::roll_back() {
-    // After most errors SQLite has rolled back by itself, and this fails harmlessly.
+    // After most errors SQLite has rolled back already, and ROLLBACK fails harmlessly.
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
@@ -237,7 +239,8 @@ Error Database::error(const char* doing) const {
 
 // --- The log ------------------------------------------------------------------------------------
 
-/// Each commit calls this with the pages in the log. Fewer than before: the log started over.
+/// Called after each commit with the number of pages in the log. A smaller number than before means
+/// that SQLite overwrites the log from its beginning.
 void Database::log_grew(int pages) {
     if (pages < log_pages_) {
         ++log_;
@@ -269,13 +272,13 @@ void Database::begin_checkpoint() {
     try {
         if (!checkpointer_) checkpointer_.emplace(path_, coalescing_vfs());
     } catch (const std::system_error&) {
-        return;  // No thread: a commit checkpoints everything when the log is overlong.
+        return;  // No thread. A commit checkpoints once the log is too long.
     }
     checkpointed_log_ = log_;
     checkpointer_->begin();
 }
 
-/// Waits until it is not busy. False when the disk failed.
+/// Waits for the background thread. False if the disk failed.
 bool Database::wait_for_checkpointer() {
     if (!checkpointer_) return true;
     checkpointer_->wait();
@@ -310,7 +313,7 @@ Result<void> Database::limit_log(std::uint64_t bytes) {
     return run(("PRAGMA journal_size_limit=" + std::to_string(bytes)).c_str());
 }
 
-/// SQLite forgets the limit when the file is closed. A file that is larger keeps its size.
+/// SQLite forgets the limit when the file is closed. The limit does not shrink a larger file.
 Result<void> Database::limit_size(std::uint64_t bytes) {
     constexpr std::uint64_t pages_max = 0xfffffffe;
     size_max_ = bytes;
@@ -327,7 +330,7 @@ std::uint64_t Database::log_file_bytes() const noexcept {
 void Database::keep_log() { empty_log_when_closed(false); }
 void Database::empty_log_again() { empty_log_when_closed(!needs_reopen_); }
 
-/// No other connection reads or writes the log now, so this checkpoints all of it.
+/// Copies all pages of the log. No other connection may read or write the log meanwhile.
 Result<void> Database::checkpoint() {
     int pages = 0;
     int home = 0;
@@ -341,7 +344,7 @@ Result<void> Database::checkpoint() {
     return Error{Errc::unavailable, name() + ": cannot write: its log is in use"};
 }
 
-/// From now on the log must not start over.
+/// Keeps the log: its pages may be the only copies.
 void Database::require_reopen() {
     needs_reopen_ = true;
     empty_log_when_closed(false);

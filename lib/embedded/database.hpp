@@ -1,5 +1,5 @@
 /// @file
-/// `Database`: a SQLite file that this process alone has open.
+/// `Database`: a SQLite file that only this process has open.
 
 #pragma once
 
@@ -23,17 +23,17 @@ struct sqlite3_stmt;
 
 namespace routemaster::embedded {
 
-/// The connection to a database, which looks after its write-ahead log.
+/// A connection to a SQLite database, and the checkpoints of its write-ahead log ("the log").
 ///
-/// What is committed is on disk, in the log first. Whoever commits calls `checkpoint_if_due`
-/// afterwards, so that the log does not grow without end.
+/// A committed transaction is on disk, at first in the log. The caller of `run` must call
+/// `checkpoint_if_due` after each commit, or the log grows without bound.
 ///
-/// Used by one thread at a time. Its statements must be destroyed before it is, and before
-/// `reopen`.
+/// Thread safety: one thread at a time. Statements must be destroyed before the `Database`, and
+/// before `reopen`.
 class Database {
 public:
-    /// A log that grew longer is cut to this, which is more than it usually grows to: cutting and
-    /// growing again each time would cost more than writing.
+    /// Size to which SQLite truncates a log that grew longer. The log usually stays below this
+    /// size: truncating and growing the file again each time would cost more than the writes.
     static constexpr std::uint64_t log_bytes_kept = 40U << 20U;
 
     struct Closer {
@@ -42,15 +42,15 @@ public:
     };
     using Statement = std::unique_ptr<sqlite3_stmt, Closer>;
 
-    /// Opens or creates the file, and locks it; throws `Failure` when it cannot. Writes nothing to
-    /// a file that is not empty: it may not be ours.
+    /// Opens or creates the file and locks the file. Throws `Failure` on error. Writes nothing to a
+    /// file that is not empty, because the file may belong to another program.
     explicit Database(const std::filesystem::path& file);
     ~Database();
 
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// From now on commits go to the log. Throws `Failure`.
+    /// Switches to write-ahead logging. Throws `Failure`.
     void begin_log();
 
     // --- Statements -----------------------------------------------------------------------------
@@ -60,56 +60,62 @@ public:
     /// The number that the SQL returns.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
-    /// `PRAGMA user_version` as stored in the file itself, whatever the log says.
+    /// `PRAGMA user_version` from the database file, without changes that are only in the log.
     Result<std::int64_t> stored_version();
     /// Rolls a failed transaction back.
     void roll_back();
-    /// SQLite's error of the last call, which failed.
+    /// The error of the last call of SQLite, which must have failed.
     [[nodiscard]] Error error(const char* doing) const;
 
     // --- The log --------------------------------------------------------------------------------
 
-    /// Copies pages from the log into the database, beside the commits unless the log is overlong.
-    /// What fails is tried again at the next call: until then all is in the log.
+    /// Copies pages from the log into the database if enough are in the log. The copying runs
+    /// concurrently with commits, unless the log is too long. Errors are ignored: the pages remain
+    /// in the log, and the next call tries again.
     void checkpoint_if_due();
 
-    /// Copies all of them, and cuts the file where its end is free. The log stays.
+    /// Copies all pages of the log into the database, and removes free pages from the end of the
+    /// database file. The log file stays.
     Result<void> checkpoint_all();
 
-    /// Sets the size to which a log that starts over is cut; the commit that starts it over may
-    /// need more.
+    /// Sets the size to which SQLite truncates the log when the next commit overwrites the log from
+    /// its beginning. A large commit may need more.
     Result<void> limit_log(std::uint64_t bytes);
 
-    /// Size of the file of the log.
+    /// Size of the log file in bytes; 0 if there is no log file.
     [[nodiscard]] std::uint64_t log_file_bytes() const noexcept;
 
-    /// Sets how many bytes the file may grow to; a commit beyond it fails as on a full disk.
+    /// Sets the maximum size of the database file. A commit beyond the limit fails as on a full
+    /// disk.
     Result<void> limit_size(std::uint64_t bytes);
 
-    /// Sets how many bytes may wait for a checkpoint; beyond it a commit checkpoints them.
+    /// Sets how many bytes of the log may lack a checkpoint. Beyond the limit, `checkpoint_if_due`
+    /// copies the pages on the calling thread.
     void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
 
-    /// Whether the disk had no space at the last checkpoint.
+    /// Whether the last checkpoint failed because the disk has no space. Ignores the background
+    /// thread.
     [[nodiscard]] bool full() const noexcept { return full_; }
     /// Whether the last call failed because the disk has no space.
     [[nodiscard]] bool failed_for_space() const;
 
-    /// An error when nobody would find what is written now: the file, or its log, was moved or
-    /// removed.
+    /// Fails if the database file or its log was moved or removed, because new writes would be
+    /// lost.
     [[nodiscard]] Result<void> look_for_files();
 
-    /// Leaves the log as it is when this is closed.
+    /// Keeps SQLite from emptying the log on close.
     void keep_log();
     /// Reverts `keep_log`.
     void empty_log_again();
 
-    /// Whether there was a log beside the file before it was opened.
+    /// Whether a log existed when the database was opened.
     [[nodiscard]] bool found_log() const noexcept { return found_log_; }
 
-    /// Whether what SQLite considers written may be lost, until the file is opened again.
+    /// Whether the disk failed, so pages that SQLite considers written may be lost. `reopen` clears
+    /// this.
     [[nodiscard]] bool needs_reopen() const noexcept { return needs_reopen_; }
 
-    /// Opens the file again. When that fails, it still needs to be reopened.
+    /// Opens the file again. After an error `needs_reopen` is still true.
     Result<void> reopen();
 
     // --------------------------------------------------------------------------------------------
@@ -134,7 +140,7 @@ private:
     void require_reopen();
     void empty_log_when_closed(bool on);
 
-    std::filesystem::path path_;  // Absolute: the working directory of the process may change.
+    std::filesystem::path path_;  // Absolute: the process may change its working directory.
     std::optional<FileClaim> claim_;
     std::unique_ptr<sqlite3, Closer> connection_;
     std::uint64_t page_size_ = 0;
@@ -145,12 +151,12 @@ private:
 
     std::uint64_t size_max_ = std::numeric_limits<std::uint64_t>::max();
     int log_pages_ = 0;
-    int log_pages_home_ = 0;  // Checkpointed, as far as is known.
+    int log_pages_home_ = 0;  // Known to be checkpointed.
     std::uint64_t backlog_max_ = std::numeric_limits<std::uint64_t>::max();
     bool full_ = false;
-    std::uint64_t log_ = 0;                     // Counts how often the log started over.
-    std::uint64_t checkpointed_log_ = 0;        // The log of the checkpointer's last request.
-    std::optional<Checkpointer> checkpointer_;  // Created when it is first needed.
+    std::uint64_t log_ = 0;               // How often the log was overwritten from its beginning.
+    std::uint64_t checkpointed_log_ = 0;  // `log_` at the checkpointer's last request.
+    std::optional<Checkpointer> checkpointer_;  // Created on first use.
 };
 
 }  // namespace routemaster::embedded

@@ -22,12 +22,12 @@ namespace {
 
 using embedded::JournalFile;
 
-/// Bytes of payloads kept in memory while reading.
+/// Maximum bytes of payloads in memory while a file is read.
 constexpr std::uint64_t memory_max = 64U << 20U;
 
 constexpr std::size_t damage_reported_max = 100;
 
-/// What could be read of a file.
+/// The readable contents of a file, and a report of the damage.
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
@@ -64,7 +64,7 @@ private:
         report_damage("row " + std::to_string(row) + ": " + replayed.error().context());
     }
 
-    /// Rows on damaged pages are many, one behind the other, and all for one reason.
+    /// Merges consecutive unreadable rows with equal errors into one line of the report.
     void note_unread(std::uint64_t row, const std::string& why) {
         if (unread_ && why != unread_->why) report_unread();
         if (!unread_) unread_ = Unread{row, row, why};
@@ -90,7 +90,7 @@ private:
     embedded::RowCache rows_;
     embedded::JournalWriter writer_;
     detail::Machine machine_;
-    /// Consecutive rows that cannot be read, and why.
+    /// Consecutive unreadable rows with equal errors.
     struct Unread {
         std::uint64_t first;
         std::uint64_t last;
@@ -115,7 +115,7 @@ Value optional_text(const std::optional<std::string>& text) {
     return text ? Value{*text} : Value{};
 }
 
-/// Counts what a reading found, and prints it if there is a printer.
+/// Counts the contents of a `Reading`, and prints them if there is a printer.
 class Listing {
 public:
     Listing(Reading& reading, const JsonLine* each) : reading_{reading}, each_{each} {}
@@ -192,7 +192,7 @@ private:
                 {"topics", std::move(topics)}};
     }
 
-    /// The events are JSON already.
+    /// Appends the events as text, because they are JSON already.
     void print(const detail::BatchState& batch) {
         const auto body = delivery_body(batch.messages.resident() ? batch.messages.list()
                                                                   : reading_.changes().read(batch));
@@ -291,7 +291,7 @@ Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& fil
 Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
                                             const std::filesystem::path& target) {
     if (auto there = must_exist(file); !there) return there.error();
-    // A request is one line.
+    // The name of the target is one line of the request.
     if (target.native().find('\n') != std::string::npos) {
         return Error{Errc::invalid, "the name of a backup must not contain a line feed"};
     }

@@ -30,37 +30,38 @@ using embedded::JournalFile;
 using embedded::JournalWriter;
 using embedded::PendingReply;
 
-/// How long changes may be in memory alone when no reply that waits for them is in a hurry. Most
-/// are written sooner, with those of another step.
+/// Maximum time that changes stay only in memory while no waiting reply is in a hurry. Most changes
+/// are written sooner, together with the changes of another step.
 constexpr std::chrono::milliseconds unhurried_sync{50};
 
-/// Wait before the first probe of a disk that failed; it doubles up to the maximum.
+/// Wait before the first probe of a disk that failed. The wait doubles up to the maximum.
 constexpr std::chrono::milliseconds probe_wait_min{10};
 constexpr std::chrono::milliseconds probe_wait_max{200};
 
-/// How often the store checks that its files are in place, and whether a full disk has space. It
-/// waits longer while it has space and nothing to write: each time would wake an idle machine.
+/// Interval at which the store checks that its files are in place, and whether a full disk has
+/// space. An idle store whose disk is not full checks less often, because each check wakes an idle
+/// machine.
 constexpr std::chrono::milliseconds look_wait{500};
 constexpr std::chrono::milliseconds idle_look_wait{2'000};
 
-/// Free space, in halves of the reserve and beside it, from which a disk no longer counts as full.
-/// Right after a failure it takes much: then the disk has healed. A little means that deliveries
-/// freed it, and counts at the next check only, so that events are not accepted and refused by
-/// turns.
+/// Free space, in halves of the reserve and in addition to the reserve, at which a disk is no
+/// longer full. `space_at_once` applies right after a failure: that much space means that the disk
+/// has healed. `space_later` applies at the periodic check: that much space may come from
+/// deliveries. The delay keeps the store from accepting and refusing events alternately.
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 
 }  // namespace
 
-/// The thread, the lock and the waiting around an `Engine`.
+/// Drives an `Engine`: owns its lock and the thread that commits.
 struct EmbeddedStore::Impl {
     const detail::OwnerProcess process{"store", "opened", "open"};
 
-    /// What wakes the thread that commits.
+    /// The condition that wakes the committing thread.
     enum class Sleep {
-        none,           ///< It is awake, or about to be.
-        until_hurried,  ///< A reply that is in a hurry.
-        until_work,     ///< Anything to be written.
+        none,           ///< The thread is awake, or waking up.
+        until_hurried,  ///< A reply in a hurry.
+        until_work,     ///< Any change to write.
     };
 
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
@@ -70,7 +71,7 @@ struct EmbeddedStore::Impl {
                    [this](const auto& target, const auto& stop) { return backup(target, stop); },
                    options.log},
           engine{file, std::move(options)} {
-        // What a full disk does not take now, the first commit tries again.
+        // If the disk is full, the first commit tries again.
         (void)file.begin();
         log_whether_full();
         committer = detail::start_thread([this] { commit_until_stopped(); });
@@ -105,7 +106,8 @@ struct EmbeddedStore::Impl {
         {
             const std::lock_guard lock{mutex};
             at_once = engine.submit(steps, now, reply);
-            // Workers who came sooner would wait for the row, too, and wake twice.
+            // Otherwise `send` wakes the workers after the commit. A worker woken now would acquire
+            // a job and then wait for the row, and so wake twice.
             if (at_once) woken = engine.take_woken();
             rouse = (sleep != Sleep::none && (engine.hurried() || engine.failing())) ||
                     (sleep == Sleep::until_work && engine.has_work());
@@ -134,7 +136,8 @@ struct EmbeddedStore::Impl {
                 if (stopping) return;
                 try_to_heal(lock);
             } else if (!look(lock) || engine.failing()) {
-                // Meanwhile a step may have run out of memory: its row must not be written.
+                // A step may have run out of memory while `look` was unlocked. The open row must
+                // then not be written.
                 continue;
             } else if (due()) {
                 commit(lock);
@@ -144,9 +147,9 @@ struct EmbeddedStore::Impl {
         }
     }
 
-    /// Sleeps until a row is to be written, or the files are to be looked at. Soon after a commit,
-    /// changes without hurry wake nobody: the next commit, or the end of `unhurried_sync`, finds
-    /// them.
+    /// Sleeps until a row must be written or the files must be checked. Shortly after a commit,
+    /// changes that are not in a hurry do not wake the thread: the next commit, or the end of
+    /// `unhurried_sync`, writes them.
     void await_work(std::unique_lock<std::mutex>& lock) {
         sleep_until(lock, unhurried_at, Sleep::until_hurried);
         if (engine.has_work()) return;
@@ -157,8 +160,8 @@ struct EmbeddedStore::Impl {
         sleep_until(lock, unhurried_at, Sleep::until_hurried);
     }
 
-    /// Whether a row is to be written now. The thread also wakes to look at the files, or has
-    /// released space: what came meanwhile without hurry still waits.
+    /// Whether a row must be written now. The thread also wakes for other reasons, while unhurried
+    /// changes still have to wait.
     [[nodiscard]] bool due() const {
         return engine.has_work() &&
                (stopping || engine.hurried() || std::chrono::steady_clock::now() >= unhurried_at);
@@ -191,7 +194,7 @@ struct EmbeddedStore::Impl {
         return row;
     }
 
-    /// What `work` returns; nothing when there is no memory for it, and it is to be done later.
+    /// Returns the value of `work`, or nothing if memory runs out. The caller must try again later.
     template <class Work>
     static std::optional<std::invoke_result_t<Work>> if_memory(Work work) {
         try {
@@ -207,7 +210,7 @@ struct EmbeddedStore::Impl {
         send(lock, written ? engine.committed(row) : engine.failed(row, written.error()));
     }
 
-    /// Sends replies, and wakes those for whom there is something now.
+    /// Wakes watchers, and sends replies.
     void send(std::unique_lock<std::mutex>& lock, std::vector<PendingReply> replies) {
         const auto woken = engine.take_woken();
         if (replies.empty() && woken.empty()) return;
@@ -220,7 +223,8 @@ struct EmbeddedStore::Impl {
         engine.reuse(std::move(replies));
     }
 
-    /// Runs from time to time. False when nobody would find what is written now.
+    /// Checks the files, the disk and backup requests, periodically. False if the files were moved
+    /// or removed: new writes would be lost.
     bool look(std::unique_lock<std::mutex>& lock) {
         const auto now = std::chrono::steady_clock::now();
         if (now < last_look + look_wait) return true;
@@ -246,7 +250,8 @@ struct EmbeddedStore::Impl {
         engine.run_full(file.reserve_bytes() / 8);
     }
 
-    /// Runs while there is nothing else to do. What fails here may be tried again after a commit.
+    /// Returns space to the disk while the store is idle. After an error, the next commit allows a
+    /// retry.
     void shrink(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
         const auto more = if_memory([this] { return file.shrink(); });
@@ -274,16 +279,16 @@ struct EmbeddedStore::Impl {
     }
 
     detail::Watchers watchers;
-    JournalFile file;  // Read by the engine; changed by the committer alone, without the lock.
+    JournalFile file;  // Written only by the committer, without the lock.
     std::mutex backing_up;
     embedded::BackupRequests requests;
 
-    std::mutex mutex;  // Guards the rest.
+    std::mutex mutex;  // Guards the members below.
     std::condition_variable changed;
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
     std::chrono::steady_clock::time_point last_look{};
-    std::chrono::steady_clock::time_point unhurried_at{};  // When what is not hurried is due.
+    std::chrono::steady_clock::time_point unhurried_at{};  // When unhurried changes are due.
     Sleep sleep = Sleep::none;
     bool space_to_release = false;
     bool stopping = false;

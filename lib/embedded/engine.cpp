@@ -16,18 +16,18 @@
 namespace routemaster::embedded {
 namespace {
 
-/// Bytes of a long journal between two progress lines.
+/// Bytes of a long journal between two progress messages.
 constexpr std::uint64_t logged_each = 256U << 20U;
 
-/// Whether a step is answered even while the disk fails: nothing of it would be written.
+/// Whether a step is performed even while the disk fails, because the step writes nothing.
 bool needs_no_disk(const Step& step) {
     const Changes changes = traits_of(step).changes;
     return changes == Changes::nothing || changes == Changes::liveness;
 }
 
-/// Whether a step is refused while the disk is full, or memory is short. To add to no counter asks
-/// whether the store takes changes, and it does not take all of them; counters themselves take no
-/// further space, as deliveries count in the same ones again and again.
+/// Whether a step is refused while the disk is full or memory is short. An `AddToCounters` without
+/// increments tests whether the store accepts all changes, so it is refused. Counters take no
+/// further space, because deliveries increment existing counters.
 bool needs_space(const Step& step) {
     const auto* counters = std::get_if<AddToCounters>(&step);
     if (counters != nullptr) return counters->increments.empty();
@@ -43,7 +43,7 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
       state_{load().value()} {
     committed_row_ = journal_.last_row();
     journal_bytes_ = journal_.bytes();
-    // As leases do, they end with the process. A state that is read again keeps them.
+    // Firings end with the process, as leases do. `reload` does not end them.
     state_->machine.timers().end_firings();
 }
 
@@ -51,27 +51,28 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
 
 namespace {
 
-/// So that `count` more need no memory: once the steps are performed, nothing must fail.
+/// Reserves capacity for `count` more replies: after the steps are performed, nothing may fail.
 void make_place(std::vector<PendingReply>& replies, std::size_t count) {
     const auto needed = replies.size() + count;
     if (needed > replies.capacity()) replies.reserve(2 * needed);
 }
 
-/// The longest row: SQLite takes 10^9 bytes, and the compaction doubles it at most.
+/// Maximum bytes of a row. SQLite accepts values of 10^9 bytes, and compaction at most doubles a
+/// row.
 constexpr std::uint64_t row_bytes_limit = 256U << 20U;
 
-/// From so many bytes on a row takes no further submission. So those in it are answered before the
-/// next ones are written, and no commit has hundreds of megabytes in memory, and as many again of a
-/// compaction. What one submission brings stays together.
+/// A row of at least this size accepts no further submission. This bounds the memory of a commit,
+/// and the wait for the replies of the row. Compaction may double the size. The steps of one
+/// submission stay in one row.
 constexpr std::uint64_t shared_row_bytes_max = 8U << 20U;
 
-/// There must be places for them.
+/// Moves the replies. `to` must have capacity for them.
 void move_to(std::vector<PendingReply>& to, std::vector<PendingReply>& replies) {
     std::move(replies.begin(), replies.end(), std::back_inserter(to));
     replies.clear();
 }
 
-/// Short enough to be copied without memory.
+/// Short enough for the small-string optimisation.
 constexpr auto memory_wanting = "out of memory";
 
 }  // namespace
@@ -145,7 +146,8 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Ou
     return awaited;
 }
 
-/// Places for one more reply, and so that those of all rows have one if they are refused together.
+/// Reserves capacity for one more reply everywhere, and for merging the replies of all rows if all
+/// are refused.
 void Engine::make_places() {
     std::size_t others = 1;
     for (auto& full : full_rows_) {
@@ -164,7 +166,7 @@ std::vector<PendingReply>& Engine::waiters_for(std::uint64_t row) {
     return waiting_;
 }
 
-/// The driver may be writing one row, and takes this one after it.
+/// Closes the open row and queues it behind the row that the driver may be writing.
 void Engine::end_full_row() {
     std::size_t others = 1;
     for (const auto& full : full_rows_) others += full.replies.size();
@@ -214,7 +216,7 @@ std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
 }
 
 void Engine::reuse(std::vector<PendingReply> sent) noexcept {
-    // A burst does not keep its memory.
+    // Frees the memory of a burst.
     if (sent.empty() && sent.capacity() <= spare_max) spare_ = std::move(sent);
 }
 
@@ -232,7 +234,7 @@ std::vector<PendingReply> Engine::failed(const JournalWriter::Row& row, const Er
     try {
         reload(std::move(leases));
     } catch (const std::bad_alloc&) {
-        // Healing tries again.
+        // `heal` tries again.
     }
     return refused;
 }
@@ -273,7 +275,8 @@ void Engine::fail_all(std::vector<PendingReply>& replies) const {
     }
 }
 
-/// Without memory for them none: their jobs run again, as after a crash.
+/// Returns `known_leases`, or nothing if memory is short: the jobs then run again, as after a
+/// crash.
 std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
                                           const std::vector<PendingReply>& refused) const {
     try {
@@ -283,10 +286,10 @@ std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
     }
 }
 
-/// Leases a client may still consider valid: active ones, and releases not yet committed or
-/// acknowledged; but not acquisitions that were never acknowledged. A lease that a refused reply
-/// only reports once more may have been acknowledged before: it is older than the row that failed.
-/// `ended` are the leases that ended in that row.
+/// Leases that a client may still consider valid: active leases, and leases whose release was not
+/// committed or not acknowledged. Leases of refused replies are excluded unless they are older than
+/// the failed row: a client may know an older lease from an earlier reply. `ended` are the leases
+/// that ended in the failed row.
 std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
                                         const std::vector<PendingReply>& refused) const {
     auto leases = state_->machine.jobs().leases();
@@ -315,12 +318,12 @@ void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
     stale_ = true;
     kept_leases_ = std::move(leases);
-    // Both states at once might not fit in memory.
+    // Frees the old state first: both states together may not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
     state_->machine.jobs().skip_fences(fence);
     auto loaded = load();
     if (!loaded) {
-        // The journal cannot be read either, so nothing can be answered. `heal` tries again.
+        // Until `heal` reads the journal successfully, all steps are refused.
         log_error("cannot read the journal: ", loaded.error());
         return;
     }
@@ -338,7 +341,7 @@ void Engine::reinstate(const Lease& lease) {
     try {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
-        // The job runs again, and its worker gets the reply that the lease is lost.
+        // The job runs again. Its worker receives the error that the lease is lost.
         log_error("cannot read a job: ", failure.error());
     }
 }
@@ -392,7 +395,7 @@ Result<std::unique_ptr<Engine::State>> Engine::load() {
     return loaded;
 }
 
-/// Nothing is logged when there is no memory for it.
+/// Logs nothing if memory is short.
 void Engine::log(LogLevel level, std::string_view text, std::string_view detail) const {
     if (!options_.log) return;
     try {

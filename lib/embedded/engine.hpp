@@ -1,8 +1,8 @@
 /// @file
 /// `Engine`: the embedded store without its thread, lock and clock.
 ///
-///     submit ──► answered at once
-///        └─ waits ──close_row──► (its driver writes the row) ──committed──► answered
+///     submit ──► replied to at once
+///        └─ waits ──close_row──► (driver writes the row) ──committed──► replied to
 ///                                                     └─failed──► refused until healed
 
 #pragma once
@@ -32,12 +32,13 @@
 
 namespace routemaster::embedded {
 
-/// A callback and the outcomes it is waiting for.
+/// The callback of a submission, and the replies of its steps.
 struct PendingReply {
     Completion done;
     detail::Outcomes outcomes;
 
-    /// A callback that runs out of memory is dropped, with what it holds: nobody else can be told.
+    /// Calls the callback. A callback that runs out of memory is destroyed, because nothing else
+    /// can report the error.
     void send() {
         try {
             done(outcomes.all());
@@ -50,77 +51,81 @@ struct PendingReply {
 /// Performs steps in memory, and decides which rows must be written and when each reply may be
 /// sent.
 ///
-/// Its driver writes the rows: that takes long and needs no lock, so steps can be submitted
-/// meanwhile. The driver reports the result, and no reply is sent before the rows it depends on are
-/// written. Replies are returned, so that the driver sends them outside of its lock.
+/// The driver of an engine is the object that owns it. The driver writes the rows. Writing takes
+/// long and needs no lock, so other threads may submit steps meanwhile. The driver reports to the
+/// engine whether the row was written. A reply is sent only after the rows with its changes are
+/// written. The engine returns the replies, and the driver sends them without holding its lock.
 ///
-/// Not thread safe: its driver serialises.
+/// Not thread safe: the driver serialises calls.
 class Engine {
 public:
-    /// Reads the journal, which must outlive it. Throws `Failure` when that cannot be done.
+    /// Reads the journal, which must outlive the engine. Throws `Failure` on error.
     Engine(Journal& journal, EmbeddedStoreOptions options);
 
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Performs steps, and puts their outcomes into `reply`. True when the driver may send it at
-    /// once; else the reply was moved from, and `committed` or `failed` returns it.
+    /// Performs steps and puts the replies of the steps into `reply`. True if the driver may send
+    /// `reply` at once. If false, the engine moved from `reply`, and `committed` or `failed`
+    /// returns it later.
     [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, PendingReply& reply);
 
-    /// Names of the queues whose watchers are to be woken, each once.
+    /// Names of the queues whose watchers the driver must wake, without duplicates.
     [[nodiscard]] std::vector<std::string> take_woken();
 
-    /// Whether there is a row to write.
     [[nodiscard]] bool has_work() const {
         return state_->writer.has_changes() || !waiting_.empty() || !full_rows_.empty();
     }
 
-    /// Whether a row is to be written at once: because one is full, or because of a reply that is
-    /// in a hurry, or of many that are not. Else it may wait for more changes.
+    /// Whether a row must be written at once: because a row is full, because a waiting reply is in
+    /// a hurry (its submitter waits until the changes are on disk), or because many replies wait.
+    /// Otherwise the row may wait for more changes.
     [[nodiscard]] bool hurried() const {
         return hurried_ || waiting_.size() >= unhurried_max || !full_rows_.empty();
     }
 
-    /// The oldest row that is full; if none is, ends the one that changes go into. The driver must
-    /// write it, and report it to `committed` or
-    /// `failed`, before it closes the next one.
+    /// Returns the oldest full row. If no row is full, closes the open row (the row that collects
+    /// changes) and returns it. The driver must write the row, and pass it to `committed` or
+    /// `failed`, before the next call.
     [[nodiscard]] JournalWriter::Row close_row();
 
-    /// The row is on disk. Returns the replies to send.
+    /// Reports that the row is on disk. Returns the replies to send.
     [[nodiscard]] std::vector<PendingReply> committed(const JournalWriter::Row& row);
 
-    /// Takes the memory of replies that were sent, for those to come.
+    /// Reuses the memory of sent replies.
     void reuse(std::vector<PendingReply> sent) noexcept;
 
-    /// The row could not be written, so memory is ahead of the disk for good: the state is read
-    /// again from the disk. Returns the refusals to send.
+    /// Reports that the row could not be written. The state in memory is then ahead of the disk, so
+    /// the engine reads the state from the disk again. Returns the refusals to send.
     [[nodiscard]] std::vector<PendingReply> failed(const JournalWriter::Row& row,
                                                    const Error& error);
 
-    /// Memory ran out in the middle of a step, or while the row was closed. What the step changed
-    /// so far cannot be separated from the rest of the open row, so none of that row is written:
-    /// steps are refused until `heal` has made the state anew from the journal.
+    /// Reports that memory ran out during a step, or while a row was closed. The partial changes of
+    /// the step cannot be removed from the open row, so the row is dropped. The engine refuses
+    /// steps until `heal` has read the state from the journal again.
     void out_of_memory() noexcept;
 
-    /// Whom to refuse because the open row is lost. To be called before `heal`.
+    /// Returns the replies to refuse because the open row was dropped. Must be called before
+    /// `heal`.
     [[nodiscard]] std::vector<PendingReply> take_refused();
 
-    /// Whether steps are refused because the disk or memory failed.
+    /// Whether the engine refuses steps because the disk or memory failed.
     [[nodiscard]] bool failing() const noexcept { return failure_.has_value(); }
 
-    /// Resumes after a failure when the probe succeeded and the journal can be read. True when it
-    /// did; the driver must wake all watchers then, as the new state knows of none.
+    /// Resumes after a failure if the probe succeeded and the journal can be read. True if the
+    /// engine resumed. The driver must then wake all watchers, because the new state has no record
+    /// of them.
     bool heal(const Result<void>& probed);
 
-    /// The disk is full: refuses steps that add data, and keeps the journal within `slack` bytes of
-    /// the live data. `std::nullopt`: there is space again.
+    /// For a full disk: refuses steps that add data, and limits the garbage of the journal to an
+    /// eighth of the live data and `slack` bytes. `std::nullopt`: the disk has space again.
     void run_full(std::optional<std::uint64_t> slack);
 
 private:
     static constexpr std::size_t unhurried_max = 64;
-    static constexpr std::size_t spare_max = 8'192;  ///< Replies, of some 300 bytes.
+    static constexpr std::size_t spare_max = 8'192;  ///< Replies of about 300 bytes each.
 
-    /// The state, and the writer that follows it.
+    /// The state machine, and the writer that encodes its changes.
     struct State {
         State(const EmbeddedStoreOptions& options, Journal& journal)
             : rows{journal},
@@ -134,20 +139,21 @@ private:
         detail::Machine machine;
     };
 
-    /// A row that took no more, and the replies that depend on it.
+    /// A full row, and the replies that depend on the row.
     struct FullRow {
         JournalWriter::Row row;
         std::vector<PendingReply> replies{};
-        std::uint64_t fence = 0;  ///< Of the newest lease as the row ended.
+        std::uint64_t fence = 0;  ///< The newest fence when the row was closed.
     };
 
-    /// What a reply waits for.
+    /// The condition for sending a reply.
     struct Awaited {
-        std::uint64_t row = 0;  ///< The newest that its outcomes depend on.
-        bool hurried = false;   ///< Whether that is to be written at once.
+        std::uint64_t row = 0;  ///< The newest row that the reply depends on.
+        bool hurried = false;   ///< Whether the row must be written at once.
     };
 
-    /// Why a step that has so many bytes of payload is not performed; none when it is.
+    /// The error of a step that must be refused; nothing if the step may be performed. `bytes` is
+    /// the size of the payload.
     [[nodiscard]] std::optional<Error> refusal(const Step& step, std::uint64_t bytes,
                                                std::uint64_t bytes_max);
     [[nodiscard]] bool memory_is_short_for(std::uint64_t bytes);
@@ -172,22 +178,22 @@ private:
     EmbeddedStoreOptions options_;
     detail::MemoryHeadroom headroom_;
     bool memory_short_ = false;
-    std::optional<std::uint64_t> full_slack_;  // While the disk is full.
+    std::optional<std::uint64_t> full_slack_;  // Set while the disk is full.
     std::unique_ptr<State> state_;
-    std::deque<FullRow> full_rows_;        // To be written before the open one, in this order.
-    std::vector<PendingReply> waiting_;    // Depend on the open row.
-    std::vector<PendingReply> in_flight_;  // Depend on the row that is being written.
-    std::vector<PendingReply> spare_;      // Empty: for those that will be.
+    std::deque<FullRow> full_rows_;        // Written before the open row, in this order.
+    std::vector<PendingReply> waiting_;    // Replies that depend on the open row.
+    std::vector<PendingReply> in_flight_;  // Replies that depend on the row being written.
+    std::vector<PendingReply> spare_;      // Empty vector with capacity for reuse.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
-    // Of the newest lease as these rows ended.
+    // The newest fences when these rows were closed.
     std::uint64_t in_flight_fence_ = 0;
     std::uint64_t committed_fence_ = 0;
-    std::uint64_t journal_bytes_ = 0;  // As of the last row that the driver took.
+    std::uint64_t journal_bytes_ = 0;  // At the last call of `close_row`.
     std::optional<Error> failure_;
-    bool hurried_ = false;      // One of those that wait for the open row is in a hurry.
-    bool stale_ = false;        // The state must be read again.
-    bool row_spoiled_ = false;  // The open row contains a part of a step: it must not be written.
+    bool hurried_ = false;      // A reply in `waiting_` is in a hurry.
+    bool stale_ = false;        // The state must be read from the journal again.
+    bool row_spoiled_ = false;  // The open row has a partial step and must be dropped.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };

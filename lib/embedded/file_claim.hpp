@@ -1,5 +1,5 @@
 /// @file
-/// `FileClaim`: lets a process open a file once.
+/// `FileClaim`: excludes a second use of a file within the process.
 
 #pragma once
 
@@ -10,15 +10,17 @@
 
 namespace routemaster::embedded {
 
-/// Claims a file, whatever name it has. The locks on a file that keep other processes away do not
-/// work within one process.
+/// Claims a file for one object of this process, from construction to destruction. The claim is on
+/// the inode, so the path does not matter. File locks do not exclude a second use within a process.
+///
+/// Thread safe.
 class FileClaim {
 public:
-    /// Throws `Failure` with `unavailable` when it is claimed already, or not there.
+    /// Throws `Failure` with `unavailable` if the file is claimed already, or is missing.
     explicit FileClaim(const std::filesystem::path& file);
     ~FileClaim();
 
-    /// Whether the file is still at that path.
+    /// Whether `path` leads to the claimed file.
     [[nodiscard]] bool stands_at(const std::filesystem::path& path) const noexcept;
 
     FileClaim(const FileClaim&) = delete;

@@ -10,7 +10,8 @@
 
 namespace routemaster::embedded {
 
-/// Bytes that a file of this process may take (`ulimit -f`); the greatest number for no limit.
+/// Maximum size of a file of this process in bytes (`ulimit -f`). The maximum of the type means no
+/// limit.
 [[nodiscard]] inline std::uint64_t file_size_limit() noexcept {
     constexpr auto none = std::numeric_limits<std::uint64_t>::max();
     rlimit limit{};

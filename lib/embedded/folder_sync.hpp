@@ -1,5 +1,5 @@
 /// @file
-/// Makes the name of a file as durable as its contents.
+/// Makes the name of a file durable.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace routemaster::embedded {
 
-/// Syncs the folder of a file, and with that the file's name. False sets `errno`.
+/// Syncs the folder of a file, and thereby the name of the file. Returns false and sets `errno` on
+/// error.
 inline bool sync_folder_of(const std::filesystem::path& file) {
     const detail::FileDescriptor folder{
         ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

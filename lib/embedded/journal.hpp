@@ -1,5 +1,5 @@
 /// @file
-/// The interface between the embedded store and its journal.
+/// `Journal`: the interface between the embedded store and its journal.
 
 #pragma once
 
@@ -12,33 +12,35 @@
 
 namespace routemaster::embedded {
 
-/// Numbered rows of changes, of which the oldest may be forgotten.
+/// An append-only sequence of numbered rows. Each row contains changes of the store. The oldest
+/// rows may be deleted.
 ///
-/// Used by one thread at a time, except for `fetch`, which another may call at any time.
+/// Thread safety: one thread at a time. Only `fetch` may be called concurrently by another thread.
 class Journal {
 public:
     virtual ~Journal() = default;
 
-    /// Takes one row, by number. An error ends the reading.
+    /// Receives a row. An error ends the reading.
     using Reader = std::function<Result<void>(std::uint64_t row, std::string_view changes)>;
 
-    /// Passes all rows to `each`, the oldest first. `corrupted` when one is damaged or missing.
+    /// Passes all rows to `each`, the oldest first. `corrupted` if a row is damaged or missing.
     virtual Result<void> read(const Reader& each) = 0;
 
-    /// Writes a row behind the last one and forgets rows before `needed`, when there are many or it
-    /// is `urgent`; both or neither. When it returns, the row is on disk.
+    /// Appends a row, and may delete rows before `needed` in the same transaction. The journal
+    /// deletes rows once many are garbage, or at once if `urgent`. After a successful return the
+    /// row is on disk.
     virtual Result<void> append(std::string_view changes, std::uint64_t needed, bool urgent) = 0;
 
-    /// The changes of one row. `corrupted` when it is damaged or missing.
+    /// The changes of a row. `corrupted` if the row is damaged or missing.
     virtual Result<std::string> fetch(std::uint64_t row) = 0;
 
-    /// Returns a bounded amount of unneeded space to the disk. True when there is more.
+    /// Returns a bounded amount of free space to the disk. True if more space can be returned.
     virtual Result<bool> shrink() = 0;
 
-    /// Tests whether the disk takes data again.
+    /// Tests whether the disk accepts writes again.
     virtual Result<void> probe() = 0;
 
-    /// The number of the newest row; 0 when there is none.
+    /// The number of the newest row; 0 if there is no row.
     [[nodiscard]] virtual std::uint64_t last_row() const noexcept = 0;
 
     /// Bytes that all rows take on disk.

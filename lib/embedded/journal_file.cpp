@@ -20,13 +20,13 @@
 namespace routemaster::embedded {
 namespace {
 
-/// "rmjl" as a number, in the header of the file: `file` and this store recognise it by that.
+/// "rmjl" as a number. The header of a routemaster file has this number.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
 /// The format of jobs, batches, counters and timers.
 constexpr std::int64_t own_format = 11;
 
-/// The newest that any entity needs.
+/// The newest format that any kind of entity requires.
 template <class... State>
 constexpr std::int64_t newest_format(const std::tuple<detail::NamedTable<State>&...>*) {
     return std::max({own_format, std::int64_t{State::record.format}...});
@@ -35,18 +35,20 @@ constexpr std::int64_t newest_format(const std::tuple<detail::NamedTable<State>&
 constexpr std::int64_t format_version =
     newest_format(static_cast<const detail::NamedTables*>(nullptr));
 
-/// Added to the version while the newest rows may be in SQLite's log alone.
+/// Added to the version as a flag: the file has a log.
 constexpr std::int64_t log_belongs = 1 << 16;
 constexpr std::int64_t log_noted = format_version | log_belongs;
 
-/// Rows are forgotten in groups: a delete in every commit would cost as much as the insert. But no
-/// commit forgets many or large ones, since each of their pages has to be read: when the head
-/// becomes garbage all at once, no commit waits for that.
+/// Limits of the rows that a commit deletes. Rows are deleted in groups, because a delete in every
+/// commit would cost as much as the insert. The number and the size per commit are limited, because
+/// SQLite reads each deleted page. Otherwise a commit would take long after much of the journal
+/// became garbage.
 constexpr std::uint64_t forgotten_min = 32;
 constexpr std::uint64_t forgotten_max = 1'024;
 constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 
-/// Free pages kept for the rows to come: 8 MiB. Beyond it, some are returned to the disk at a time.
+/// Free pages kept in the file for new rows: 8 MiB. Further free pages are returned to the disk, a
+/// few at a time.
 constexpr std::int64_t free_pages_kept_max = 512;
 constexpr int pages_returned_busy = 16;
 constexpr int pages_returned_idle = 128;
@@ -72,7 +74,7 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
 
 JournalFile::~JournalFile() { note_no_log(); }
 
-/// Called before every use: finds again what could not be written to the database.
+/// Called before every use. After a disk error, reopens the database to recover pages from the log.
 Result<void> JournalFile::mend() {
     if (database_.needs_reopen()) {
         reset_statements();
@@ -153,8 +155,8 @@ Error JournalFile::damaged() const {
                                  "what can be read, and accept_damage=1 goes on with it"};
 }
 
-/// Sets a flag in the file that it has a log, before the log gets any row. This turns a file of an
-/// older version into one of this version.
+/// Sets the flag that the file has a log, before the log gets any row. Also converts a file of an
+/// older format to the current format.
 Result<void> JournalFile::note_log() {
     const auto stored = database_.stored_version();
     if (!stored) return stored.error();
@@ -169,10 +171,11 @@ Result<void> JournalFile::note_log() {
     return {};
 }
 
-/// Clears the flag, which reaches the file with the last rows. Where that fails, the log must stay.
+/// Clears the flag. SQLite writes the flag to the file together with the last rows. If that is
+/// impossible, the log must stay.
 void JournalFile::note_no_log() {
     if (damage_) return;
-    // The file that is there now is not ours.
+    // Another file may be in place of the journal now.
     if (!database_.look_for_files()) {
         reserve_.leave();
         return database_.keep_log();
@@ -186,8 +189,8 @@ void JournalFile::note_no_log() {
     }
 }
 
-/// While the flag is set the log is never without a commit: it would look lost. So another commit,
-/// which starts it over, follows the checkpoint.
+/// Checkpoints the log and truncates it. While the flag is set, a log without a commit counts as
+/// lost, so a small commit follows that overwrites the log from its beginning.
 Result<void> JournalFile::cut_log() {
     const auto paused = reader_.pause();
     if (auto done = database_.checkpoint_all(); !done) return done;
@@ -197,7 +200,8 @@ Result<void> JournalFile::cut_log() {
     return done ? reset : done;
 }
 
-/// The log starts over, so that nothing behind the damage is taken for a part of it.
+/// Accepts the loss. The log is overwritten from its beginning, so that no frame behind the damage
+/// can become valid again.
 void JournalFile::accept_damage(const Log& logger) {
     auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
                 ": acknowledged events are missing, and are given up";
@@ -206,7 +210,7 @@ void JournalFile::accept_damage(const Log& logger) {
                 copy_damaged_log(WriteAheadLog::path_of(database_.path())).string();
     }
     read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
-    unreadable_ = true;  // Until the log was cut.
+    unreadable_ = true;  // Until the log is cut.
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
@@ -217,7 +221,7 @@ Result<void> JournalFile::make_ready() {
     if (auto usable = mend(); !usable || log_noted_) return usable;
     auto noted = note_log();
     if (noted || !database_.needs_reopen()) return noted;
-    // What could not be written to the database is still in the log.
+    // Pages that could not be written to the database are still in the log.
     if (auto usable = mend(); !usable) return usable;
     return note_log();
 }
@@ -238,14 +242,15 @@ Result<void> JournalFile::look_for_files() { return database_.look_for_files(); 
 
 // --- A full disk --------------------------------------------------------------------------------
 
-/// Where the size of files is limited, the reserve is a part of that, too: the file beside the
-/// journal takes nothing of it.
+/// Limits the growth of the file, and of the log. `ulimit -f` limits each file separately, so the
+/// reserve file keeps none of the journal file's limit free. Therefore the limit is lowered by the
+/// size of the reserve.
 void JournalFile::keep_reserve() {
     database_.limit_backlog(reserve_.bytes() / 4 * 3);
     (void)database_.limit_size(file_size_limit() - reserve_.bytes());
 }
 
-/// With the reserve released, all that the log and the file grow by must fit into it.
+/// Releases the reserve. The log and the file may then grow within the space of the reserve.
 void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
@@ -254,8 +259,8 @@ void JournalFile::run_full() {
     may_shrink_ = true;
 }
 
-/// Free space counts both on the disk and in the file, and only as far as the file may grow. Some
-/// is needed beside the reserve, or the disk would be full again at once.
+/// Counts free space on the disk and free pages in the file, up to the size limit of the file. Some
+/// space beyond the reserve is required, or the disk would be full again at once.
 bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     const auto pages = database_.number("PRAGMA freelist_count");
     const auto inside =
@@ -269,8 +274,8 @@ bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     return outside - reserve_.bytes() + inside >= reserve_.bytes() / 2 * halves;
 }
 
-/// What the log takes is space, too. Without a further commit it would never start over: a store
-/// whose events are all delivered gets none while it refuses what is new.
+/// Cuts the log if the space of the log is enough. Otherwise only a commit would cut the log, and a
+/// store whose events are all delivered makes no commit while it refuses new events.
 bool JournalFile::take_reserve(std::uint64_t halves) {
     const std::lock_guard lock{mutex_};
     if (!mend()) return false;
@@ -291,7 +296,6 @@ std::int64_t JournalFile::free_pages_kept() const noexcept {
 
 // --- Rows ---------------------------------------------------------------------------------------
 
-/// Prepares the statements in order, and stops at the first that fails.
 Result<void> JournalFile::prepare_statements() {
     const std::pair<Database::Statement*, std::string> all[] = {
         {&insert_, "INSERT INTO journal (row, checksum, effects) VALUES (?1, ?2, ?3)"},
@@ -347,7 +351,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     return {};
 }
 
-/// The caller has locked the mutex.
+/// The caller must have locked the mutex.
 Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint64_t last,
                                                   std::uint64_t bytes_max) {
     if (auto usable = mend(); !usable) return usable.error();
@@ -427,7 +431,7 @@ Result<void> JournalFile::append_row(std::string_view changes, std::uint64_t nee
         wants_space_ = true;
         return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
     }
-    // A full disk has no space for rows that a backup retains.
+    // On a full disk, rows are deleted even if a backup still needs them.
     if (!full_) needed = std::min(needed, retained_from_);
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
@@ -443,7 +447,7 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
     sqlite3_bind_int64(statement, 2, row_checksum(row, changes));
-    // Refuses what is too long for SQLite.
+    // Fails if `changes` is too long for SQLite.
     int code = sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     auto result =
@@ -455,7 +459,7 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
 Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint64_t needed) {
     if (auto done = database_.run("BEGIN IMMEDIATE"); !done) return done;
     if (auto done = insert(last_row_ + 1, changes); !done) return done;
-    // More than is added, or the head would fall behind.
+    // Deletes more bytes than the new row adds, or garbage would accumulate.
     const auto gone =
         head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * changes.size()));
     if (!gone) return gone.error();
@@ -467,7 +471,7 @@ Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint6
     return {};
 }
 
-/// At least one row, when there is one before `needed`.
+/// Selects rows to delete: at least one row, if any row is before `needed`.
 Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t bytes_max) {
     auto* statement = sizes_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(needed));
@@ -483,14 +487,15 @@ Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t 
     return result;
 }
 
-/// Bytes that a row takes in the file, with its share of a partly empty page, by the format of a
-/// table's leaf that SQLite documents (https://sqlite.org/fileformat2.html#b_tree_pages).
+/// Bytes that a row takes in the file, including a share of the unused part of its page. The
+/// formula follows SQLite's format of table leaf pages
+/// (https://sqlite.org/fileformat2.html#b_tree_pages).
 std::uint64_t JournalFile::footprint(std::uint64_t changes) const noexcept {
-    constexpr std::uint64_t row_bytes = 16;  // Its number, checksum and lengths.
+    constexpr std::uint64_t row_bytes = 16;  // Number, checksum and lengths.
     const auto bytes = changes + row_bytes;
     const auto local_max = database_.page_size() - 35;
     if (bytes <= local_max) return database_.page_size() / (database_.page_size() / bytes);
-    // The rest fills overflow pages, but for what is left over at the end.
+    // SQLite stores a long row in overflow pages, and the remainder in the leaf page if it fits.
     const auto local_min = (database_.page_size() - 12) * 32 / 255 - 23;
     const auto whole = (bytes - local_min) / (database_.page_size() - 4);
     const auto over = local_min + (bytes - local_min) % (database_.page_size() - 4);
@@ -511,7 +516,7 @@ Result<void> JournalFile::forget(std::uint64_t before) {
     return result;
 }
 
-/// Moves pages from the end of the file to free places, if there are many.
+/// Frees pages at the end of the file, if the file has many free pages. True if there may be more.
 Result<bool> JournalFile::shrink(int pages) {
     const auto free = database_.number("PRAGMA freelist_count");
     if (!free) return free.error();
@@ -574,7 +579,7 @@ Result<bool> JournalFile::shrink() {
     if (auto usable = make_ready(); !usable) return usable.error();
     auto more = may_shrink_ ? shrink(pages_returned_idle) : Result<bool>{false};
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
-    // Free pages leave the file when all of it is written.
+    // The file becomes shorter only once the log is checkpointed.
     if (auto done = cut_log(); !done) return done.error();
     return false;
 }
@@ -584,7 +589,7 @@ Result<void> JournalFile::probe() {
     if (auto there = database_.look_for_files(); !there) return there;
     if (std::exchange(wants_space_, false) && reserve_.bytes() > 0) run_full();
     if (auto usable = make_ready(); !usable) return usable;
-    // What the log takes is space, too.
+    // Frees the space of the log.
     if (full_) {
         if (auto done = cut_log(); !done) return done;
     }

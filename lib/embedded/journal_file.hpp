@@ -1,7 +1,8 @@
 /// @file
-/// The file of the embedded store: an append-only journal in one table of a SQLite database.
+/// `JournalFile`: the file of the embedded store, an append-only journal in one table of a SQLite
+/// database.
 ///
-/// docs/file-format.md describes the file, and how to change that.
+/// docs/file-format.md describes the file, and how to change the format.
 
 #pragma once
 
@@ -24,21 +25,22 @@
 
 namespace routemaster::embedded {
 
-/// What to do when acknowledged rows are missing because SQLite's log is damaged or gone.
+/// What to do if acknowledged rows are missing because SQLite's log is damaged or missing.
 enum class DamagedLog {
-    refused,   ///< Opening fails, and the files stay as they are.
-    reported,  ///< Only `damage` reports it. Nothing may be written then.
-    accepted,  ///< The journal resumes from the rows before the damage; a copy of the log stays.
+    refused,   ///< Opening fails and leaves the files unchanged.
+    reported,  ///< `damage` describes the damage. The journal must not be written.
+    accepted,  ///< Resumes with the rows before the damage, and keeps a copy of the log.
 };
 
-/// The journal of one store. Owned by one process.
+/// The journal of a store. Only one process may open the file.
 ///
-/// While rows may be in SQLite's log alone, a flag in the file says that it has one
-/// (docs/file-format.md), so that a lost log is noticed.
+/// A flag in the file tells that the file has a log (docs/file-format.md). The flag is set while
+/// rows may be only in SQLite's log, so that a lost log is detected.
 class JournalFile final : public Journal {
 public:
-    /// Opens or creates it, and locks it for this process. Throws as `EmbeddedStore` does. `begin`
-    /// sets `reserve` bytes of the disk aside. `logger` gets a line when damage is accepted.
+    /// Opens or creates the file, and locks the file for this process. Throws as `EmbeddedStore`
+    /// does. `begin` later allocates the reserve: `reserve` bytes of disk space for a full disk.
+    /// `logger` gets a message if damage is accepted.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
                          std::uint64_t reserve = 0, const Log& logger = {});
     ~JournalFile() override;
@@ -52,56 +54,56 @@ public:
     Result<bool> shrink() override;
     Result<void> probe() override;
 
-    /// Makes it ready for rows, which the first row does otherwise.
+    /// Allocates the reserve and prepares the file for writing. Optional: `append` also prepares
+    /// the file.
     Result<void> begin();
 
-    /// `unavailable` when the file, or its log, was moved or removed: nobody would find what is
-    /// written now.
+    /// `unavailable` if the file or its log was moved or removed, because new rows would be lost.
     Result<void> look_for_files();
 
-    /// Whether the disk was full, so that the reserve was released: nothing that adds data may be
-    /// written until `take_reserve` succeeds. May be called from any thread.
+    /// Whether the disk was full, so that the reserve was released. Data must not be added until
+    /// `take_reserve` succeeds. May be called from any thread.
     [[nodiscard]] bool full() const noexcept { return full_; }
 
-    /// Tries to set the reserve aside again. True when it is, and `halves` halves of it are free
-    /// beside it.
+    /// Tries to allocate the reserve again. True on success, which requires additional free space
+    /// of `halves` halves of the reserve.
     bool take_reserve(std::uint64_t halves);
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return database_.path(); }
 
     [[nodiscard]] std::uint64_t reserve_bytes() const noexcept { return reserve_.bytes(); }
 
-    /// What is wrong with SQLite's log; nothing when no damage was found.
+    /// The damage of SQLite's log; nothing if no damage was found.
     [[nodiscard]] const std::optional<std::string>& damage() const noexcept { return damage_; }
 
-    /// What SQLite finds wrong with the database, one line each; the rows are not checked.
+    /// Problems that SQLite finds in the database, one line each. Does not check the rows.
     [[nodiscard]] std::vector<std::string> problems();
 
     /// The numbers of the oldest and the newest row.
     struct Extent {
-        std::uint64_t first = 0;  ///< 0 when there is none.
+        std::uint64_t first = 0;  ///< 0 if there is no row.
         std::uint64_t last = 0;
     };
     [[nodiscard]] Result<Extent> extent();
 
     // --- Copies ---------------------------------------------------------------------------------
 
-    /// Consecutive rows.
+    /// Consecutive rows, from number `first`.
     struct Rows {
         std::uint64_t first = 0;
         std::vector<std::string> changes;
     };
 
-    /// Keeps all rows there are now until `release_rows`, and returns their extent.
+    /// Keeps all current rows until `release_rows`, and returns their extent.
     [[nodiscard]] Extent retain_rows();
-    /// Rows before `row` may be forgotten again. May be called from any thread.
+    /// Allows the journal to delete rows before `row` again. May be called from any thread.
     void release_rows(std::uint64_t row = std::numeric_limits<std::uint64_t>::max());
-    /// The rows from `first` to `last`, until they exceed `bytes_max`. `corrupted` when one is
-    /// damaged or missing. May be called from any thread.
+    /// The rows from `first` to `last`. Stops early once the rows exceed `bytes_max`. `corrupted`
+    /// if a row is damaged or missing. May be called from any thread.
     [[nodiscard]] Result<Rows> copy_rows(std::uint64_t first, std::uint64_t last,
                                          std::uint64_t bytes_max);
-    /// Appends rows of another journal in one commit, with their own numbers, which must follow the
-    /// rows here.
+    /// Appends rows of another journal in one commit. The rows keep their numbers, which must
+    /// follow the rows of this journal.
     Result<void> append_copies(const Rows& rows);
 
     // --------------------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ public:
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
 private:
-    /// The oldest rows, to be forgotten at once.
+    /// The oldest rows, to be deleted in one commit.
     struct Head {
         std::uint64_t end = 0;  ///< The first row that stays.
         std::uint64_t bytes = 0;
@@ -142,30 +144,31 @@ private:
     [[nodiscard]] std::uint64_t footprint(std::uint64_t changes) const noexcept;
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
-    /// Whether the reserve and so many halves of it fit, if `further` bytes were free as well.
+    /// Whether the disk has space for the reserve and for `halves` halves of the reserve in
+    /// addition, if `further` more bytes were free.
     [[nodiscard]] bool has_space(std::uint64_t halves, std::uint64_t further = 0);
     Result<bool> shrink(int pages);
 
-    std::mutex mutex_;  // For SQLite: one thread may fetch while another appends.
+    std::mutex mutex_;  // Guards SQLite: one thread may fetch while another appends.
     Database database_;
     Database::Statement insert_;
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
-    RowReader reader_;  // Fetches while another thread appends.
+    RowReader reader_;  // Fetches without waiting for a commit.
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;
-    bool unreadable_ = false;  // The last read of the rows failed.
+    bool unreadable_ = false;  // The last `read` failed.
     Reserve reserve_;
     std::atomic<bool> full_ = false;
-    bool wants_space_ = false;  // The last row was not written for lack of space.
-    bool may_shrink_ = true;    // There may be more free pages than are kept.
-    bool shrunk_ = false;       // Pages were freed since the file was last cut.
+    bool wants_space_ = false;  // The last row was refused for lack of space.
+    bool may_shrink_ = true;    // There may be more free pages than `free_pages_kept`.
+    bool shrunk_ = false;       // Pages were freed since the log was last cut.
     std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
-    std::uint64_t bytes_ = 0;  ///< The footprints of all rows.
+    std::uint64_t bytes_ = 0;  ///< The sum of the footprints of all rows.
 };
 
 }  // namespace routemaster::embedded

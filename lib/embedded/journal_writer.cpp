@@ -20,38 +20,39 @@ using detail::StoredTimer;
 
 namespace {
 
-/// Bytes moved from the head of the journal to its end with one row at most, so that no commit
-/// grows long. A longer row moves as much as it adds: else the head could fall behind.
+/// Maximum bytes of old entities that a row moves, so that no commit takes long. A row that is
+/// longer itself moves as many bytes as it adds: otherwise the journal could grow without bound.
 constexpr std::uint64_t moved_max = 256U << 10U;
 
-/// How many times its own bytes a row moves at most while there is still space.
+/// While the journal is within its bound, a row moves at most (1 + this) times its own bytes.
 constexpr std::uint64_t moved_share_max = 7;
 
-/// What a uid in the list of an event costs.
+/// Encoded size of a uid in the list of an event.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
-/// About what the full record of a timer takes.
+/// Approximate size of the full record of a timer.
 std::size_t record_bytes(const StoredTimer& timer) {
     constexpr std::size_t fixed = 32;
     return timer.space.name.size() + timer.id().size() + timer.payload().size() + fixed;
 }
 
-/// About what that of a job takes.
+/// Approximate size of the full record of a job.
 std::size_t record_bytes(const JobState& job) {
     constexpr std::size_t fixed = 64;
     return job.queue.name.size() + job.size_with_errors() + fixed;
 }
 
-/// How many times its full record a timer or a job takes before that is written again.
+/// A timer or job gets a new full record once its records take more than this many times the size
+/// of a full record.
 constexpr std::size_t records_max = 4;
 
-/// The position of a job in its group, which it has.
+/// The position of a job in its group. The job must have a group.
 std::uint64_t position_of(const JobState& job) {
     return static_cast<const detail::GroupedJob&>(job).position;
 }
 
-/// That position, by how far it is behind the instant at which the job falls due; nothing when that
-/// would not be shorter.
+/// The position minus the position of the due time. Nothing unless the difference fits into one
+/// byte.
 std::optional<std::uint64_t> behind_due(const JobState& job) {
     constexpr std::uint64_t behind_max = 127;
     const auto due = static_cast<const detail::GroupedJob&>(job).due_position();
@@ -60,7 +61,7 @@ std::optional<std::uint64_t> behind_due(const JobState& job) {
     return position - due;
 }
 
-/// Entries of the map that ends the full record of some jobs: what few have.
+/// The number of entries in the map of rare fields at the end of a job's full record. 0: no map.
 std::size_t further_fields(const JobState& job) {
     std::size_t entries = job.details == nullptr || job.details->after.empty() ? 0 : 1;
     if (job.batch() != 0) ++entries;
@@ -72,13 +73,14 @@ std::size_t further_fields(const JobState& job) {
     return entries;
 }
 
-/// Whether the last attempt of a job is under way, or was cut off and is not among its errors. The
-/// full record does not count it, so that the record of the attempt that follows says so.
+/// Whether the last attempt of a job is running, or was cut off by the end of a process. The full
+/// record counts only the earlier attempts. A `job_attempts` change after the full record restores
+/// the open attempt.
 bool has_open_attempt(const JobState& job) {
     return job.details != nullptr && (job.counted || job.details->cut_off);
 }
 
-/// Whether a job has no details but, perhaps, those in the map at the end: so do most of a group.
+/// Whether all details outside the map have default values, as for most jobs of a group.
 bool has_plain_details(const detail::JobDetails* details) {
     if (details == nullptr) return true;
     static const detail::JobDetails plain;
@@ -100,10 +102,10 @@ std::size_t fields_of(const JobState& job) {
     return job.has_key() ? 15 : 11;
 }
 
-/// All kinds of entities that have a name, to choose by; it points to none.
+/// A null pointer whose type lists all kinds of entities that have a name.
 constexpr const detail::NamedTables* all_named = nullptr;
 
-/// Calls `act` with an entity that has a name as what it is.
+/// Calls `act` with the entity, cast to its own type. No effect for an entity without a name.
 template <class... State, class Act>
 void as_named(const std::tuple<detail::NamedTable<State>&...>*, Entity& entity, Act act) {
     const auto act_if = [&]<class One>(std::type_identity<One>) {
@@ -136,11 +138,11 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
             needs_compaction, std::exchange(ended_, {}),  std::move(unread)};
 }
 
-/// Bytes to move with the open row. Moving begins before the bound is reached, with as many bytes
-/// as the row has itself, and grows towards it, so that under a steady load no commit is much
-/// longer than the others.
+/// Bytes of old entities to move into the open row. Moving begins before the journal reaches the
+/// bound, with as many bytes as the row has itself. The amount grows towards the bound, so that
+/// under a steady load no commit is much longer than another.
 std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
-    // Little at a time: moving takes space before it frees some.
+    // Moves little at a time, because moving takes space before it frees space.
     if (small_slack_) return journal_bytes > bound ? std::min(moved_max, *small_slack_) : 0;
     const auto margin = (live_bytes_ + slack_max_) / 4;
     const auto begin = bound - margin;
@@ -237,7 +239,7 @@ void JournalWriter::attempted(JobState& job) {
     job.last_row = open_row_;
 }
 
-/// As with timers: a job may be put off often.
+/// Writes the full record if the job was changed often, as `moved` does.
 void JournalWriter::waits(JobState& job) {
     if (job.payload.resident() && job.bytes > records_max * record_bytes(job)) return note(job);
     const auto begun = buffer_.size();
@@ -274,7 +276,9 @@ void JournalWriter::changed(BatchState& batch) {
     batch.last_row = open_row_;
 }
 
-/// Only a payload in one place can be evicted. A batch that is being delivered will be gone soon.
+/// Whether to write a full record so that the messages can be evicted. A payload can be evicted
+/// only if one record has all of it. A batch that is being delivered is excluded: it will soon be
+/// deleted.
 bool JournalWriter::leaves_memory(const BatchState& batch) const {
     const bool under_way = batch.job != nullptr && batch.job->state == JobState::State::pending;
     return over_budget() && !batch.current && !batch.full_record && !under_way;
@@ -310,8 +314,8 @@ void JournalWriter::appended(std::string_view message, std::span<BatchState* con
 
 void JournalWriter::changed(StoredTimer& timer) { note(timer); }
 
-/// Each change is needed until the full record is written again: so that is, when a timer was
-/// moved often.
+/// Writes the full record if the timer was moved often, because the journal needs each change until
+/// the next full record.
 void JournalWriter::moved(StoredTimer& timer) {
     if (timer.bytes > records_max * record_bytes(timer)) return note(timer);
     const auto begun = buffer_.size();
@@ -401,7 +405,7 @@ MessageList JournalWriter::read(const BatchState& batch) {
     return messages_of(rows_.read(batch.row, batch.offset));
 }
 
-/// What is encoded again must be in memory until its new row is on disk.
+/// Loads the payload of an entity. The payload must stay in memory until the new row is on disk.
 void JournalWriter::make_resident(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);
@@ -487,7 +491,7 @@ void JournalWriter::encode_details(const JobState& job, bool all) {
     if (priority != 0 || all) out_.integer(priority);
 }
 
-/// What only some jobs have, by number.
+/// Encodes the map of rare fields.
 void JournalWriter::encode_further(const JobState& job, std::size_t entries) {
     out_.begin_map(entries);
     if (job.in_order && job.queue.has_ids) {
@@ -553,7 +557,7 @@ void JournalWriter::encode(const CounterState& counter) {
     out_.integer(counter.value);
 }
 
-/// One without retries is PENDING.
+/// A timer without retries is always PENDING.
 void JournalWriter::encode(const StoredTimer& timer) {
     const bool has_retries = timer.retries_max() > 0;
     const auto reason = timer.space.reason_of(timer);

@@ -1,5 +1,5 @@
 /// @file
-/// Encodes the changes of each entity into the row that will be committed next.
+/// `JournalWriter`: encodes the changes of each entity into the row that will be committed next.
 
 #pragma once
 
@@ -21,68 +21,68 @@
 
 namespace routemaster::embedded {
 
-/// Collects the changes of the open row, and knows how old each entity's last record is.
-///
-/// Entities are on a list, ordered by the oldest row they need. When the journal has outgrown the
-/// live data, the oldest are encoded again in the open row, so that the head of the journal can be
-/// forgotten: no snapshot, no pause, no second copy of the state. Not thread safe.
+/// A record is a change that describes an entity; a full record has the whole state of the entity.
+/// The writer has a list of entities, ordered by the oldest row needed to restore each. When the
+/// journal has outgrown the live data, the writer moves the oldest entities: it writes new full
+/// records into the open row, so that the oldest rows can be deleted. Moving needs no snapshot, no
+/// pause and no second copy of the state.
 class JournalWriter final : public detail::ChangeLog {
 public:
-    /// `slack_max` and `memory_max` as in `EmbeddedStoreOptions`. Reads written rows again through
-    /// `rows`, which must outlive it.
+    /// `slack_max` and `memory_max` are as in `EmbeddedStoreOptions`. The writer reads evicted
+    /// payloads through `rows`, which must outlive the writer.
     JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows);
 
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
 
-    /// A row that is ready to be written.
+    /// A closed row, ready to be written.
     struct Row {
         std::uint64_t number = 0;
         std::string changes;
-        std::uint64_t needed = 0;       ///< No row before this one is needed once it is written.
+        std::uint64_t needed = 0;       ///< The oldest row needed after this row is written.
         bool needs_compaction = false;  ///< The journal has outgrown the live data.
-        std::vector<Lease> ended;       ///< Leases that ended in it: see `JournalWriter::ended`.
-        std::optional<Error> unread{};  ///< Why an old entity could not be moved, if one could not.
+        std::vector<Lease> ended;       ///< Leases that ended in the row.
+        std::optional<Error> unread{};  ///< Set if an old entity could not be moved.
     };
 
-    /// The row that changes go into now.
+    /// The number of the row that collects changes.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
-    /// Whether the open row has any changes.
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
-    /// Bytes of the open row so far, without the counters that changed.
+    /// Bytes of the open row so far, without dirty entities.
     [[nodiscard]] std::size_t open_bytes() const noexcept { return buffer_.size(); }
 
-    /// From now on the journal may exceed the live data by so many bytes only, for a disk that is
-    /// full; `std::nullopt` restores the usual bound.
+    /// For a full disk: limits the garbage of the journal to an eighth of the live data and `slack`
+    /// bytes. `std::nullopt` restores the usual bound.
     void keep_small(std::optional<std::uint64_t> slack) { small_slack_ = slack; }
 
-    /// Leases that ended in the open row, with what `JobTable::reinstate` reads: most end without a
-    /// failure, so a job that has an id is not copied.
+    /// Leases that ended in the open row, with the fields that `JobTable::reinstate` reads. If a
+    /// job has an id, its payload is not copied: reinstating is rare.
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
 
-    /// Total of bytes encoded, which grows with every change.
+    /// A counter that grows with every change.
     [[nodiscard]] std::uint64_t encoded() const noexcept { return encoded_; }
 
-    /// Encodes the counters that changed, moves the oldest entities, and opens the next row.
-    /// `journal_bytes` is the size of all rows written so far.
+    /// Encodes dirty entities, moves the oldest entities, and opens the next row. `journal_bytes`
+    /// is the size of all rows written so far.
     [[nodiscard]] Row close_row(std::uint64_t journal_bytes);
 
-    /// Evicts payloads in rows up to `committed`, which are on disk, while the resident ones exceed
-    /// the budget: the newest first, which are needed last, and none that is needed now. Looks at
-    /// each row once.
+    /// Evicts payloads from memory while the resident payloads exceed the budget. Only payloads in
+    /// rows up to `committed` are evicted, because these rows are on disk. The newest payloads are
+    /// evicted first, because they are needed last. Payloads in use stay. Each row is examined
+    /// once.
     void evict(std::uint64_t committed);
 
-    /// Bytes of jobs and messages that are resident.
+    /// Bytes of jobs and messages in memory.
     [[nodiscard]] std::uint64_t resident() const noexcept { return resident_; }
-    /// Messages were restored or forgotten. For replaying.
+    /// Adds `bytes` to the resident bytes. For replay.
     void resident_changed(std::int64_t bytes) { resident_ += static_cast<std::uint64_t>(bytes); }
 
-    /// Records that an entity is in `row`, and takes about `bytes` more. For replaying.
+    /// Records that `row` contains a record of the entity, of about `bytes` bytes.
     void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool full_record);
-    /// Forgets an entity. For replaying.
+    /// Removes an entity from the list and from the sizes.
     void unrestored(detail::Entity& entity);
-    /// Changes go into `row` from now on. For replaying.
+    /// Makes `row` the open row. For replay.
     void open(std::uint64_t row) { open_row_ = row; }
 
     void changed(detail::Entity& entity) override { encode(entity); }
@@ -114,7 +114,7 @@ private:
     }
     void mark_dirty(detail::Entity& entity);
     void encode(detail::Entity& entity);
-    /// Of an entity that has a name.
+    /// For entities that have a name.
     template <class State>
         requires requires { State::record; }
     void encode(const State& state);
@@ -127,7 +127,7 @@ private:
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;
     void encode(const detail::CounterState& counter);
     void encode(const detail::StoredTimer& timer);
-    /// Encodes the full record of an entity, and records where it is.
+    /// Encodes the full record of an entity, and updates the position of the entity in the list.
     template <class State>
     void note(State& state);
     [[nodiscard]] std::size_t allowance(std::uint64_t journal_bytes, std::uint64_t bound) const;
@@ -143,7 +143,7 @@ private:
     std::uint64_t memory_max_;
     RowCache& rows_;
     std::uint64_t resident_ = 0;
-    std::uint64_t evicted_row_ = 0;  ///< Rows up to this one were looked at.
+    std::uint64_t evicted_row_ = 0;  ///< Rows up to this one were examined.
     std::uint64_t open_row_ = 1;
     std::uint64_t live_bytes_ = 0;
     std::uint64_t encoded_ = 0;

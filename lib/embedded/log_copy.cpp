@@ -21,10 +21,9 @@ using detail::FileDescriptor;
 
 constexpr std::size_t copied_at_a_time = 1U << 20U;
 
-/// More copies than anybody keeps.
+/// Limits the search for a free name.
 constexpr int copies_max = 10'000;
 
-/// Writes all bytes, in as many calls as it takes.
 bool write_all(const FileDescriptor& to, const char* bytes, std::size_t size) {
     while (size > 0) {
         const auto written = ::write(to.get(), bytes, size);
@@ -36,7 +35,7 @@ bool write_all(const FileDescriptor& to, const char* bytes, std::size_t size) {
     return true;
 }
 
-/// Copies to the end, and syncs. False sets `errno`.
+/// Copies and syncs. Returns false and sets `errno` on error.
 bool copy(const FileDescriptor& from, const FileDescriptor& to) {
     std::vector<char> bytes(copied_at_a_time);
     while (true) {

@@ -1,5 +1,5 @@
 /// @file
-/// Copies a damaged log, which may be all that is left of acknowledged events.
+/// Copies a damaged log, which may contain the only copy of acknowledged events.
 
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace routemaster::embedded {
 
-/// Copies `log` to the first free name of `LOG.damaged`, `LOG.damaged-2`, ..., readable by its
-/// owner alone, and syncs the copy. Returns its path. Never overwrites a file. Throws `Failure`,
-/// and leaves no copy then.
+/// Copies `log` to the first free name of `LOG.damaged`, `LOG.damaged-2`, ..., readable only by its
+/// owner, and syncs the copy. Returns the path of the copy. Never overwrites a file. On error
+/// throws `Failure` and leaves no copy.
 std::filesystem::path copy_damaged_log(const std::filesystem::path& log);
 
 }  // namespace routemaster::embedded

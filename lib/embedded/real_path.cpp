@@ -5,7 +5,7 @@
 namespace routemaster::embedded {
 namespace {
 
-/// As many as Linux follows.
+/// The maximum that Linux follows.
 constexpr int links_max = 40;
 
 }  // namespace

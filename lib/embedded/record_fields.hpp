@@ -1,5 +1,5 @@
 /// @file
-/// The fields of an entity that has a name, as they are written to a journal row and read back.
+/// Writes and reads the fields of entities that have a name, in a journal row.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace routemaster::embedded {
 
-/// Writes fields, one after the other.
+/// Writes fields in sequence.
 class RecordWriter {
 public:
     explicit RecordWriter(detail::MsgpackWriter<detail::StringStream>& out) : out_{out} {}
@@ -41,8 +41,8 @@ private:
     detail::MsgpackWriter<detail::StringStream>& out_;
 };
 
-/// Reads fields, one after the other. All members throw `msgpack::type_error` when there is none,
-/// or one of another type.
+/// Reads fields in sequence. All reading members throw `msgpack::type_error` if no field is left,
+/// or if the field has another type.
 class RecordReader {
 public:
     explicit RecordReader(std::span<const msgpack::object> fields) : fields_{fields} {}

@@ -39,7 +39,7 @@ Uid uid(const msgpack::object& field) {
     return *parsed;
 }
 
-/// Whether no number stands for two kinds of changes.
+/// Whether all kinds of changes have distinct numbers.
 template <class... State>
 constexpr bool numbers_differ() {
     constexpr auto first = static_cast<std::uint8_t>(ChangeKind::batch);
@@ -55,15 +55,14 @@ constexpr bool numbers_differ() {
            std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end();
 }
 
-/// Replays the changes of one row, one by one.
 class Replay {
 public:
     Replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
            JournalWriter& writer)
         : changes_{changes}, row_{row}, machine_{machine}, writer_{writer} {}
 
-    /// Applies one change, of `bytes` bytes at `offset`. Throws what msgpack-c throws when it is
-    /// not a valid change.
+    /// Applies a change of `bytes` bytes at `offset` in the row. Throws the exceptions of msgpack-c
+    /// if the change is not valid.
     void apply(const msgpack::object& change, std::size_t offset, std::size_t bytes) {
         offset_ = offset;
         const auto all = list(change);
@@ -117,7 +116,7 @@ private:
 
     void note_full_record(detail::Entity& entity) { writer_.restored(entity, row_, bytes_, true); }
 
-    /// Restores what has a name. False when no kind has that number.
+    /// Restores an entity that has a name. False if no kind of entity has the number.
     template <class... State>
     bool named(std::tuple<detail::NamedTable<State>&...> tables, std::uint8_t number,
                Fields fields) {
@@ -225,7 +224,7 @@ private:
         auto& jobs = machine_.jobs();
         auto& queue = jobs.queue(string(fields[0]));
         const auto order = fields[3].as<std::uint64_t>();
-        // Formats 3 and 4 have neither keys nor metadata, format 3 no details.
+        // Formats 3 and 4 have neither keys nor metadata. Format 3 has no details.
         const bool has_key = fields.size() > 11 && !text(fields[11]).empty();
         const auto hash = has_key ? detail::id_hash(order) : detail::payload_hash(text(fields[1]));
         auto* state = detail::JobTable::find(queue, hash, order);
@@ -259,7 +258,7 @@ private:
         note_full_record(*state);
     }
 
-    /// What few jobs have. What is not known is ignored.
+    /// The rare fields of a job. Unknown fields are ignored.
     struct Further {
         std::string group{};
         std::uint32_t concurrency = 1;
@@ -271,7 +270,7 @@ private:
 
     static Further further_fields(Fields fields) {
         Further further;
-        // Of a job without other details it comes at once.
+        // Jobs without other details have the map directly after the first five fields.
         const std::size_t at = fields.size() == 6 ? 5 : 18;
         if (fields.size() <= at) return further;
         if (fields[at].type != msgpack::type::MAP) throw msgpack::type_error{};
@@ -359,7 +358,7 @@ private:
         if (state == nullptr) return;
         auto& details = state->detailed();
         const auto before = std::exchange(details.attempts, fields[3].as<std::uint32_t>());
-        // The end of an attempt writes the full record.
+        // A full record follows the end of an attempt, so this attempt was cut off.
         if (details.attempts != before) details.cut_off = details.attempts > before;
         details.begun = details.begun || details.attempts > 0;
         if (fields.size() > 4 && state->in_order) {
@@ -451,7 +450,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Texts are not copied; only the lists are built.
+/// Makes msgpack-c refer to texts instead of copying them.
 bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 
 }  // namespace
@@ -459,7 +458,7 @@ bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer) {
     Replay replay{changes, row, machine, writer};
-    msgpack::zone zone;  // Memory for the lists, reused for each change.
+    msgpack::zone zone;  // Memory for lists, reused.
     std::size_t offset = 0;
     try {
         while (offset < changes.size()) {
@@ -498,7 +497,7 @@ MessageList messages_of(std::string_view changes) {
     } catch (const std::bad_cast&) {
         // Thrown by msgpack-c for objects of another type.
     } catch (const msgpack::unpack_error&) {
-        // Thrown by msgpack-c for bytes that are no object.
+        // Thrown by msgpack-c for malformed bytes.
     }
     throw Failure{{Errc::corrupted, "the row does not begin with the full record of a batch"}};
 }

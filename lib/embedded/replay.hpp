@@ -14,14 +14,14 @@
 namespace routemaster::embedded {
 
 /// Applies the changes of one row to a machine that is being restored, and reports to the writer
-/// which row each entity is in. `corrupted` when a change is not one that a writer writes. Skips
-/// changes of unknown batches and jobs: their first rows were forgotten, because a later row has
-/// their full record or their end.
+/// which row each entity is in. `corrupted` if a change is not valid. Skips changes of unknown
+/// batches and jobs: their first rows were deleted, because a later row has their full record or
+/// their end.
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer);
 
-/// The messages of the batch whose full record `changes` begins with. Throws `Failure` when it
-/// begins with anything else.
+/// The messages of a batch. `changes` must begin with the full record of the batch, otherwise the
+/// function throws `Failure`.
 MessageList messages_of(std::string_view changes);
 
 }  // namespace routemaster::embedded

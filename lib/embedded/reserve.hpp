@@ -1,5 +1,5 @@
 /// @file
-/// `Reserve`: disk space set aside for when the disk is full.
+/// `Reserve`: disk space reserved for the time when the disk is full.
 
 #pragma once
 
@@ -8,13 +8,15 @@
 
 namespace routemaster::embedded {
 
-/// A file beside the journal, `FILE-reserve`, that only takes space, until settling existing jobs
-/// needs that. A killed process leaves it, and the next one takes it over.
+/// A file beside the journal, `FILE-reserve`, that only occupies disk space. The store releases the
+/// space when the disk is full, and uses the space to settle existing jobs. The file of a killed
+/// process stays, and the next process takes the file over.
 ///
 /// Not thread safe.
 class Reserve {
 public:
-    /// At most an eighth of the disk, and of what a file may take. Takes nothing yet.
+    /// Limits `bytes` to an eighth of the disk, and to an eighth of the maximum file size.
+    /// Allocates nothing yet.
     Reserve(const std::filesystem::path& journal, std::uint64_t bytes);
     /// Releases the space.
     ~Reserve() { release(); }
@@ -22,11 +24,11 @@ public:
     Reserve(const Reserve&) = delete;
     Reserve& operator=(const Reserve&) = delete;
 
-    /// Takes the space. False when the disk has not enough. True without taking any where the file
-    /// system cannot set space aside.
+    /// Allocates the space. False if the disk has too little space or fails. True without
+    /// allocation if the file system cannot reserve space.
     bool take();
     void release() noexcept;
-    /// Leaves the file to whoever has the place of the journal now.
+    /// Keeps the reserve file on disk: another process may use it now.
     void leave() noexcept { left_ = true; }
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

@@ -1,5 +1,5 @@
 /// @file
-/// Reads rows of the journal again.
+/// `RowCache`: caches rows of the journal.
 
 #pragma once
 
@@ -14,19 +14,18 @@
 
 namespace routemaster::embedded {
 
-/// Keeps the rows that were read last: what was written together is mostly needed together.
-///
-/// Not thread safe.
+/// Caches the last four rows that were read. Entities that were written together are usually needed
+/// together.
 class RowCache {
 public:
     explicit RowCache(Journal& journal) : journal_{journal} {}
 
-    /// `size` bytes of a row, from `offset` on; valid until the next call. Throws `Failure` when
-    /// the row cannot be read, or is shorter.
+    /// `size` bytes of a row from `offset`. Valid until the next call. Throws `Failure` if the row
+    /// cannot be read, or if `offset` is beyond its end.
     std::string_view read(std::uint64_t row, std::size_t offset, std::size_t size) {
         return part(fetched(row), row, offset).substr(0, size);
     }
-    /// The same, up to the end of the row.
+    /// The bytes of a row from `offset` to the end. Valid until the next call. Throws as above.
     std::string_view read(std::uint64_t row, std::size_t offset) {
         return part(fetched(row), row, offset);
     }

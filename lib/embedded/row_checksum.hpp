@@ -1,5 +1,5 @@
 /// @file
-/// The checksum that each row of the journal bears.
+/// The checksum of a journal row.
 
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace routemaster::embedded {
 
-/// Guards against a row that was damaged, and against one that stands in another's place.
+/// Detects damaged rows, and rows under a wrong number.
 inline std::int64_t row_checksum(std::uint64_t row, std::string_view changes) {
     std::array<unsigned char, sizeof row> number{};
     for (std::size_t i = 0; i < number.size(); ++i) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
     auto sum = libdeflate_crc32(0, number.data(), number.size());
-    // Without an address, which SQLite returns for an empty or missing value, it returns 0.
+    // libdeflate returns 0 for a null pointer, which SQLite returns for an empty value.
     if (!changes.empty()) sum = libdeflate_crc32(sum, changes.data(), changes.size());
     return static_cast<std::int64_t>(sum);
 }

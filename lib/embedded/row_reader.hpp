@@ -1,5 +1,5 @@
 /// @file
-/// Reads rows of the journal while others are being written.
+/// `RowReader`: reads rows of the journal while a commit is running.
 
 #pragma once
 
@@ -14,29 +14,30 @@
 
 namespace routemaster::embedded {
 
-/// A connection of its own to the database: a commit that waits for the disk keeps the other one
-/// busy, and this one not.
+/// A second connection to the database. A commit that waits for the disk keeps the main connection
+/// busy, but not this connection.
 ///
-/// Whatever keeps it from reading, a disk that fails among it, is left to the other connection to
-/// find out and to mend: this one is closed before that one is, and opened after it.
+/// This class reports no errors. If `fetch` fails, the caller reads the row through the main
+/// connection, which reports and repairs errors. This connection must be closed before the main
+/// connection is closed, and opened after it.
 ///
-/// Thread safety: all members may be called from any thread.
+/// Thread safe.
 class RowReader {
 public:
-    /// Begins to read; `access` is the VFS of the other connection, which has the file open. What
-    /// fails leaves it closed.
+    /// Opens the connection. `access` is the VFS of the main connection, which must be open. After
+    /// an error the reader stays closed.
     void open(const std::filesystem::path& file, const char* access);
     void close();
 
-    /// The changes of one row that is on disk; nothing when it cannot be read here.
+    /// The changes of a row that is on disk. Nothing if the row cannot be read here.
     [[nodiscard]] std::optional<std::string> fetch(std::uint64_t row);
 
-    /// Keeps it from reading for as long as that lives: the log can only be brought home as a whole
-    /// while nobody reads it.
+    /// Blocks `fetch` while the returned lock lives. A checkpoint can copy the whole log only while
+    /// no connection reads.
     [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock{mutex_}; }
 
 private:
-    std::mutex mutex_;  // Guards the rest.
+    std::mutex mutex_;  // Guards the members below.
     std::unique_ptr<sqlite3, Database::Closer> connection_;
     Database::Statement fetch_;
 };

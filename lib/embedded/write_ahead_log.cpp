@@ -10,7 +10,7 @@
 namespace routemaster::embedded {
 namespace {
 
-constexpr std::uint32_t magic = 0x377f0682;  // Its lowest bit is the byte order of the sums.
+constexpr std::uint32_t magic = 0x377f0682;  // The lowest bit is the byte order of the checksums.
 constexpr std::uint32_t log_version = 3'007'000;
 constexpr std::size_t sum_bytes = 8;
 constexpr std::size_t summed_header_bytes = 24;
@@ -18,10 +18,10 @@ constexpr std::size_t summed_frame_bytes = 8;
 constexpr std::size_t page_size_min = 512;
 constexpr std::size_t page_size_max = 65'536;
 
-/// Where a frame has its page number, this has 0, which SQLite never writes.
+/// Begins with 0 in place of a frame's page number. SQLite never writes page number 0.
 constexpr std::string_view mark_text{"\0\0\0\0routemaster acknowledged", 28};
 
-/// 0 when there is no such file.
+/// The size of a file; 0 if the file is missing.
 std::uint64_t size_of(const std::filesystem::path& file) {
     std::error_code missing;
     const auto size = std::filesystem::file_size(file, missing);
@@ -50,7 +50,7 @@ std::string checksum(std::string_view bytes) {
     return sum;
 }
 
-/// A variable-length number of SQLite; 0 beyond the end.
+/// Reads SQLite's variable-length number; 0 if the bytes end early.
 std::uint64_t variable_number(std::string_view bytes, std::size_t& at) {
     std::uint64_t value = 0;
     for (int i = 0; i < 9 && at < bytes.size(); ++i) {
@@ -78,8 +78,8 @@ std::string_view WriteAheadLog::Frame::content() const {
     return std::string_view{bytes}.substr(frame_header_bytes);
 }
 
-/// The last cell of a leaf of a table (https://sqlite.org/fileformat2.html#b_tree_pages). The first
-/// page is laid out differently, and never has rows of the journal.
+/// Reads the last cell of a table leaf page (https://sqlite.org/fileformat2.html#b_tree_pages).
+/// Page 1 has another layout, and never has rows of the journal.
 std::uint64_t WriteAheadLog::Frame::newest_row() const {
     constexpr unsigned char leaf_of_table = 0x0d;
     constexpr std::size_t leaf_header_bytes = 8;
@@ -168,8 +168,8 @@ void WriteAheadLog::look_behind_end() {
             acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
         }
         if (belongs(next) && next.pages() != 0) last_commit = i;
-        // Either sum may be right: behind a damaged frame the stored one, behind a damaged sum the
-        // computed one.
+        // Either sum may be right. After a damaged frame, the stored sum is right; after a damaged
+        // sum, the computed sum.
         const auto from =
             sum_after(before.computed, next) == next.sum() ? before.computed : before.stored;
         before = {next.sum(), sum_after(from, next), next.pages() != 0};
@@ -192,7 +192,7 @@ std::uint64_t WriteAheadLog::place(std::uint64_t frame) const {
     return header_bytes + (frame - 1) * (frame_header_bytes + page_size_);
 }
 
-/// Bytes that cannot be read count as zeros, which no frame consists of.
+/// Unreadable bytes are returned as zeros, which are never a valid frame.
 std::string WriteAheadLog::read(std::uint64_t place, std::size_t size) {
     std::string bytes(size, '\0');
     file_.clear();
@@ -220,7 +220,7 @@ WriteAheadLog::Sum WriteAheadLog::sum_after(Sum before, const Frame& frame) cons
     return sum_after(sum_after(before, bytes.substr(0, summed_frame_bytes)), frame.content());
 }
 
-/// Over 32-bit words: SQLite sums up nothing else.
+/// SQLite's checksum is a sum over pairs of 32-bit words.
 WriteAheadLog::Sum WriteAheadLog::sum_after(Sum sum, std::string_view bytes) const {
     const bool swapped = big_endian_ != (std::endian::native == std::endian::big);
     for (std::size_t at = 0; at + sum_bytes <= bytes.size(); at += sum_bytes) {

@@ -1,5 +1,5 @@
 /// @file
-/// `WriteAheadLog`: looks behind the end that SQLite finds in its log.
+/// `WriteAheadLog`: detects lost commits in SQLite's log.
 
 #pragma once
 
@@ -13,22 +13,22 @@
 
 namespace routemaster::embedded {
 
-/// The log beside a database: `FILE-wal`, as https://sqlite.org/fileformat2.html#walformat
-/// describes it.
+/// The log beside a database, `FILE-wal` (format: https://sqlite.org/fileformat2.html#walformat).
 ///
 ///     header │ frame │ frame, commit │ frame │ frame │ frame, commit │ mark
 ///
-/// SQLite takes a frame whose checksum is wrong for the end of the log. That is right for a commit
-/// that was under way when the process or the machine stopped, and wrong for damage: acknowledged
-/// commits behind it would be lost silently. The bytes behind such an end decide which it is. Each
-/// commit is synced before the next begins, so only the last can be incomplete:
+/// SQLite ends reading the log at the first frame whose checksum is wrong. Such an end is normal if
+/// the process or the machine stopped during a commit. It is wrong if the log is damaged:
+/// acknowledged commits behind the end would be lost silently. This class reads the bytes behind
+/// the end to distinguish both cases. Each commit is synced before the next commit begins, so only
+/// the last commit can be incomplete. Three facts are evidence of damage:
 ///
-/// - a frame that continues from a commit proves that this commit was on disk;
-/// - so does the mark that is left behind each commit once it is (`acknowledged_mark`);
-/// - a row with a number beyond the one that follows the last proves that one is missing.
+/// - A frame continues the checksum of a commit. The commit was then on disk.
+/// - A commit has a mark behind it (`acknowledged_mark`). The mark is written after the sync.
+/// - A frame has a row with a number greater than the last row's number plus 1. A row is missing.
 ///
-/// Frames of commits that failed stay behind the end until they are overwritten, and prove nothing:
-/// nothing continues from them. Frames of a log before this one carry other salts.
+/// Frames of failed commits stay behind the end until SQLite overwrites them. They are no evidence,
+/// because no later frame continues their checksums. Frames of an earlier log have different salts.
 ///
 /// Not thread safe. No process may write the log meanwhile.
 class WriteAheadLog {
@@ -40,21 +40,23 @@ public:
     using FrameHeader = std::array<char, frame_header_bytes>;
     using Mark = std::array<char, mark_bytes>;
 
-    /// The mark left behind the last frame of a commit, whose header is `commit`, once it is
-    /// synced. SQLite takes it for the end of the log, and overwrites it with the next frame.
-    /// Allocates nothing: SQLite calls this, and no exception may pass through it.
+    /// The mark that is written behind the last frame of a commit after the commit is synced.
+    /// `commit` is the header of that frame. SQLite considers the mark the end of the log, and
+    /// overwrites it with the next frame. Allocates no memory: SQLite calls this function, and no
+    /// exception may pass through SQLite.
     [[nodiscard]] static Mark acknowledged_mark(const FrameHeader& commit);
 
     [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& database);
 
-    /// Whether there is a log large enough for a commit, as every log that was ever written is.
+    /// Whether there is a log that is large enough for a commit. A smaller log was never committed
+    /// to.
     [[nodiscard]] static bool present(const std::filesystem::path& database);
 
-    /// Reads the log of `database` as far as SQLite would. There may be none.
+    /// Reads the log of `database` up to the end that SQLite finds. The log may be missing.
     explicit WriteAheadLog(const std::filesystem::path& database);
 
-    /// Why an acknowledged row is missing from what SQLite finds, whose newest row is `last_row`;
-    /// nothing when there is no such sign.
+    /// Describes the damage if acknowledged rows are missing. `last_row` is the newest row that
+    /// SQLite finds. Nothing if there is no evidence of damage.
     [[nodiscard]] std::optional<std::string> damage(std::uint64_t last_row);
 
 private:
@@ -70,19 +72,19 @@ private:
         std::string bytes;
 
         [[nodiscard]] std::uint32_t page() const;
-        /// Pages of the database after the commit that this frame ends; else 0.
+        /// If this frame ends a commit, the size of the database in pages after the commit; else 0.
         [[nodiscard]] std::uint32_t pages() const;
         [[nodiscard]] std::string_view salts() const;
         [[nodiscard]] Sum sum() const;
         [[nodiscard]] std::string_view content() const;
-        /// The newest row of the journal on the page, if it has rows of a table; else 0.
+        /// The newest row of the journal on the page, if the page has rows of a table; else 0.
         [[nodiscard]] std::uint64_t newest_row() const;
     };
 
-    /// The sums that the frame behind this one may continue from.
+    /// The checksums from which the next frame may continue.
     struct Before {
         Sum stored;
-        Sum computed;  // Differs if the stored sum was damaged.
+        Sum computed;  // Differs from `stored` after damage.
         bool commits = false;
     };
 
@@ -105,10 +107,10 @@ private:
     std::size_t page_size_ = 0;
     std::string salts_;
     Sum start_;
-    std::uint64_t frames_ = 0;  // Complete ones, valid or not.
-    std::uint64_t end_ = 0;     // The last commit that SQLite finds, by its frame.
+    std::uint64_t frames_ = 0;  // Complete frames, valid or not.
+    std::uint64_t end_ = 0;     // The last frame of the last commit that SQLite finds.
     Before at_end_;
-    std::uint64_t acknowledged_ = 0;  // The last commit known to be acknowledged.
+    std::uint64_t acknowledged_ = 0;  // The last frame of the last acknowledged commit.
     std::uint64_t last_row_ = 0;
 };
 
