@@ -181,7 +181,7 @@ void LeaseLoop::on(Heard& heard) {
         asks_for_all_ = may_have_lost_ = true;
         schedule_.ask_at(now_);
     }
-    // The store heard of no workers in this time, so all workers are spared.
+    // The store heard of no workers in this time, so the worker skips scrubs for now.
     if (std::exchange(store_was_away_, false) || now_ - heard.at >= away_after()) {
         spares_until_ = now_ + options_.worker_silence;
     }

@@ -76,7 +76,7 @@ private:
     struct Left {};
     using Event = std::variant<Taken, Left>;
 
-    /// How long there must be no waiting request before the store is told.
+    /// How long no request must be waiting before the listener leaves its line (`TimerTurns`).
     static constexpr Duration unwanted_grace{20};
     /// How long to wait for the store after the deadline.
     static constexpr Duration leave_timeout{1'000};
@@ -107,7 +107,7 @@ private:
     bool asking_ = false;
     bool asking_for_first_ = false;
     bool joined_ = false;
-    bool unwanted_ = false;  // The store was told that no request waits.
+    bool unwanted_ = false;  // The listener left its line, as no request waits.
     std::optional<TimePoint> close_at_;
     bool leaving_ = false;
     bool over_ = false;

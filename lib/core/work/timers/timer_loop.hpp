@@ -103,7 +103,7 @@ private:
         std::atomic<std::uint64_t> late{0};
     };
 
-    /// How long all slots must be taken before the store is told.
+    /// How long all slots must be taken before the listener leaves its line (`TimerTurns`).
     static constexpr Duration busy_grace{2};
     /// How long to wait for confirmations after the deadline, and after the last end of a timer.
     static constexpr Duration settle_timeout{5'000};
