@@ -12,7 +12,8 @@
 namespace routemaster::simulation {
 namespace {
 
-/// Of clients that go on until nothing is left to do.
+/// The longest pause between two actions of a client after all faults have ended. Some clients then
+/// continue until all work is done.
 constexpr Duration healing_pace{1'000};
 /// The longest time between two changes of rate limits.
 constexpr Duration limits_last_max{20'000};
@@ -58,8 +59,6 @@ void Clients::begin_one() {
 }
 
 void Clients::pause_recurring() { recurring_clients_.front()->pause_all(); }
-
-// --- Again and again --------------------------------------------------------------------------
 
 void Clients::let_publish(Link& client) {
     context_.after(context_.up_to(pace_), [this, &client] {
@@ -114,8 +113,6 @@ void Clients::let_limit() {
     });
 }
 
-// --- Events -----------------------------------------------------------------------------------
-
 void Clients::publish(Link& client) {
     const auto now = context_.now();
     std::vector<Step> steps;
@@ -145,8 +142,6 @@ Uid Clients::drawn_uid() {
     return {high, context_.random.next()};
 }
 
-// --- Jobs -------------------------------------------------------------------------------------
-
 void Clients::push(Link& client) {
     if (options_.pools && context_.random.below(40) == 0) return push_doomed(client);
     const auto number = context_.random.below(options_.jobs);
@@ -156,7 +151,7 @@ void Clients::push(Link& client) {
     context_.note("push job " + std::to_string(number));
     const Job job{work_name, {static_cast<std::int64_t>(number)}};
     PushJob push{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
-    // Some have a group: some of those run one after the other, some two at a time.
+    // Half of the jobs have a group. Some groups run one job at a time, some run two.
     if (const auto group = number % 12; group < 6) {
         push.options.group = "group " + std::to_string(group);
         push.options.concurrency = group < 4 ? 1 : 2;
@@ -166,7 +161,7 @@ void Clients::push(Link& client) {
     client.submit({&step, 1}, now, [](std::span<Outcome>) {});
 }
 
-/// Each may kill several pools, so there are few.
+/// Pushes a job that kills its worker. Each may kill several pools, so clients push few.
 void Clients::push_doomed(Link& client) {
     const auto now = context_.now();
     const Job job{doomed_name, {static_cast<std::int64_t>(++last_doomed_)}};

@@ -1,5 +1,5 @@
 /// @file
-/// The clients of a world.
+/// The clients of a simulated world.
 
 #pragma once
 
@@ -22,34 +22,35 @@ namespace routemaster::simulation {
 
 inline constexpr std::array topics{"orders", "refunds", "stock"};
 
-/// The topic of events that follow from jobs. They have their numbers long before they are
-/// published, so those who expect them in order are not subscribed to it.
+/// The topic of events that follow from jobs. Their numbers are assigned long before the events are
+/// published. Subscribers that check the order of numbers therefore do not subscribe to it.
 inline constexpr const char* follow_up_topic = "follow_ups";
 
-/// Some clients, who publish events, push jobs, and do whatever else the options of the world ask
-/// for, again and again. Not thread safe.
+/// Clients that repeatedly publish events, push jobs, and use the further features enabled in the
+/// options of the world. Not thread safe.
 class Clients {
 public:
-    /// Draws how busy they are. All must outlive it.
+    /// Draws the pace of the clients. All arguments must outlive this object.
     Clients(SimulationContext& context, Store& store, Oracle& oracle,
             const testing::WorldOptions& options);
 
-    /// Lets them begin.
+    /// Starts the clients.
     void begin();
 
-    /// From now on they begin nothing new, and only end what they have begun.
+    /// From now on clients start no new work, and only finish work under way.
     void heal() { healing_ = true; }
 
     /// Pauses all recurring jobs.
     void pause_recurring();
 
-    /// A job and maybe an event follow, each with a number that nothing else has.
+    /// Completes a job with a follow-up job, and sometimes an event. Each follow-up has a unique
+    /// number.
     [[nodiscard]] CompleteJob completion(const Lease& lease);
 
 private:
     void begin_one();
 
-    // Each does it for one client, again and again.
+    // Each of these repeats its action for one client.
     void let_publish(Link& client);
     void let_push(Link& client);
     void let_act(TimerClient& client);
@@ -68,7 +69,7 @@ private:
     Store& store_;
     Oracle& oracle_;
     const testing::WorldOptions& options_;
-    Duration pace_;  // Some worlds are busy, others last longer.
+    Duration pace_;  // Drawn per world: some worlds are busy, others last longer.
     std::vector<std::unique_ptr<Link>> links_;
     std::vector<std::unique_ptr<TimerClient>> timer_clients_;
     std::vector<std::unique_ptr<RecurringClient>> recurring_clients_;

@@ -5,22 +5,20 @@
 namespace routemaster::simulation {
 namespace {
 
-/// How long a delivery may take before it counts as failed.
+/// The time after which a delivery counts as failed.
 constexpr Duration timeout{4'000};
 
-/// The id in the store of a dispatcher of that seed.
+/// The worker id that a dispatcher with this seed draws for itself.
 Uid worker_of(std::uint64_t seed) {
     Random random{seed};
     const auto high = random.next();
     return {high, random.next()};
 }
 
-/// Few enough that subscribers have to share them now and then.
+/// A small limit: sometimes subscribers must share it.
 std::uint32_t in_flight_max(std::uint64_t seed) { return static_cast<std::uint32_t>(6 + seed % 8); }
 
 }  // namespace
-
-// --- The transport ------------------------------------------------------------------------------
 
 void SimulatedTransport::deliver(Delivery delivery, DeliveryDone done) {
     const auto attempt = subscribers_.attempt();
@@ -39,7 +37,8 @@ void SimulatedTransport::deliver(Delivery delivery, DeliveryDone done) {
                                    alive = std::weak_ptr{alive_}, delivery = std::move(delivery),
                                    attempt, done = late ? DeliveryDone{} : std::move(done)] {
         if (!alive.expired()) return arrive(delivery, attempt, done);
-        // Its sender was killed when it was on its way, or just before it would have been.
+        // The worker was killed before or while it sent the batch. A batch on its way may still
+        // arrive.
         if (context.happens(0.5)) (void)subscribers.take(delivery);
     });
 }
@@ -59,8 +58,6 @@ void SimulatedTransport::arrive(const Delivery& delivery, const Attempt& attempt
     }
     done({taken, 0});
 }
-
-// --- The process --------------------------------------------------------------------------------
 
 DeliveryWorker::DeliveryWorker(SimulationContext& context, Store& store, Subscribers& subscribers,
                                std::string name, Duration backoff_max, std::function<void()> die)

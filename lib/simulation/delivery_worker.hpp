@@ -1,5 +1,5 @@
 /// @file
-/// A worker process that delivers batches: the real dispatcher, and a transport to the outside.
+/// A worker process that delivers batches: the real dispatcher with a simulated transport.
 
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace routemaster::simulation {
 
-/// Carries batches from one process to the outside. What has been sent may still arrive after the
-/// process was killed. Not thread safe.
+/// Carries batches from one process to the subscribers. A batch may still arrive after the process
+/// was killed. Not thread safe.
 class SimulatedTransport final : public Transport {
 public:
-    /// `die` kills the process. The others must outlive it.
+    /// `die` kills the process. The other arguments must outlive the transport.
     SimulatedTransport(SimulationContext& context, Subscribers& subscribers,
                        std::function<void()> die)
         : context_{context}, subscribers_{subscribers}, die_{std::move(die)} {}
@@ -38,10 +38,10 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-/// One process of the service that delivers. Not thread safe.
+/// A process with a dispatcher. Not thread safe.
 class DeliveryWorker final : public Process {
 public:
-    /// `die` kills it. The others must outlive it.
+    /// `die` kills this process. The other arguments must outlive it.
     DeliveryWorker(SimulationContext& context, Store& store, Subscribers& subscribers,
                    std::string name, Duration backoff_max, std::function<void()> die);
 

@@ -1,5 +1,5 @@
 /// @file
-/// The account of jobs that kill whoever does them.
+/// `DoomedJobs`: checks jobs that kill their workers.
 
 #pragma once
 
@@ -11,26 +11,26 @@
 
 namespace routemaster::simulation {
 
-/// The queue of these jobs, their name, and how often each may be begun.
+/// The queue and the name of these jobs, and their maximum of attempts.
 inline constexpr const char* doomed_queue = "doomed";
 inline constexpr const char* doomed_name = "doom";
 inline constexpr std::uint32_t doomed_attempts_max = 3;
 
-/// Follows how many there are, and ends the world when one is leased more often than it may. Not
-/// thread safe.
+/// Counts doomed jobs, and fails the world when a job is leased more often than
+/// `doomed_attempts_max`. Not thread safe.
 class DoomedJobs {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit DoomedJobs(SimulationContext& context) : context_{context} {}
 
-    /// A push was answered.
+    /// Called when a push succeeded.
     void pushed(const Pushed& pushed);
-    /// Power was lost before a step was answered.
+    /// Called for a step without a reply at power loss.
     void doubt(const Step& step);
-    /// One was leased.
+    /// Called when a doomed job was leased.
     void acquired(const Lease& lease) const;
 
-    /// Whether so many may be BURIED when nothing is left to do.
+    /// Whether this number of BURIED jobs is possible after all work is done.
     [[nodiscard]] bool may_be(std::uint64_t buried) const noexcept {
         return buried >= certain_ && buried <= possible_;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// A process that drops the oldest batches when they take too much space.
+/// A process that drops the oldest batches when the batches take too much memory.
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace routemaster::simulation {
 
-/// The real `Autodrop`, with little space. Not thread safe.
+/// Runs a real `Autodrop` with a small limit. Not thread safe.
 class EvictionProcess final : public Process {
 public:
-    /// Both must outlive it.
+    /// `context` and `store` must outlive this object.
     EvictionProcess(SimulationContext& context, Store& store, std::uint64_t bytes_max,
                     std::function<void()> logged_drop)
         : Process{context, "eviction_process", "", Uid{}},

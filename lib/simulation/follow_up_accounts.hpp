@@ -1,5 +1,5 @@
 /// @file
-/// The account of a world of what follows from its jobs.
+/// `FollowUpAccounts`: checks the jobs and events that follow from jobs.
 
 #pragma once
 
@@ -16,51 +16,54 @@
 
 namespace routemaster::simulation {
 
-/// The number that an event of a world bears at the end of its URL.
+/// The number at the end of an event's URL. Each event of a world has a unique number; 0 if
+/// malformed.
 [[nodiscard]] std::uint64_t number_of(std::string_view message);
 
-/// A queue, and a job in it.
+/// A queue, and the bytes of a job in it.
 using JobKey = std::pair<std::string, std::string>;
 
-/// What is to follow from one attempt at a job: a job, and events beside it. Both have numbers of
-/// their own, so it is known of each whether it ever happened.
+/// The follow-ups of one attempt at a job: a job, and events. Their numbers are unique and show
+/// whether each follow-up happened.
 struct FollowUpAccount {
-    JobKey job{};  ///< The one that follows.
+    JobKey job{};  ///< The follow-up job.
     JobId from = 0;
     std::vector<std::uint64_t> events{};
     bool happened = false;
-    bool in_doubt = false;  ///< Until the job that it follows from, or it itself, is seen.
+    bool in_doubt = false;  ///< Until either the original job or the follow-up job is seen.
 };
 
-/// Follows what was to follow from jobs, and ends the world when it happens twice, or beside the
-/// job that it follows from. Those that never happened are returned, for the other accounts. Not
-/// thread safe.
+/// Expects follow-ups of jobs. Fails the world when a follow-up happens twice, or when both a
+/// follow-up and its original job exist. Returns cancelled follow-ups to the caller, for further
+/// checkers. Not thread safe.
 class FollowUpAccounts {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit FollowUpAccounts(SimulationContext& context) : context_{context} {}
 
-    /// A step is about to be performed. Returns the jobs that may be there from now on.
+    /// Called before a step is performed. Returns the jobs that may exist from now on.
     std::vector<JobKey> begin(const CompleteJob& step);
 
-    /// It was done.
+    /// Called when the step succeeded.
     void happened(const CompleteJob& step, const Completed& completed);
 
-    /// It was refused. Returns what never happened, unless an earlier attempt is in doubt.
+    /// Called when the step was refused. Returns its follow-ups, which did not happen. Keeps a
+    /// follow-up while an earlier attempt is in doubt.
     std::vector<FollowUpAccount> refuted(const CompleteJob& step);
 
-    /// Power was lost before it was answered.
+    /// Called for a step without a reply at power loss.
     void doubt(const CompleteJob& step);
 
-    /// A job is there: so what it follows from is not, and what follows from it did not happen.
+    /// Called when a job was leased. The job exists, so its original job must be gone, and its own
+    /// follow-ups did not happen. Returns these follow-ups.
     std::vector<FollowUpAccount> seen(const JobKey& key, JobId id);
 
-    /// What is in doubt though its job is gone; empty when nothing is.
+    /// Describes a follow-up in doubt at the end; empty when there is none.
     [[nodiscard]] std::string debt() const;
 
 private:
     SimulationContext& context_;
-    std::map<JobKey, FollowUpAccount> all_;  // By the job that follows.
+    std::map<JobKey, FollowUpAccount> all_;  // By follow-up job.
     std::set<JobId> followed_;               // Jobs whose follow-ups happened.
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The account of the ordering groups of jobs: who may run before whom.
+/// `GroupAccounts`: checks the order of jobs within ordering groups.
 
 #pragma once
 
@@ -14,29 +14,31 @@
 
 namespace routemaster::simulation {
 
-/// Follows which jobs of each group have begun and are not done: these have places, at most as many
-/// as the group may have under way, and keep them whatever becomes of their attempts. Ends the
-/// world when another begins nevertheless, or, where one follows the other, before one that was
-/// pushed earlier. All jobs of a group are pushed with the same concurrency. Not thread safe.
+/// Knows which jobs of each group have begun and are not done. A job that has begun occupies a
+/// place in its group until the job is done, however its attempts end. Fails the world when more
+/// jobs begin than the group has places, or, with one place, when a job begins before an earlier
+/// job of its group. All jobs of a group are pushed with the same concurrency. Not thread safe.
 class GroupAccounts {
 public:
     using JobKey = std::pair<std::string, std::string>;  // Queue and job.
 
-    /// Must outlive it.
+    /// `context` must outlive this object.
     explicit GroupAccounts(SimulationContext& context) : context_{context} {}
 
-    /// A job is about to be pushed.
+    /// Called before a job is pushed.
     void asked(const PushJob& step);
-    /// It was, by the submission of that number; `last` is the number of the last one so far.
+    /// Called when a job was pushed. `number` is the number of its submission, `last` the number of
+    /// the last submission so far.
     void pushed(const PushJob& step, TimePoint now, std::uint64_t number, std::uint64_t last);
-    /// A worker got a job. `certain` tells of another whether it is there, and nobody just ends it.
+    /// Called when a worker got a job. `certain` returns whether a job exists, without a step in
+    /// flight that would end it.
     void acquired(const JobKey& key, const std::function<bool(const JobKey&)>& certain);
-    /// A job is done.
+    /// Called when a job is done.
     void gone(const JobKey& key);
 
-    /// Whether a job that has begun may have to wait for its turn once more. The next of a group
-    /// begins before the end of a job that is done is on disk. When that end is lost, the job is
-    /// there again, in its place before the others. `may_be_there` tells it of another.
+    /// Whether a started job may have to wait again. The next job of a group may begin before the
+    /// end of the previous job is on disk. If a crash loses this end, the previous job exists
+    /// again, in its place before the later jobs. `may_be_there` returns whether a job may exist.
     [[nodiscard]] bool may_wait(const JobKey& key,
                                 const std::function<bool(const JobKey&)>& may_be_there) const;
 
@@ -45,9 +47,10 @@ private:
         std::string group{};
         std::uint32_t concurrency = 1;
         bool begun = false;
-        bool due = false;            // When it was pushed, and waited for none, which is certain.
-        std::uint64_t asked = 0;     // The number of the submission that pushed it.
-        std::uint64_t answered = 0;  // The number of the last one when that was answered.
+        bool due = false;  // The job was certainly due, without dependencies, when it was pushed.
+        std::uint64_t asked = 0;     // The number of the submission that pushed the job.
+        std::uint64_t answered = 0;  // The number of the last submission when the push was
+                                     // acknowledged.
     };
 
     SimulationContext& context_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t all_of_them = 1'000'000;
 
-/// All queues but that of jobs that kill their workers.
+/// All queues except the queue of jobs that kill their workers.
 constexpr std::array counted_queues{delivery_queue, job_queue, tick_queue, batched_queue,
                                     callback_queue};
 
@@ -104,7 +104,8 @@ std::vector<TimerStatus> InvariantChecker::timers(TimePoint now) {
 
 bool InvariantChecker::unchanged(Inventory before, TimePoint at) {
     auto after = inventory(at);
-    // What was due once is READY, and not so after a restart if the clock was set back.
+    // A job that is due stays READY until a restart. If the clock was set back, the restart makes
+    // the job SCHEDULED again.
     if (context_.clock_was_set()) {
         for (auto* all : {&before, &after}) {
             for (auto& [queue, status] : all->queues) {
@@ -114,8 +115,6 @@ bool InvariantChecker::unchanged(Inventory before, TimePoint at) {
     }
     return before == after;
 }
-
-// --- Recounting ---------------------------------------------------------------------------------
 
 void InvariantChecker::recount() {
     const auto all = inventory(context_.now());
@@ -134,7 +133,7 @@ void InvariantChecker::recount_batches(const std::string& token, const Inventory
     std::uint64_t events = 0;
     for (std::size_t i = 0; i < batches.size(); ++i) {
         events += batches[i].events;
-        // Only what was redelivered stands behind it.
+        // Only redelivered batches may follow the CURRENT batch.
         const bool overtaken =
             batches[i].current && std::any_of(batches.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                               batches.end(), [this](const BatchStatus& behind) {
@@ -262,8 +261,6 @@ bool InvariantChecker::drained() {
     const auto counts = store_.ask(CountTimers{timer_space}, context_.now());
     return counts.pending == 0 && counts.fired == 0;
 }
-
-// --- Bad input ----------------------------------------------------------------------------------
 
 void InvariantChecker::send_bad_input() {
     const auto now = context_.now();

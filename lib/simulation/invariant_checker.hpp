@@ -1,5 +1,5 @@
 /// @file
-/// Asks the store about everything it has, and counts again.
+/// `InvariantChecker`: reads the complete contents of the store, and recounts its gauges.
 
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace routemaster::simulation {
 
-/// Everything a store can be asked, but what a restart may forget: leases, attempts under way.
+/// The contents of a store, except leases and attempts under way, which a restart may lose.
 struct Inventory {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
-    std::map<std::string, QueueStatus> queues;                 ///< PENDING jobs as READY.
-    std::map<std::string, RateLimits> limits;                  ///< By queue, of those with some.
+    std::map<std::string, QueueStatus> queues;  ///< With PENDING jobs counted as READY.
+    std::map<std::string, RateLimits> limits;   ///< By queue, for limited queues.
     std::vector<TimerStatus> timers;
     std::vector<RecurringJob> recurring;
     std::vector<JobBatch> job_batches;
@@ -32,59 +32,61 @@ struct Inventory {
     friend bool operator==(const Inventory&, const Inventory&) = default;
 };
 
-/// Compares what the store says with what it says elsewhere, and with the oracle. Not thread safe.
+/// Compares the gauges and lists of the store with each other, and with the oracle. Not thread
+/// safe.
 class InvariantChecker {
 public:
-    /// All must outlive it.
+    /// All arguments must outlive this object.
     InvariantChecker(SimulationContext& context, Oracle& oracle, StoreProcess& store)
         : context_{context}, oracle_{oracle}, store_{store} {}
 
-    /// A subscriber to ask for, whether or not it exists.
+    /// Adds a subscriber to check, whether or not it exists in the store.
     void know(const std::string& token) { tokens_.insert(token); }
     [[nodiscard]] const std::set<std::string>& known() const noexcept { return tokens_; }
 
-    /// Everything, as of `now`. The store must be idle.
+    /// Reads the contents, as of `now`. The store must be idle.
     [[nodiscard]] Inventory inventory(TimePoint now);
 
-    /// Whether a restart changed nothing since there was `before`, as of `at`.
+    /// Whether a restart preserved the contents that were read at `at`.
     [[nodiscard]] bool unchanged(Inventory before, TimePoint at);
 
-    /// Ends the world unless gauges equal a recount. The store must be idle.
+    /// Fails the world unless gauges equal a recount. The store must be idle.
     void recount();
 
-    /// Sends steps that are wrong, and ends the world when they are not refused, or change
-    /// something. The store must be idle.
+    /// Sends invalid steps. Fails the world when the store accepts a step, or its contents change.
+    /// The store must be idle.
     void send_bad_input();
 
-    /// The events that were dropped, for want of space or when they were DEAD, by subscriber. Those
-    /// of which both is true count twice.
+    /// The number of dropped events for each subscriber. An event counts once if it was dropped
+    /// because of limited space, and once if it was DEAD.
     [[nodiscard]] std::map<std::string, std::int64_t> dropped();
 
     /// The DEAD batches of a subscriber.
     [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token);
 
-    /// How many timers are DEAD.
+    /// The number of DEAD timers.
     [[nodiscard]] std::uint64_t dead_timers();
 
-    /// Whether there is nothing to do any more. Ends the world when a job waits for no reason.
+    /// Whether all work is done. Fails the world when a job waits for no reason.
     [[nodiscard]] bool drained();
 
 private:
     /// All timers, whatever their state.
     [[nodiscard]] std::vector<TimerStatus> timers(TimePoint now);
-    /// All batches of jobs, whether they have ended or not.
+    /// All batches of jobs, both open and ended.
     [[nodiscard]] std::vector<JobBatch> job_batches(TimePoint now);
-    /// How many jobs are listed as those of each of them.
+    /// The number of jobs that the store lists for each batch.
     [[nodiscard]] std::map<JobBatchId, ListedBatchJobs> batched_jobs();
     [[nodiscard]] std::vector<ListedQueue> queues(TimePoint now);
-    /// Whether all recurring jobs are paused, and nothing is left of what their ticks have brought.
+    /// Whether all recurring jobs are paused, and the jobs and timers of their ticks are done.
     [[nodiscard]] bool ticks_are_over();
     void recount_batches(const std::string& token, const Inventory& all);
     void recount_jobs(const Inventory& all);
-    /// Jobs of the queue of jobs in a state, counted page by page.
+    /// The number of jobs in a state in the queue of jobs, counted page by page.
     std::uint64_t listed(JobStatus::State state);
     void recount_counters(const Inventory& all);
-    /// The sum of the counters of that name, with a `queue` of that name unless it is empty.
+    /// The sum of the counters of this name. Unless `queue` is empty, only counters with this
+    /// queue.
     [[nodiscard]] static std::int64_t sum(const std::vector<Counter>& counters,
                                           const std::string& name, const std::string& queue);
 

@@ -10,8 +10,6 @@ namespace routemaster::simulation {
 
 std::string batch_name_of(std::int64_t number) { return "batch-" + std::to_string(number); }
 
-// --- What the store is asked and answers --------------------------------------------------------
-
 void JobBatchAccounts::asked(const Step& step) {
     if (const auto* creation = std::get_if<CreateJobBatch>(&step)) {
         created_.insert(creation->settings->name);
@@ -39,7 +37,7 @@ void JobBatchAccounts::replied(const Step& step, const Outcome& outcome) {
         if (account == nullptr || pushed != PushOutcome::pushed) return;
         account->total.add();
         batches_[pushed.id] = push->options.batch;
-        // The others are BURIED when one that they wait for is deleted.
+        // A job with dependencies is BURIED when one of its dependencies is deleted.
         if (push->after.empty()) account->pending.insert(pushed.id);
     } else if (const auto* deletion = std::get_if<DeleteJob>(&step)) {
         const auto batch = batches_.find(deletion->id);
@@ -53,7 +51,7 @@ void JobBatchAccounts::acquired(const Lease& lease) {
     if (lease.queue == callback_queue) {
         if (const auto callback = callback_in(lease.job)) ran(lease, *callback);
     } else if (lease.attempt >= batched_attempts_max) {
-        // It is BURIED when this attempt ends otherwise than well.
+        // The job is BURIED unless this attempt succeeds.
         forget(lease.id);
     }
 }
@@ -74,8 +72,6 @@ void JobBatchAccounts::forget(JobId id) {
     const auto batch = batches_.find(id);
     if (batch != batches_.end()) accounts_[batch->second].pending.erase(id);
 }
-
-// --- Callbacks ----------------------------------------------------------------------------------
 
 std::optional<JobBatchAccounts::Callback> JobBatchAccounts::callback_in(const std::string& job) {
     const auto decoded = decode_job(job);
@@ -98,7 +94,7 @@ void JobBatchAccounts::ran(const Lease& lease, const Callback& callback) {
     if (batch == accounts_.end()) return;
     const auto& account = batch->second;
     if (!account.may_be_closed) context_.fail("a batch has ended that nobody closed: " + what);
-    // What was pushed after its end may have joined jobs of it that were kicked.
+    // A job pushed after the end may belong to a batch whose BURIED jobs were kicked.
     const auto first = account.pending.begin();
     if (first != account.pending.end() && *first < lease.id) {
         context_.fail("a batch has ended, and job " + std::to_string(*first) +
@@ -119,8 +115,6 @@ std::string JobBatchAccounts::debt() const {
     return {};
 }
 
-// --- When things break --------------------------------------------------------------------------
-
 void JobBatchAccounts::doubt(const Step& step) {
     const auto may_be_done = [this](const Lease& lease) {
         auto* account = find(lease.options->batch);
@@ -140,13 +134,11 @@ void JobBatchAccounts::doubt(const Step& step) {
         forget(deletion->id);
         ++accounts_[batch->second].cancelled.most;
     } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
-        // Any of them may have begun once more.
+        // Any of the jobs may have begun an attempt.
         if (acquire->queue != batched_queue) return;
         for (auto& [id, account] : accounts_) account.pending.clear();
     }
 }
-
-// --- What must be so ----------------------------------------------------------------------------
 
 void JobBatchAccounts::compare(const std::vector<JobBatch>& listed,
                                const std::map<JobBatchId, ListedBatchJobs>& jobs) {

@@ -1,5 +1,5 @@
 /// @file
-/// The account of the batches of jobs of a world: which jobs are theirs, and when each must end.
+/// `JobBatchAccounts`: checks the batches of jobs of a world.
 
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace routemaster::simulation {
 
-/// The queue of jobs that belong to batches, and their name; how often each may be begun; and the
-/// queue of what the batches push at their end, as jobs of these names.
+/// The queue, name and maximum of attempts of jobs in batches; the queue of the callbacks that
+/// batches push at their end, and the names of these callbacks.
 inline constexpr const char* batched_queue = "batched";
 inline constexpr const char* batched_name = "batched";
 inline constexpr std::uint32_t batched_attempts_max = 3;
@@ -27,45 +27,45 @@ inline constexpr const char* callback_queue = "callbacks";
 inline constexpr const char* success_name = "success";
 inline constexpr const char* end_name = "end";
 
-/// The number of a batch, which its name and its callbacks have.
+/// The name of a batch. It contains the batch's number, as do the callbacks.
 [[nodiscard]] std::string batch_name_of(std::int64_t number);
 
-/// Jobs that the store lists as those of a batch.
+/// The jobs that the store lists for a batch.
 struct ListedBatchJobs {
-    std::uint64_t pending = 0;  ///< That wait or run.
+    std::uint64_t pending = 0;  ///< Jobs that wait or run.
     std::uint64_t buried = 0;
 };
 
-/// Follows what becomes of the jobs of each batch, and ends the world when a batch ends too early,
-/// not at all, or twice, or when its numbers are wrong. Each batch has a number of its own. Follows
-/// what the store answers, in the order of its answers. Not thread safe.
+/// Expects the jobs and the callbacks of each batch. Fails the world when a batch ends too early,
+/// twice or not at all, or when its numbers are wrong. Each batch has a unique number. Must be
+/// called in the order of the store's replies. Not thread safe.
 class JobBatchAccounts {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit JobBatchAccounts(SimulationContext& context) : context_{context} {}
 
-    /// A step is about to be performed.
+    /// Called before a step is performed.
     void asked(const Step& step);
-    /// It was answered, or refused.
+    /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome);
-    /// Power was lost before it was answered: it may have been done or not.
+    /// Called for a step without a reply at power loss: its effect is unknown.
     void doubt(const Step& step);
 
-    /// A job of any queue was leased anew.
+    /// Called when a job of any queue was leased for the first time by an attempt.
     void acquired(const Lease& lease);
-    /// It was done.
+    /// Called when a job is done.
     void done(const Lease& lease);
 
-    /// Ends the world unless these are the batches that there must be, with as many jobs as are
-    /// listed. Nothing may be under way.
+    /// Fails the world unless the batches and their numbers of jobs are as expected. No step may be
+    /// in flight.
     void compare(const std::vector<JobBatch>& listed,
                  const std::map<JobBatchId, ListedBatchJobs>& jobs);
 
-    /// Which callback was never run, when nothing is left to do; empty when all were.
+    /// Describes a callback that never ran; empty when all ran. To be called when all work is done.
     [[nodiscard]] std::string debt() const;
 
 private:
-    /// Something that may have happened more often than is known.
+    /// Bounds of a count: an effect without a reply may or may not count.
     struct Times {
         std::uint64_t least = 0;
         std::uint64_t most = 0;
@@ -85,26 +85,26 @@ private:
         Times total{};
         Times succeeded{};
         Times cancelled{};
-        std::set<JobId> pending{};  // That certainly wait or run.
+        std::set<JobId> pending{};  // Jobs that certainly wait or run.
     };
 
-    /// A batch by its number, and one of its callbacks.
+    /// The number of a batch, and a callback's name.
     using Callback = std::pair<std::string, std::int64_t>;
 
     void check(const JobBatch& batch, const Account& account, const ListedBatchJobs& jobs) const;
     void ran(const Lease& lease, const Callback& callback);
     /// The account of a batch; null when there is none.
     [[nodiscard]] Account* find(JobBatchId id);
-    /// It is not certain any more what becomes of a job.
+    /// Stops expecting a job: its end is uncertain from now on.
     void forget(JobId id);
     [[nodiscard]] static std::optional<Callback> callback_in(const std::string& job);
 
     SimulationContext& context_;
     std::map<JobBatchId, Account> accounts_;
-    std::set<std::string> created_;        // Names of batches that may have been.
-    std::map<JobId, JobBatchId> batches_;  // Of jobs.
-    std::map<Callback, JobId> callbacks_;  // That were leased.
-    std::map<Callback, JobId> due_;        // That the store says it has pushed.
+    std::set<std::string> created_;        // Names of batches that may exist.
+    std::map<JobId, JobBatchId> batches_;  // The batch of each job.
+    std::map<Callback, JobId> callbacks_;  // Callbacks that were leased.
+    std::map<Callback, JobId> due_;        // Callbacks that the store reports as pushed.
 };
 
 }  // namespace routemaster::simulation

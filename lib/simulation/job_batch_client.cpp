@@ -13,7 +13,7 @@
 namespace routemaster::simulation {
 namespace {
 
-/// What a batch pushes at its end. It is done whatever happens.
+/// A callback that a batch pushes at its end. It is retried without a limit until it is done.
 JobBatchCallback callback_named(const char* name, std::int64_t number) {
     return batch_callback(callback_queue, Job{name, {number}}, {.attempts_max = 0});
 }
@@ -64,7 +64,7 @@ void JobBatchClient::push() {
         encode_job({batched_name, {number}}),
         now + (context_.random.below(2) == 0 ? Duration{0} : context_.up_to(Duration{1'000})),
         {.attempts_max = batched_attempts_max, .batch = batch}};
-    // Those that were pushed last may still wait or run.
+    // The latest jobs are the most likely ones to wait or run still.
     if (!jobs_.empty() && context_.random.below(2) == 0) {
         for (auto left = 1 + context_.random.below(3); left > 0; --left) {
             const auto back = std::min<std::uint64_t>(context_.random.below(6), jobs_.size() - 1);
@@ -78,7 +78,7 @@ void JobBatchClient::push() {
     });
 }
 
-/// It is closed until that is certain.
+/// Repeats the request to close a batch until the request succeeds.
 void JobBatchClient::close() {
     if (open_.empty()) return;
     const auto batch = open_[context_.random.below(open_.size())];

@@ -1,5 +1,5 @@
 /// @file
-/// A client that creates batches of jobs.
+/// `JobBatchClient`: a client that creates batches of jobs.
 
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace routemaster::simulation {
 
-/// Creates batches by a real `JobBatches`, pushes jobs into them, of which some wait for others,
-/// and closes them. Deletes and kicks some of the jobs. Not thread safe.
+/// Creates and closes batches with a real `JobBatches`, and pushes jobs into them, some with
+/// dependencies. Deletes and kicks some of the jobs. Not thread safe.
 class JobBatchClient {
 public:
-    /// `last_batch` and `last_job` are the numbers of the last ones of any client. All must outlive
-    /// it.
+    /// `last_batch` and `last_job` are the last numbers of all clients. All arguments must outlive
+    /// this object.
     JobBatchClient(SimulationContext& context, Store& store, std::int64_t& last_batch,
                    std::int64_t& last_job);
 
-    /// Does one of these.
+    /// Draws and performs an action.
     void act();
 
-    /// Closes what is open and kicks what is BURIED, so that nothing is left to do in the end.
+    /// Closes open batches and kicks BURIED jobs, so that all work can be done.
     void finish();
 
 private:
@@ -41,7 +41,7 @@ private:
     Link link_;
     JobBatches batches_;
     std::vector<JobBatchId> open_;
-    std::vector<JobId> jobs_;  // That it has pushed.
+    std::vector<JobId> jobs_;  // Jobs pushed by this client.
 };
 
 }  // namespace routemaster::simulation

@@ -1,5 +1,5 @@
 /// @file
-/// The account of jobs that wait for others.
+/// `JobDependencies`: checks jobs that depend on other jobs.
 
 #pragma once
 
@@ -17,40 +17,40 @@
 
 namespace routemaster::simulation {
 
-/// Ends the world when a job is leased before one that it had to wait for is done. Follows what the
-/// store answers, in the order of its answers. Not thread safe.
+/// Fails the world when a job is leased before a dependency of the job is done. Must be called in
+/// the order of the store's replies. Not thread safe.
 class JobDependencies {
 public:
     using JobKey = std::pair<std::string, std::string>;  // Queue and job.
 
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit JobDependencies(SimulationContext& context) : context_{context} {}
 
-    /// A push was answered.
+    /// Called with the reply to a push.
     void pushed(const PushJob& step, const Pushed& pushed);
-    /// A job was leased anew. `certain` tells of another whether it is there, and nobody just ends
-    /// it.
+    /// Called when a job was leased. `certain` returns whether a job exists and no step in flight
+    /// ends it.
     void acquired(const Lease& lease, const std::function<bool(const JobKey&)>& certain);
-    /// A job is about to be deleted: then what waits for it is BURIED, and waits for none any more.
+    /// Called before a job is deleted. Its dependents become BURIED, and lose their dependencies.
     void deleting(JobId id);
 
-    /// The job of that id; nothing when it is not known, or another one was pushed since then that
-    /// equals it.
+    /// The job with this id; nothing when the id is unknown, or an equal job was pushed later.
     [[nodiscard]] std::optional<JobKey> key_of(JobId id) const;
 
-    /// Some of the jobs that were pushed last, to wait for; none before the first.
+    /// Draws dependencies from the latest jobs; empty before the first push.
     [[nodiscard]] std::vector<JobId> draw();
 
 private:
     void know(JobId id, const JobKey& key);
 
     SimulationContext& context_;
-    std::map<JobId, std::vector<JobId>> after_;     // What each job waits for.
-    std::set<std::pair<std::string, JobId>> done_;  // As a job was leased that waits for them.
-    std::set<JobId> deleted_;                       // That were, or may have been.
-    std::map<JobId, JobKey> keys_;                  // Of each that was pushed.
-    std::map<JobKey, JobId> ids_;                   // The last one of each.
-    JobId last_ = 0;                                // The greatest that is known.
+    std::map<JobId, std::vector<JobId>> after_;     // The dependencies of each job.
+    std::set<std::pair<std::string, JobId>> done_;  // Jobs that must be done: a dependent job was
+                                                    // leased.
+    std::set<JobId> deleted_;                       // Jobs that were, or may have been, deleted.
+    std::map<JobId, JobKey> keys_;                  // Each job that was pushed.
+    std::map<JobKey, JobId> ids_;                   // The last id of each job.
+    JobId last_ = 0;                                // The greatest known id.
 };
 
 }  // namespace routemaster::simulation

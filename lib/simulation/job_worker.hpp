@@ -1,5 +1,5 @@
 /// @file
-/// A worker process that does jobs.
+/// `JobWorker`: a worker process that does jobs.
 
 #pragma once
 
@@ -19,18 +19,18 @@
 
 namespace routemaster::simulation {
 
-/// The queue of the jobs of a world.
+/// The queue of jobs of a world.
 inline constexpr const char* job_queue = "work";
 
-/// The end of a job together with what follows from it.
+/// Makes the step for the end of a job and its follow-ups.
 using JobCompletion = std::function<CompleteJob(const Lease&)>;
 
-/// One process that does jobs: the real lease loop, and attempts that take their time. Each job is
-/// acked, with or without follow-ups, or nacked until the store says that it is settled. Not thread
-/// safe.
+/// Does jobs with a real `LeaseLoop`. Attempts take simulated time. Each job is completed with or
+/// without follow-ups, or is nacked, released or failed. Not thread safe.
 class JobWorker final : public Process, private Active, private detail::LeaseLoop::Owner {
 public:
-    /// `complete` draws follow-ups; `die` kills it. The others must outlive it.
+    /// `complete` draws follow-ups; `die` kills this process. All further arguments must outlive
+    /// this object.
     JobWorker(SimulationContext& context, Store& store, Subscribers& subscribers, std::string name,
               JobCompletion complete, std::function<void()> die);
 
@@ -46,10 +46,11 @@ private:
     void settled(Id id, Settlement settlement) override;
     void unfit(Id id, const Error& error) override;
 
-    /// Ends an attempt, whether its job is still leased or not.
+    /// Ends an attempt, whether or not the job is still leased.
     void end(Id id, const Lease& lease, const Attempt& attempt);
     void settle(Id id, bool done);
-    /// Lets something happen unless the process is dead by then; while it stalls it waits.
+    /// Calls `what` after `span`, unless the process is dead by then. While the process stalls, the
+    /// call waits.
     void later(Duration span, std::function<void()> what);
 
     SimulationContext& context_;

@@ -1,5 +1,6 @@
 /// @file
-/// What lies between a process and the store: it loses requests and replies, and delays them.
+/// `Link`: the connection between a process and the store, which loses and delays requests and
+/// replies.
 
 #pragma once
 
@@ -16,11 +17,11 @@
 
 namespace routemaster::simulation {
 
-/// The store as one process sees it. What is on its way when the process ends reaches nobody.
-/// Not thread safe.
+/// A store as seen by one process. Replies in flight are lost when the process ends. Not thread
+/// safe.
 class Link final : public Store {
 public:
-    /// Both must outlive it.
+    /// Both arguments must outlive this object.
     Link(SimulationContext& context, Store& store) : context_{context}, store_{store} {}
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {

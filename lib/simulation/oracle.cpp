@@ -14,7 +14,7 @@ using testing::Text;
 
 namespace {
 
-/// Guarantee 6, and not a millisecond more.
+/// The limit of guarantee 6 (docs/guarantees.md), without tolerance.
 constexpr Duration orphan_max{5'000};
 
 }  // namespace
@@ -35,8 +35,6 @@ JobKey Oracle::key_of(const Lease& lease) {
 
 Oracle::JobAccount& Oracle::account_of(const Lease& lease) { return jobs_[key_of(lease)]; }
 
-// --- What the store is asked --------------------------------------------------------------------
-
 std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool refusing) {
     const auto number = ++last_number_;
     auto& submission = submissions_[number];
@@ -54,7 +52,7 @@ std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool
     return number;
 }
 
-/// What is performed at once, whether or not it will be answered.
+/// Records the effects that a step has at once, with or without a reply.
 void Oracle::see(const Step& step, Submission& submission, bool refusing) {
     const auto now = submission.now;
     if (const auto* heartbeat = std::get_if<Heartbeat>(&step)) {
@@ -87,7 +85,7 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         auto& account = subscribers_[removal->token];
         account.current.clear();
         account.changed = last_number_;
-        account.in_order = false;  // What is under way already may arrive late.
+        account.in_order = false;  // Batches under way may still arrive, in any order.
         account.owed.clear();
     } else if (const auto* end = std::get_if<Unsubscribe>(&step)) {
         auto& account = subscribers_[end->token];
@@ -103,8 +101,6 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         account.attempts_max = subscribe->options.attempts_max.value_or(account.attempts_max);
     }
 }
-
-// --- What it answers ----------------------------------------------------------------------------
 
 void Oracle::replied(std::uint64_t number, std::span<const Outcome> outcomes) {
     auto submission = submissions_.extract(number).mapped();
@@ -143,8 +139,9 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
         step);
 }
 
-/// Leases that a worker does not know of, as their reply was lost, need not outlive the refusal to
-/// report them again. It knows those that it got, even where it asks which of them last.
+/// If a reply is lost, the worker does not know its leases. After an error of the request that
+/// would report them again, the store may drop these leases. The worker knows all leases up to
+/// `known` and `newest`.
 void Oracle::forget_unreported(const AcquireJobs& step) {
     const auto known = std::max(step.known, step.newest);
     for (auto& [key, job] : jobs_) {
@@ -281,7 +278,7 @@ void Oracle::forget_attempts(const Uid& worker) {
     }
 }
 
-/// Its attempts begin anew, and it is due.
+/// A kicked job is due, and its attempts start at 0.
 void Oracle::may_be_kicked(const KickJobs& step) {
     for (auto& [key, job] : jobs_) {
         if (key.first != step.queue) continue;
@@ -307,7 +304,7 @@ void Oracle::gone(const Lease& lease) {
     orphans_.erase(key_of(lease));
 }
 
-/// It waits for its time now, and not for anybody's death.
+/// The job now waits for its time, and not for the death of a worker.
 void Oracle::nacked(const Lease& lease, TimePoint run_at) {
     account_of(lease).not_before = run_at;
     orphans_.erase(key_of(lease));
@@ -344,12 +341,12 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const C
     }
 }
 
-/// What is to follow may be there from now on.
+/// From now on the follow-ups may exist.
 void Oracle::begin(const CompleteJob& step) {
     for (const auto& publication : step.publications) {
         const auto event = number_of(publication.message);
         refused_.erase(event);
-        // It got its number long before it is published.
+        // The number of the event was assigned long before the event is published.
         for (auto& [token, account] : subscribers_) account.late.insert(event);
     }
     for (const auto& key : follow_ups_.begin(step)) jobs_[key].existence = Existence::unknown;
@@ -385,7 +382,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const ReleaseJob& step, S
     forget_attempt(step.lease);
 }
 
-/// Those that belong to batches may fail so often, and the others as often as they do.
+/// Only jobs of batches have a maximum of attempts; other jobs may fail without a limit.
 void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Settlement outcome) {
     const bool last =
         step.lease.queue == batched_queue && step.lease.attempt >= batched_attempts_max;
@@ -404,7 +401,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
                      const ReleasedJobs& released) {
     context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(released.jobs));
-    // It may have acquired some when it was asked already.
+    // The worker may have acquired jobs between the request and this reply.
     forget_attempts(step.worker);
     end_leases({step.worker}, number);
 }
@@ -429,8 +426,6 @@ void Oracle::end_leases(const std::set<Uid>& workers, std::uint64_t before) {
     }
 }
 
-// --- When things break --------------------------------------------------------------------------
-
 void Oracle::crashed() {
     for (const auto& [number, submission] : std::exchange(submissions_, {})) {
         for (const auto& step : submission.steps) {
@@ -453,7 +448,7 @@ void Oracle::crashed() {
     scrubbed_at_.reset();
 }
 
-/// It may have been done or not.
+/// Records a step without a reply at power loss: its effect is unknown.
 void Oracle::doubt(const Step& step) {
     std::visit(
         [this](const auto& asked) {
@@ -507,15 +502,14 @@ void Oracle::reloaded() {
     }
 }
 
-// --- What happens outside -----------------------------------------------------------------------
-
 void Oracle::ran(const std::string& job) {
     for (auto& [key, account] : jobs_) {
         if (key.second == job) account.owed = false;
     }
 }
 
-/// A job may have to wait for others once two attempts in a row ended with their workers.
+/// After two attempts in a row ended with their workers, a job may have to wait for other jobs.
+/// Such a job is not checked.
 void Oracle::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != worker) continue;
@@ -548,8 +542,6 @@ void Oracle::check_orphans() {
 }
 
 void Oracle::excuse(const std::string& queue) { excused_until_[queue] = context_.moment(); }
-
-// --- What must be so ----------------------------------------------------------------------------
 
 Oracle::JobCount Oracle::jobs() const {
     JobCount count;

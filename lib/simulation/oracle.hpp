@@ -1,5 +1,5 @@
 /// @file
-/// The account of a world: what the store said, and what must therefore be so.
+/// `Oracle`: derives the expected behaviour of the store from its replies.
 
 #pragma once
 
@@ -30,87 +30,82 @@
 
 namespace routemaster::simulation {
 
-/// Follows what the store was asked to do and what it replied, in the order of the answers, and
-/// ends the world when an answer contradicts an earlier one, or what happened contradicts both. It
-/// knows nothing of the code of the store. What was performed and never answered, because power was
-/// lost, is in doubt: it may have happened or not. Not thread safe.
+/// Records the requests and the replies of the store, in the order of the replies. Fails the world
+/// when a reply contradicts an earlier reply, or an effect outside contradicts the replies. It
+/// shares no code with the store. A step without a reply at power loss is in doubt: its effect is
+/// unknown. Not thread safe.
 class Oracle {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit Oracle(SimulationContext& context);
 
-    // --- What the store is asked and answers ----------------------------------------------------
-
-    /// Steps are about to be performed. Returns their number. `refusing`: the disk fails.
+    /// Called before steps are performed. Returns the number of the submission. `refusing` means
+    /// that the disk fails.
     std::uint64_t submitted(std::span<const Step> steps, TimePoint now, bool refusing);
-    /// They were answered.
+    /// Called with the replies to a submission.
     void replied(std::uint64_t number, std::span<const Outcome> outcomes);
 
-    /// Power was lost: leases have ended, and what was not answered is in doubt.
+    /// Called at power loss: leases have ended, and steps without a reply are in doubt.
     void crashed();
-    /// The store read what is on disk. If the clock was set back, a job of which it was time
-    /// already has to wait once more.
+    /// Called when the store has read its journal. If the clock was set back, a job that was due
+    /// may have to wait again.
     void read_again();
-    /// A commit failed, and the store read again what is on disk: what was not answered is undone,
-    /// and silences count from now.
+    /// Called when a commit failed and the store has read its journal: steps without a reply are
+    /// undone, and the silence of workers counts from now.
     void reloaded();
 
-    // --- What happens outside -------------------------------------------------------------------
-
-    /// A batch reached its subscriber, which has taken it in.
+    /// Called when a subscriber has accepted a batch.
     void arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages);
-    /// Jobs that the next push may wait for.
+    /// Draws dependencies for the next push.
     [[nodiscard]] std::vector<JobId> draw_dependencies() { return dependencies_.draw(); }
 
-    /// A job was done.
+    /// Called when a worker did a job.
     void ran(const std::string& job);
-    /// A worker was killed: what it has leased must run again before long.
+    /// Called when a worker was killed: its leased jobs must run again soon.
     void killed(const Uid& worker);
-    /// A worker of jobs has ended in an orderly way, in which nothing came between: it has no lease
-    /// any more.
+    /// Fails the world when an orderly stopped worker still has a lease. Call it only if no fault
+    /// disturbed the stop.
     void must_have_no_lease(const Uid& worker) const;
 
-    /// Ends the world when a job has waited too long since its worker died, or since it was its
-    /// turn again.
+    /// Fails the world when a job waited too long after the death of its worker, or after its turn
+    /// in its group came again.
     void check_orphans();
-    /// Everybody of a kind of worker was away until now: orphans of their queue had to wait.
+    /// All workers of a queue were away until now: orphaned jobs of the queue had to wait.
     void excuse(const std::string& queue);
 
-    /// What it knows of jobs that kill whoever does them.
+    /// The checker of jobs that kill their workers.
     [[nodiscard]] const DoomedJobs& doomed() const noexcept { return doomed_; }
-    /// What it knows of timers.
+    /// The checker of timers.
     [[nodiscard]] TimerAccounts& timers() noexcept { return timers_; }
-    /// What it knows of recurring jobs.
+    /// The checker of recurring jobs.
     [[nodiscard]] RecurringAccounts& recurring() noexcept { return recurring_; }
-    /// What it knows of the rate limits of the queue of jobs.
+    /// The checker of the rate limits of `job_queue`.
     [[nodiscard]] RateAccounts& rates() noexcept { return rates_; }
-    /// What it knows of batches of jobs.
+    /// The checker of batches of jobs.
     [[nodiscard]] JobBatchAccounts& job_batches() noexcept { return job_batches_; }
 
-    // --- What must be so ------------------------------------------------------------------------
-
-    /// Jobs of the queue of jobs: those that must exist, and those that may.
+    /// Counts of `job_queue`: jobs that must exist, and jobs that may exist.
     struct JobCount {
         std::uint64_t certain = 0;
         std::uint64_t possible = 0;
     };
     [[nodiscard]] JobCount jobs() const;
 
-    /// What is owed and has not happened; empty when all accounts are settled. `dropped` are the
-    /// events that were dropped for want of space, by subscriber.
+    /// Describes an expected effect that has not happened; empty when there is none. `dropped` are
+    /// the numbers of events dropped because of limited space, by subscriber.
     [[nodiscard]] std::string debts(const std::map<std::string, std::int64_t>& dropped) const;
 
-    /// Whether a batch was DEAD at a time, or may have been.
+    /// Whether a batch was DEAD at some time, or may have been.
     [[nodiscard]] bool may_have_died(const Uid& batch) const;
 
-    /// Events that the store said it dropped; and whether there may be more.
+    /// The number of events that the store reported as dropped; and whether there may be more.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
     [[nodiscard]] bool drops_in_doubt() const noexcept { return drops_in_doubt_; }
 
 private:
     struct Holder {
         Lease lease;
-        std::uint64_t since = 0;  // The number of the submission that acquired it.
+        std::uint64_t since = 0;  // The number of the submission that acquired the lease.
     };
 
     enum class Existence { unknown, present, absent };
@@ -120,28 +115,30 @@ private:
         std::optional<Holder> holder{};
         TimePoint not_before = TimePoint::min();
         bool owed = false;
-        std::uint32_t attempts = 0;  // That the store must know of.
-        bool written = false;        // One of them has ended, so a crash forgets none.
-        std::uint32_t failed = 0;    // The last of them that failed.
-        Lease last{};                // The last lease, though it may be lost.
-        bool unreported = false;     // The store may still have that, and its worker does not know.
+        std::uint32_t attempts = 0;  // At least as many as the store knows.
+        bool written = false;        // An attempt was settled, so a crash forgets none.
+        std::uint32_t failed = 0;    // The last failed attempt.
+        Lease last{};                // The last lease; it may be lost.
+        bool unreported = false;     // The store may have a lease that the worker does not know.
     };
 
     struct Submission {
         std::vector<Step> steps;
-        TimePoint now;     // As the steps say: late when they are repeated.
-        TimePoint latest;  // The latest time of any step by then: what was due once stays so.
+        TimePoint now;     // The time in the steps; an old one when steps are repeated.
+        TimePoint latest;  // The latest time of all steps up to this one: a job that was due stays
+                           // due.
         TimePoint moment;
-        std::set<Uid> silent{};  // Workers that it takes for dead.
+        std::set<Uid> silent{};  // Workers that these steps declare dead.
     };
 
     struct SubscriberAccount {
-        std::set<std::string> topics{};  // It was ever subscribed to.
+        std::set<std::string> topics{};  // All topics to which the subscriber ever subscribed.
         std::set<std::string> current{};
-        std::uint64_t changed = 0;  // Submissions after this one find it subscribed to `current`.
+        std::uint64_t changed = 0;  // Later submissions find the subscription `current`.
         bool in_order = true;
         std::uint32_t attempts_max = 0;
-        std::set<std::uint64_t> late{};  // Their batch died, or may have: they may come any time.
+        std::set<std::uint64_t> late{};  // Events of batches that died, or may have died: any order
+                                         // is correct.
         std::set<std::uint64_t> delivered{};
         std::set<std::uint64_t> owed{};
     };
@@ -150,7 +147,7 @@ private:
     struct BatchAccount {
         std::string subscriber{};
         MessageList messages{};
-        std::uint32_t attempts = 0;  // Never fewer than the store knows of.
+        std::uint32_t attempts = 0;  // At least as many as the store knows.
         bool may_be_dead = false;
     };
 
@@ -189,16 +186,16 @@ private:
     void in_doubt(const CompleteJob& step);
     void never(const std::vector<FollowUpAccount>& follow_ups);
 
-    /// Whether a job is there, and nobody is asking for its end.
+    /// Whether a job exists and no step in flight ends it.
     [[nodiscard]] bool is_certain(const JobKey& key) const;
 
     [[nodiscard]] static std::string name_of(const Lease& lease);
-    /// Jobs of ticks may equal each other: their ids tell them apart.
+    /// Jobs of ticks may have equal bytes; their ids distinguish them.
     [[nodiscard]] static JobKey key_of(const Lease& lease);
     JobAccount& account_of(const Lease& lease);
-    /// A worker got a job, by the submission of that number.
+    /// Called when the submission `number` acquired a job.
     void began(const Lease& lease, std::uint64_t number, JobAccount& job);
-    /// The worker that has a lease says that it used it, or that it found it lost.
+    /// Called when a worker used a lease, or got the error that the lease is lost.
     void used(const Lease& lease, bool valid);
     void end_leases(const std::set<Uid>& workers, std::uint64_t before);
     void doubt(const Step& step);
@@ -209,11 +206,11 @@ private:
     void gone(const Lease& lease);
     void nacked(const Lease& lease, TimePoint run_at);
     void count_attempt(JobAccount& job, const Lease& lease);
-    /// The attempt of a lease does not count, or may not.
+    /// The attempt of a lease does not count, or may not count.
     void forget_attempt(const Lease& lease);
-    /// The same of all leases of a worker.
+    /// Calls `forget_attempt` for all leases of a worker.
     void forget_attempts(const Uid& worker);
-    /// Any job of a queue may have been BURIED, and kicked.
+    /// Any job of the queue may have been BURIED and then kicked.
     void may_be_kicked(const KickJobs& step);
 
     SimulationContext& context_;
@@ -222,9 +219,10 @@ private:
     std::uint64_t last_number_ = 0;
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;
-    std::map<Uid, TimePoint> seen_;  // When the store heard of each worker last.
+    std::map<Uid, TimePoint> seen_;  // The last sign of life of each worker.
     std::optional<TimePoint> scrubbed_at_;
-    std::map<Uid, TimePoint> spared_;  // Of these it was only assumed.
+    std::map<Uid, TimePoint> spared_;  // Workers that got a grace period after a gap without
+                                       // scrubs.
     TimePoint last_now_{};
     TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;
@@ -236,9 +234,9 @@ private:
     RateAccounts rates_;
     JobBatchAccounts job_batches_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
-    std::map<Uid, BatchAccount> batches_;                              // Whose delivery began.
-    std::map<JobKey, TimePoint> orphans_;             // By moment, as is what excuses them.
-    std::map<std::string, TimePoint> excused_until_;  // By queue.
+    std::map<Uid, BatchAccount> batches_;  // Batches whose delivery began.
+    std::map<JobKey, TimePoint> orphans_;  // Moments of death; also see `excused_until_`.
+    std::map<std::string, TimePoint> excused_until_;  // Moments, by queue.
     std::uint64_t dropped_ = 0;
     bool drops_in_doubt_ = false;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// A worker process that does jobs with a pool.
+/// `PoolProcess`: a worker process that does jobs with a pool.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace routemaster::simulation {
 
-/// The real pool, and handlers that take their time, fail, ask to wait, and die, some of them each
-/// time. While it stalls its jobs may be handed on: then it is a zombie that reports what it did.
-/// Not thread safe.
+/// Runs a real `WorkerPool`. Its handlers take time, fail, snooze, and kill the process; some jobs
+/// kill the process each time. While the process stalls, its leases may end; afterwards it reports
+/// the jobs of lost leases. Not thread safe.
 class PoolProcess final : public Process {
 public:
-    /// It serves the queue of jobs, that of jobs that kill it, and `further` ones. `die` kills it.
-    /// The others must outlive it.
+    /// The pool serves `job_queue`, `doomed_queue` and `further` queues. `die` kills this process.
+    /// The other arguments must outlive it.
     PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
                 std::string name, const std::vector<std::string>& further,
                 std::function<void()> die);
@@ -37,14 +37,16 @@ private:
     void begin_doomed(const JobResponder& responder);
     void end(const JobResponder& responder, const Attempt& attempt);
     void fail(const JobResponder& responder);
-    /// Lets something happen unless the process is dead by then; while it stalls it waits.
+    /// Calls `what` after `span`, unless the process is dead by then. While the process stalls, the
+    /// call waits.
     void later(Duration span, std::function<void()> what);
 
     SimulationContext& context_;
     Subscribers& subscribers_;
     std::function<void()> die_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    std::vector<JobResponder> doomed_;  // So that nobody reports them before it dies.
+    std::vector<JobResponder> doomed_;  // Kept so that no doomed job is settled before the process
+                                        // dies.
     Link link_;
     WorkerPool pool_;
 };

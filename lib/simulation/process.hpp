@@ -1,5 +1,5 @@
 /// @file
-/// A worker process of a world, which can be killed, stall, and end in an orderly way.
+/// `Process`: a simulated process with kills, stalls and orderly stops.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace routemaster::simulation {
 
-/// Does for an active object what a `Runner` does: polls it when it asked for it and when it was
-/// woken, a little late, and not at all while it stalls. To destroy it is to kill it.
-/// Not thread safe.
+/// Drives an `Active` as a `Runner` does: polls it at its requested time and after wake-ups, a
+/// little late, and not while the process stalls. The destructor simulates a kill. Not thread safe.
 class Process {
 public:
-    /// `worker` is who it is to the store, and works on `queue`. `context` must outlive it.
+    /// `worker` is the id of the process in the store, and `queue` its queue. `context` must
+    /// outlive this object.
     Process(SimulationContext& context, std::string name, std::string queue, const Uid& worker)
         : context_{context}, name_{std::move(name)}, queue_{std::move(queue)}, worker_{worker} {}
     virtual ~Process() = default;
@@ -36,16 +36,16 @@ public:
     [[nodiscard]] bool stalled() const { return context_.moment() < stalled_until_; }
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     [[nodiscard]] bool closed() const { return active_->closed(); }
-    /// The moment at which it was asked to.
+    /// The moment at which `close` was called.
     [[nodiscard]] TimePoint closing_since() const noexcept { return closing_since_; }
-    /// Whether it was to have ended long before, and nothing has kept it from that.
+    /// Whether the process is running long after its deadline although no fault delayed its stop.
     [[nodiscard]] bool overstays() const {
         constexpr Duration end_max{3'000};
         const auto kept_until = std::max(context_.disturbed_until, stalled_until_);
         return closing_ && context_.now() > close_at_ + end_max &&
                context_.moment() > kept_until + end_max;
     }
-    /// Whether it has so much under way that it takes no more.
+    /// Whether the process is full and takes no more work.
     [[nodiscard]] virtual bool busy() const { return false; }
 
     void stall(Duration span) {
@@ -68,14 +68,15 @@ public:
     }
 
 protected:
-    /// Begins to poll `active`, which must outlive the process, or end with it.
+    /// Starts to poll `active`, which must outlive the process or end with the process.
     void run(Active& active) {
         active_ = &active;
         active.wake_with([this] { wake(); });
         wake();
     }
 
-    /// Notes what it logs. What it gave out may outlive it, and the world.
+    /// A log into the trace of the world. The log may be used after the end of the process and of
+    /// the world.
     [[nodiscard]] Log log() const {
         return [&context = context_, alive = std::weak_ptr{alive_}, who = name_](
                    LogLevel level, std::string_view text) {
@@ -108,10 +109,10 @@ private:
     std::string queue_;
     Uid worker_;
     Active* active_ = nullptr;
-    TimePoint next_ = never;  // Both are moments.
+    TimePoint next_ = never;  // Moments, as is `stalled_until_`.
     TimePoint stalled_until_{};
     TimePoint closing_since_{};
-    TimePoint close_at_{};  // By the clock.
+    TimePoint close_at_{};  // A time of the clock.
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -39,7 +39,7 @@ void Processes::begin(JobCompletion complete) {
     add_some("delivery_worker");
     if (options_.jobs > 0) {
         for (auto left = 1 + context_.random.below(3); left > 0; --left) {
-            // The last one is, as nobody else takes all jobs.
+            // The last slot is a pool: only pools take all kinds of jobs.
             const bool pool = options_.pools && (left == 1 || context_.random.below(2) == 0);
             slots_.push_back({pool ? "pool" : "job_worker", {}});
         }
@@ -50,8 +50,6 @@ void Processes::begin(JobCompletion complete) {
     if (context_.fault_rates.drops) slots_.push_back({"eviction_process", {}});
     spawn_all();
 }
-
-// --- Their lives ------------------------------------------------------------------------------
 
 void Processes::spawn_all() {
     for (std::size_t i = 0; i < slots_.size(); ++i) spawn(i);
@@ -93,7 +91,7 @@ std::unique_ptr<Process> Processes::started(const std::string& kind, const std::
                                              [this] { ++drops_logged_; });
 }
 
-/// What pools serve beside the queue of jobs.
+/// The queues that pools serve besides `job_queue`.
 std::vector<std::string> Processes::further_queues() const {
     std::vector<std::string> further;
     if (options_.recurring > 0) further.emplace_back(tick_queue);
@@ -114,7 +112,7 @@ void Processes::kill(std::size_t slot) {
     context_.after(context_.up_to(absence_max), [this, slot] { spawn(slot); });
 }
 
-/// Any slot with a process in it.
+/// A random slot; nothing when the slot has no process.
 std::optional<std::size_t> Processes::any() {
     const auto slot = context_.random.below(slots_.size());
     return slots_[slot].process ? std::optional<std::size_t>{slot} : std::nullopt;
@@ -158,14 +156,12 @@ void Processes::replace_closed() {
     }
 }
 
-/// One that was stopped ends in time, and has given back what it had.
+/// Fails the world when a stopped process is late, or has kept a lease.
 void Processes::check_end(const Process& process) {
     if (process.overstays()) context_.fail(process.name() + " does not end");
     const bool calm = context_.disturbed_until < process.closing_since();
     if (calm && process.closed()) oracle_.must_have_no_lease(process.worker());
 }
-
-// --- What can be expected of them -------------------------------------------------------------
 
 void Processes::excuse_absences() {
     excuse_queues();
@@ -179,7 +175,7 @@ void Processes::excuse_queues() {
             return process && process->queue() == queue && !process->stalled() &&
                    !process->closing();
         });
-        // With rate limits a job that nobody has waits for a token as well.
+        // With rate limits, a job without a worker may also wait for a token.
         const bool limited = options_.rate_limits && std::string_view{queue} == job_queue;
         if (!somebody || limited) oracle_.excuse(queue);
     }

@@ -1,5 +1,5 @@
 /// @file
-/// The worker processes of a world.
+/// `Processes`: the worker processes of a world.
 
 #pragma once
 
@@ -20,42 +20,43 @@
 
 namespace routemaster::simulation {
 
-/// The longest time until another takes the place of what died.
+/// The longest time until a dead process is replaced.
 inline constexpr Duration absence_max{3'000};
 
-/// Workers of each kind that the options of the world ask for. One that dies or is stopped is
-/// replaced by another of its kind. Not thread safe.
+/// Runs workers of each kind that the options of the world ask for. A process that dies or is
+/// stopped is replaced by a new process of the same kind. Not thread safe.
 class Processes {
 public:
-    /// All must outlive it.
+    /// All arguments must outlive this object.
     Processes(SimulationContext& context, StoreProcess& store, Oracle& oracle,
               Subscribers& subscribers, const testing::WorldOptions& options);
 
-    /// Draws how many there are of each kind, and starts them. `complete` draws follow-ups of jobs.
+    /// Draws the number of processes of each kind, and starts them. `complete` draws follow-ups of
+    /// jobs.
     void begin(JobCompletion complete);
 
-    /// Starts those that are missing, if the store is up.
+    /// Starts the missing processes if the store is up.
     void spawn_all();
 
-    // Each does it to one that chance decides, if there is one.
+    // Each of these affects a random process, if the drawn slot has one.
     void kill_one();
     void stall_one();
     void close_one();
 
-    /// The machine of all of them loses power.
+    /// Kills all processes, as a power loss of their machine does.
     void crash();
 
-    /// Those that stall go on; those that are missing start.
+    /// Continues stalled processes, and starts missing ones.
     void heal();
 
-    /// Replaces those that were stopped and have ended. Each must do that in time.
+    /// Replaces the processes that have stopped. Fails the world when a process stops too late.
     void replace_closed();
 
-    /// Tells the oracle for what there is no worker, and since when there were free ones: nobody
-    /// can be expected to do in time what no free worker is there for.
+    /// Tells the oracle which queues have no worker, and since when each kind of work has had a
+    /// free process. The oracle expects no timely work without a free process.
     void excuse_absences();
 
-    /// Whether some drop of events was logged, or its process died and may have left one unlogged.
+    /// Whether a drop of events was logged, or an eviction process died before it could log a drop.
     [[nodiscard]] bool may_have_logged_drops() const noexcept {
         return drops_logged_ > 0 || eviction_process_died_;
     }
@@ -64,11 +65,12 @@ private:
     struct Slot {
         std::string kind;
         std::unique_ptr<Process> process;
-        std::uint64_t number = 0;  // Of the process.
-        TimePoint free_since{};    // Since when it has been there, and could take more.
+        std::uint64_t number = 0;  // The number of the process.
+        TimePoint free_since{};  // The moment since which the process exists and has room for more
+                                 // work.
     };
 
-    /// Whether its process does the jobs of the queue of jobs.
+    /// Whether the process does jobs of `job_queue`.
     [[nodiscard]] static bool does_jobs(const Slot& slot) {
         return slot.kind == "pool" || slot.kind == "job_worker";
     }
@@ -93,7 +95,8 @@ private:
     std::vector<Slot> slots_;
     std::uint64_t last_process_ = 0;
     std::uint64_t drops_logged_ = 0;
-    bool eviction_process_died_ = false;  // With a drop it might have logged.
+    bool eviction_process_died_ = false;  // An eviction process died, perhaps before it logged a
+                                          // drop.
 };
 
 }  // namespace routemaster::simulation

@@ -11,23 +11,24 @@
 namespace routemaster::simulation {
 namespace {
 
-/// How long a job waits at most that may begin, while a worker is there: that one asks twice a
-/// second, and up to a second after it was refused.
+/// The longest wait of a job that may begin while a worker is running. The worker polls twice a
+/// second, and up to a second after an error.
 constexpr Duration begin_lateness_max{3'000};
 
-/// Who says another time than it is, by more than that, is taken for somebody whose clock was set.
-/// The bucket is filled for that time: by this one if it says a later time, and by the next one,
-/// for the same time once more, if it says an earlier one.
+/// The store treats a step's time as a changed clock when the difference from the current time is
+/// larger than this, and fills the bucket for the difference. A step with a later time fills the
+/// bucket itself. After a step with an earlier time, the next step fills the bucket once more for
+/// the difference.
 constexpr Duration apart_max{1'000};
 
-/// When an empty bucket has a token.
+/// The time until an empty bucket has a token.
 Duration first_token(const std::optional<RateLimit>& limit) {
     if (!limit) return Duration{0};
     const auto jobs = std::int64_t{limit->jobs};
     return Duration{(limit->per.count() + jobs - 1) / jobs};
 }
 
-/// Whether it is done to a job of a queue.
+/// Whether a step may change jobs of a queue.
 bool is_about_job_of(const std::string& queue, const Step& step) {
     return std::visit(
         [&queue](const auto& any) {
@@ -47,8 +48,6 @@ bool is_about_job_of(const std::string& queue, const Step& step) {
 
 }  // namespace
 
-// --- What the store is asked and answers --------------------------------------------------------
-
 void RateAccounts::asked(const Step& step, const Submitted& when, bool refusing) {
     if (is_about_job_of(queue_, step)) stirred();
     const auto* push = std::get_if<PushJob>(&step);
@@ -57,7 +56,7 @@ void RateAccounts::asked(const Step& step, const Submitted& when, bool refusing)
     const bool acquires = acquire != nullptr && acquire->queue == queue_;
     const auto* limit = std::get_if<LimitQueue>(&step);
     const bool limits = limit != nullptr && limit->queue == queue_;
-    // A store whose disk works again may find that out by this very step.
+    // A store with a failing disk may notice a working disk when it performs a `LimitQueue`.
     if (refusing && !limits) return;
     limited_ = limited_ || limits;
     if (!limited_ || (!acquires && !limits)) return;
@@ -93,8 +92,6 @@ void RateAccounts::replied(const Step& step, const Outcome& outcome, const Submi
     }
 }
 
-// --- Counting -----------------------------------------------------------------------------------
-
 RateAccounts::Bucket RateAccounts::filled(const std::optional<RateLimit>& limit, Duration at) {
     return {limit ? std::int64_t{limit->tokens_max()} * limit->per.count() : 0, at};
 }
@@ -108,7 +105,7 @@ RateAccounts::Tokens RateAccounts::count() const {
 void RateAccounts::apply(Tokens& tokens, const Change& change) const {
     tokens.forgotten = tokens.forgotten || change.forgets;
     if (change.limits && *change.limits != tokens.limits) {
-        // It begins full, for those as well who asked before and come late.
+        // A new bucket is full, also for steps that were sent earlier and arrive late.
         const auto since = change.at - apart_max;
         tokens = {.limits = *change.limits,
                   .queue = filled(change.limits->queue, since),
@@ -142,7 +139,7 @@ void RateAccounts::fill(Bucket& bucket, const std::optional<RateLimit>& limit, D
 
 void RateAccounts::take(Bucket& bucket, const RateLimit& limit, std::int64_t jobs, Duration at,
                         const std::string& whose) const {
-    // A token that comes within a millisecond counts from when it was to come.
+    // A token that becomes complete within a millisecond counts from its exact time.
     const auto most = filled(limit, at).parts + std::int64_t{limit.jobs};
     const auto passed = std::max(at - bucket.at, Duration{0}).count();
     bucket = {std::min(most, bucket.parts + passed * std::int64_t{limit.jobs}),
@@ -150,8 +147,6 @@ void RateAccounts::take(Bucket& bucket, const RateLimit& limit, std::int64_t job
     bucket.parts -= jobs * limit.per.count();
     if (bucket.parts < 0) context_.fail("more jobs begin than there are tokens: " + whose);
 }
-
-// --- When things break --------------------------------------------------------------------------
 
 void RateAccounts::doubt(const Step& step, std::uint64_t number) {
     const auto* limit = std::get_if<LimitQueue>(&step);
@@ -164,8 +159,6 @@ void RateAccounts::read_again() {
     forgets_ = true;
     empties_ = true;
 }
-
-// --- What must be so ----------------------------------------------------------------------------
 
 void RateAccounts::compare(const RateLimits& limits) {
     tokens_ = count();

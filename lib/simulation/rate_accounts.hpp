@@ -1,5 +1,5 @@
 /// @file
-/// The account of the rate limits of a world: how many jobs may have begun.
+/// `RateAccounts`: checks the rate limits of a world.
 
 #pragma once
 
@@ -20,68 +20,71 @@
 
 namespace routemaster::simulation {
 
-/// Follows the tokens of one queue, and of its groups, and ends the world when more jobs begin than
-/// there can be tokens, or when a job waits for one that must have come. A bucket gets tokens for
-/// all the time that any clock has shown to pass, so it never has fewer here than in the store.
-/// Answers may come in another order than that in which steps were performed: each time all is
-/// counted again. Not thread safe.
+/// Counts the tokens of a queue and its groups. Fails the world when more jobs begin than tokens
+/// can exist, or when a job waits although a token must exist. A bucket here gets tokens for all
+/// the time that any clock has shown to pass: it never has fewer tokens than the bucket in the
+/// store. Replies may arrive in a different order than steps were performed, so each check recounts
+/// all changes. Not thread safe.
 class RateAccounts {
 public:
-    /// `context` must outlive it. `queue` is the one that it follows.
+    /// `context` must outlive this object. `queue` is the queue to check.
     RateAccounts(SimulationContext& context, std::string queue)
         : context_{context}, queue_{std::move(queue)} {}
 
-    /// A step is about to be performed. `refusing`: the disk fails.
+    /// Called before a step is performed. `refusing` means that the disk fails.
     void asked(const Step& step, const Submitted& when, bool refusing);
-    /// It was answered, after `acquired` for each job that began, or refused.
+    /// Called with the reply to a step, after `acquired` for each job in it.
     void replied(const Step& step, const Outcome& outcome, const Submitted& when);
-    /// A worker got a job of the queue, with the acquisition of that number, or hears of it again.
+    /// Called when the submission `number` acquired a job of the queue, or reported the job's lease
+    /// again.
     void acquired(const Lease& lease, std::uint64_t number);
-    /// Leases have ended otherwise than by a step about each of them.
+    /// Called when leases may have ended without a step about each lease.
     void stirred() { stirred_at_ = context_.moment(); }
 
-    /// Power was lost before a step was answered: it may have been done or not.
+    /// Called for a step without a reply at power loss: its effect is unknown.
     void doubt(const Step& step, std::uint64_t number);
-    /// Power was lost: all leases have ended.
+    /// Called at power loss: all leases have ended.
     void crashed() { fences_.clear(); }
-    /// The store read its journal, which does not tell how many tokens are left.
+    /// Called when the store has read its journal, which does not contain tokens.
     void read_again();
 
-    /// A worker of the queue has been there, and free, since that moment.
+    /// A worker of the queue has been running and free since `moment`.
     void worked_since(TimePoint moment) noexcept { worked_since_ = moment; }
 
-    /// Ends the world unless the queue is limited as it must be. Nothing may be under way.
+    /// Fails the world unless the limits of the queue are as expected. No step may be in flight.
     void compare(const RateLimits& limits);
-    /// Ends the world when a job waits for no reason. `since`: when the oldest READY one fell due.
+    /// Fails the world when a job waits for no reason. `since` is the due time of the oldest READY
+    /// job.
     void must_move(std::optional<TimePoint> since) const;
 
 private:
-    /// A bucket, exact to the part of a token: each token has as many as `RateLimit::per`.
+    /// A bucket. A token consists of as many parts as `RateLimit::per` has milliseconds, so refills
+    /// are exact.
     struct Bucket {
         std::int64_t parts = 0;
-        Duration at{0};  // Up to when it was filled.
+        Duration at{0};  // The time up to which the bucket was filled.
     };
 
-    /// What the store has, or more.
+    /// At least as many tokens as the store has.
     struct Tokens {
         RateLimits limits{};
         Bucket queue{};
-        Bucket unused{};  // Of a group of which nothing was heard yet.
+        Bucket unused{};  // The bucket of each group that is not in `groups`.
         std::map<std::string, Bucket> groups{};
-        bool forgotten = false;  // The next acquisition finds them empty.
+        bool forgotten = false;  // The next acquisition finds all buckets empty.
     };
 
-    /// What a submission has done to them.
+    /// The effects of a submission on the tokens.
     struct Change {
         Duration at{0};
-        Duration said_at{0};   // The same as the step says, which may be late.
+        Duration said_at{0};   // The time in the step, which may be late.
         bool forgets = false;  // The journal was read before.
         std::optional<RateLimits> limits{};
         bool acquires = false;
-        // What the bucket takes for a clock that was set: back when the step says an earlier time
-        // than it is, and forth when it is repeated after the clock was set back.
+        // The difference that the bucket treats as a changed clock: backwards when the time in the
+        // step is early, and forwards when an old step is repeated after the clock was set back.
         Duration set{0};
-        std::map<std::string, std::int64_t> begun{};  // Jobs, by their groups.
+        std::map<std::string, std::int64_t> begun{};  // Jobs that began, by group.
     };
 
     void apply(Tokens& tokens, const Change& change) const;
@@ -89,20 +92,20 @@ private:
     void take(Bucket& bucket, const RateLimit& limit, std::int64_t jobs, Duration at,
               const std::string& whose) const;
     [[nodiscard]] static Bucket filled(const std::optional<RateLimit>& limit, Duration at);
-    /// Counts all again, and returns what is left.
+    /// Recounts all changes, and returns the tokens left.
     [[nodiscard]] Tokens count() const;
 
     SimulationContext& context_;
     std::string queue_;
-    bool limited_ = false;                       // It ever was, or may have been.
+    bool limited_ = false;                       // The queue has, or may have had, a limit.
     Tokens tokens_{};                            // Before the changes.
     std::map<std::uint64_t, Change> changes_;    // By submission.
-    bool forgets_ = false;                       // The journal was read, and nothing asked since.
-    bool empties_ = false;                       // The same, and no job.
-    std::vector<RateLimits> doubts_;             // That may have been set.
-    std::set<std::uint64_t> fences_;             // Of leases that were counted.
-    std::map<std::string, std::string> groups_;  // Of jobs, by their bytes.
-    TimePoint stirred_at_{};                     // When anything happened to a job of the queue.
+    bool forgets_ = false;                       // The journal was read; no step since.
+    bool empties_ = false;                       // The journal was read; no acquisition since.
+    std::vector<RateLimits> doubts_;             // Limits that may have been set.
+    std::set<std::uint64_t> fences_;             // Of leases already counted.
+    std::map<std::string, std::string> groups_;  // The group of each job, by the job's bytes.
+    TimePoint stirred_at_{};  // The last moment at which a job of the queue may have changed.
     TimePoint worked_since_{};
 };
 

@@ -17,7 +17,7 @@ void RateClient::act() {
     submit(link_, LimitQueue{queue_, limits_}, context_.now(), [](const Result<Done>&) {});
 }
 
-/// Slow enough for jobs to wait, and fast enough for a queue to be done in the end.
+/// Draws a limit at which jobs must wait, but the queue still drains before the end of a world.
 RateLimit RateClient::drawn() {
     const auto jobs = static_cast<std::uint32_t>(1 + context_.random.below(4));
     return {.jobs = jobs,

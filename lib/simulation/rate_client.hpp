@@ -1,5 +1,5 @@
 /// @file
-/// A client that sets rate limits.
+/// `RateClient`: a client that sets rate limits.
 
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace routemaster::simulation {
 
-/// Gives a queue rate limits, and others, and takes them away. Not thread safe.
+/// Sets, changes and removes the rate limits of a queue. Not thread safe.
 class RateClient {
 public:
-    /// The first two must outlive it.
+    /// `context` and `store` must outlive this object.
     RateClient(SimulationContext& context, Store& store, std::string queue)
         : context_{context}, queue_{std::move(queue)}, link_{context, store} {}
 
-    /// Sets some limits: the same again, others, or none.
+    /// Sends limits: the current limits again, new ones, or none.
     void act();
 
 private:

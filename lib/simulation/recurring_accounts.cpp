@@ -9,11 +9,11 @@
 namespace routemaster::simulation {
 namespace {
 
-/// How late a tick runs at most while a scheduler is there: that one looks every second, and a
-/// second after it was refused.
+/// How late a tick runs at most while a scheduler is running. The scheduler polls every second, and
+/// a second after an error.
 constexpr Duration tick_lateness_max{3'000};
 
-/// How late a tick may be so that `CatchUp::skip` runs it.
+/// `CatchUp::skip` runs a tick that is less late than this.
 constexpr Duration skipped_after{60'000};
 
 bool is_whole_second(TimePoint at) { return to_milliseconds(at) % 1'000 == 0; }
@@ -36,8 +36,6 @@ bool is_about_tick_timers(const Step& step) {
     return take != nullptr && take->space == tick_space;
 }
 
-// --- What the store is asked and answers --------------------------------------------------------
-
 void RecurringAccounts::asked(const Step& step, const Submitted& when) {
     if (const auto* put = std::get_if<PutRecurringJob>(&step)) {
         const auto& wanted = *put->settings;
@@ -46,7 +44,7 @@ void RecurringAccounts::asked(const Step& step, const Submitted& when) {
                                    wanted.catch_up, wanted.overlap});
         auto& account = accounts_[put->name];
         account.schedules.insert(wanted.schedule);
-        // With another schedule it begins anew.
+        // A new schedule counts from now.
         const bool anew = !account.certain || account.schedules.size() > 1;
         if (anew) account.settled_most = std::max(account.settled_most, when.now);
     } else if (const auto* pause = std::get_if<PauseRecurringJob>(&step)) {
@@ -89,8 +87,6 @@ const RecurringAccounts::Settings& RecurringAccounts::settings_of(const std::str
     return found->second;
 }
 
-// --- Ticks --------------------------------------------------------------------------------------
-
 void RecurringAccounts::ran(const RunRecurringJob& step, const RecurringRun& run,
                             const Submitted& when) {
     using Ran = RecurringRun::Outcome;
@@ -129,8 +125,8 @@ void RecurringAccounts::check_tick(const RunRecurringJob& step, const Account& a
     if (tick <= account.settled) context_.fail("a tick runs that was settled: " + what);
     if (tick > when.latest) context_.fail("a tick runs before its time: " + what);
     if (schedule.last(tick) != tick) context_.fail("it is no tick: " + what);
-    // The next one is that after the look, so this is the last one before the look, or, where each
-    // runs, before that next one.
+    // `step.next` is the first tick after the scheduler's poll. Therefore this tick is the last
+    // tick before the poll; with `CatchUp::all` it is the last tick before `step.next`.
     if (schedule.last(step.next - Duration{1}) != tick) {
         context_.fail("a later tick is passed over: " + what);
     }
@@ -182,8 +178,6 @@ void RecurringAccounts::must_be_in_time(const std::string& what, TimePoint due, 
     context_.fail("a tick is " + std::to_string(late.count()) + " ms late: " + what);
 }
 
-// --- What the ticks have brought ----------------------------------------------------------------
-
 void RecurringAccounts::acquired(const Lease& lease) {
     const auto digits = metadata_of(lease, "tick");
     std::int64_t at = 0;
@@ -229,8 +223,6 @@ std::string RecurringAccounts::debt() const {
     return {};
 }
 
-// --- When things break --------------------------------------------------------------------------
-
 void RecurringAccounts::doubt(const Step& step) {
     if (const auto* pause = std::get_if<PauseRecurringJob>(&step)) {
         accounts_[pause->name].paused.reset();
@@ -241,12 +233,10 @@ void RecurringAccounts::doubt(const Step& step) {
         ++account.kept.most;
         if (run->post != nullptr) posted_.emplace(run->name, run->until);
     } else if (const auto* take = std::get_if<TakeTimers>(&step)) {
-        // Its reply is lost, and so are the timers.
+        // The lost reply contained the timers.
         if (take->space == tick_space) unfired_.clear();
     }
 }
-
-// --- What must be so ----------------------------------------------------------------------------
 
 void RecurringAccounts::compare(const std::vector<RecurringJob>& listed) {
     std::set<std::string> there;

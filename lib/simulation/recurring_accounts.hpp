@@ -1,5 +1,5 @@
 /// @file
-/// The account of the recurring jobs and timers of a world: which ticks must run, and which have.
+/// `RecurringAccounts`: checks the recurring jobs and timers of a world, and their ticks.
 
 #pragma once
 
@@ -21,54 +21,53 @@
 
 namespace routemaster::simulation {
 
-/// Where the ticks of a world push their jobs, and post their timers; and the name of the jobs.
+/// The queue of jobs and the namespace of timers that ticks use, and the name of these jobs.
 inline constexpr const char* tick_queue = "ticks";
 inline constexpr const char* tick_space = "ticks";
 inline constexpr const char* tick_name = "tick";
 
-/// Whether a step is about the timers of ticks.
+/// Whether a step concerns the timers of ticks.
 [[nodiscard]] bool is_about_tick_timers(const Step& step);
 
-/// Follows which ticks are run, by any number of schedulers, and ends the world when one runs
-/// twice, too early, late, or while its recurring job is paused; when one is dropped that the
-/// `CatchUp` of its recurring job does not drop; and when a job or timer of one is lost. What is
-/// triggered by hand is so at no whole second, as no tick is: so it is known of each job and timer
-/// whether a tick brought it. What changes a recurring job is answered in the order in which it was
-/// performed. None is removed. Not thread safe.
+/// Expects the ticks of recurring jobs, which any number of schedulers run. Fails the world when a
+/// tick runs twice, too early, late, or while its recurring job is paused; when a tick is skipped
+/// that the job's `CatchUp` does not skip; and when the job or timer of a tick is lost. Ticks fall
+/// on whole seconds, and clients never trigger a recurring job on a whole second, so the origin of
+/// each job and timer is known. Replies to changes of a recurring job arrive in the order of the
+/// changes. No recurring job is removed. Not thread safe.
 class RecurringAccounts {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit RecurringAccounts(SimulationContext& context) : context_{context} {}
 
-    /// A step is about to be performed.
+    /// Called before a step is performed.
     void asked(const Step& step, const Submitted& when);
-    /// It was answered, or refused.
+    /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome, const Submitted& when);
-    /// Power was lost before it was answered: it may have been done or not.
+    /// Called for a step without a reply at power loss: its effect is unknown.
     void doubt(const Step& step);
 
-    /// A job of `tick_queue` was leased anew.
+    /// Called when a job of `tick_queue` was leased.
     void acquired(const Lease& lease);
-    /// It was done.
+    /// Called when the job is done.
     void done(const Lease& lease);
-    /// It was done, or not.
+    /// Called when the job may be done.
     void may_be_done(const Lease& lease) { owed_.erase(lease.id); }
 
-    /// One of the schedulers has been there since that moment.
+    /// A scheduler has been running since `moment`.
     void scheduled_since(TimePoint moment) noexcept { scheduled_since_ = moment; }
 
-    /// Ends the world unless these are the recurring jobs that there must be. Nothing may be under
-    /// way.
+    /// Fails the world unless the recurring jobs are as expected. No step may be in flight.
     void compare(const std::vector<RecurringJob>& listed);
 
-    /// What was never done of what the ticks have brought; empty when nothing is left.
+    /// Describes a job or timer of a tick that was never done; empty when there is none.
     [[nodiscard]] std::string debt() const;
 
 private:
     /// A recurring job, and the instant of a tick.
     using Tick = std::pair<std::string, TimePoint>;
 
-    /// Something that may have happened more often than is known.
+    /// Bounds of a count: an effect without a reply may or may not count.
     struct Times {
         std::uint64_t least = 0;
         std::uint64_t most = 0;
@@ -77,7 +76,7 @@ private:
         }
     };
 
-    /// What was put.
+    /// The settings of one revision.
     struct Settings {
         JobSchedule schedule;
         CatchUp catch_up;
@@ -86,26 +85,26 @@ private:
 
     /// A recurring job.
     struct Account {
-        bool certain = false;                       // It is there.
-        std::optional<bool> paused{};               // Nothing: it is not known.
-        std::set<std::string> schedules{};          // It has one of these.
-        TimePoint settled = TimePoint::min();       // Its ticks are, up to then at least;
-        TimePoint settled_most = TimePoint::min();  // and at most up to then.
-        std::set<TimePoint> looks{};                // When it was found due, since its last run.
+        bool certain = false;                       // The recurring job exists.
+        std::optional<bool> paused{};               // Nothing when unknown.
+        std::set<std::string> schedules{};          // The possible schedules.
+        TimePoint settled = TimePoint::min();       // Ticks up to here are settled;
+        TimePoint settled_most = TimePoint::min();  // later ticks than this are not.
+        std::set<TimePoint> looks{};                // When polls found it due since its last run.
         Times runs{};
         Times kept{};
     };
 
     void ran(const RunRecurringJob& step, const RecurringRun& run, const Submitted& when);
-    /// The tick of a run that pushed or posted, or kept what was there.
+    /// Checks the tick of a run that pushed a job, posted a timer, or kept the earlier job.
     void check_tick(const RunRecurringJob& step, const Account& account, const Settings& settings,
                     const Submitted& when) const;
-    /// What a run passes over that ran nothing.
+    /// Checks the ticks that a run skipped without running any.
     void check_passed(const RunRecurringJob& step, const Account& account,
                       const Settings& settings) const;
     void pushed(const RunRecurringJob& step, const RecurringRun& run);
     void took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when);
-    /// The job of a tick is this one, and no other.
+    /// Checks that no second job exists for a tick.
     void must_be(const Tick& tick, JobId id);
     void must_be_in_time(const std::string& what, TimePoint due, TimePoint now,
                          TimePoint moment) const;
@@ -114,12 +113,12 @@ private:
     SimulationContext& context_;
     std::map<std::string, Account> accounts_;
     std::map<Uid, Settings> settings_;  // By revision.
-    std::map<Tick, JobId> jobs_;        // Which were pushed, as far as is known.
-    std::set<JobId> done_;              // Of these, and of those that were triggered.
-    std::set<JobId> owed_;              // That are to be done.
-    std::set<Tick> posted_;             // Whose timers were, or may have been.
-    std::set<Tick> fired_;              // Of these.
-    std::set<Tick> unfired_;            // Of those that certainly were posted.
+    std::map<Tick, JobId> jobs_;        // The known job of each tick.
+    std::set<JobId> done_;              // Jobs of ticks, and triggered jobs.
+    std::set<JobId> owed_;              // Jobs that must be done.
+    std::set<Tick> posted_;             // Ticks whose timers were, or may have been, posted.
+    std::set<Tick> fired_;              // Ticks whose timers fired.
+    std::set<Tick> unfired_;  // Ticks whose timers were certainly posted, and have not fired.
     TimePoint scheduled_since_{};
 };
 

@@ -12,7 +12,7 @@
 namespace routemaster::simulation {
 namespace {
 
-/// What differs between recurring jobs.
+/// The properties in which recurring jobs differ.
 struct RecurringKind {
     const char* schedule;
     CatchUp catch_up;
@@ -20,7 +20,8 @@ struct RecurringKind {
     bool timer;
 };
 
-/// Some are seldom due, so that a clock that is set forth leaves their ticks behind by a minute.
+/// A rare schedule falls behind by a minute when the clock is set forward: `CatchUp::skip` then
+/// skips a tick.
 constexpr std::array recurring_kinds{
     RecurringKind{"@every 2s", CatchUp::all, true, false},
     RecurringKind{"@every 3s", CatchUp::all, true, true},
@@ -30,7 +31,7 @@ constexpr std::array recurring_kinds{
     RecurringKind{"@every 4s", CatchUp::skip, false, true},
 };
 
-/// What some have for a while.
+/// A schedule that replaces another one for some time.
 constexpr const char* other_schedule = "@every 6s";
 
 std::string recurring_name(std::size_t which) { return "recurring-" + std::to_string(which); }
@@ -70,7 +71,7 @@ void RecurringClient::put(std::size_t which) {
     const auto name = recurring_name(which);
     auto settings = settings_of_kind(recurring_kinds[which % recurring_kinds.size()], name);
     if (context_.random.below(8) == 0) settings.schedule = other_schedule;
-    // Settings that say nothing of when it is due.
+    // Changes a setting without influence on the schedule.
     const auto other = static_cast<std::int32_t>(context_.random.below(2));
     if (settings.timer) {
         settings.timer->confirm_within = Duration{1'000 + other};
@@ -93,7 +94,7 @@ void RecurringClient::resume(const std::string& name) {
     recurring_.resume(name, [](const Result<bool>&) {});
 }
 
-/// Not when a tick might come, from which it is told apart by this.
+/// Triggers never happen on whole seconds, to distinguish them from ticks.
 void RecurringClient::trigger(const std::string& name) {
     if (to_milliseconds(context_.now()) % 1'000 == 0) return;
     context_.note("trigger " + name);

@@ -1,5 +1,5 @@
 /// @file
-/// A client that puts recurring jobs and timers, and changes its mind.
+/// `RecurringClient`: a client that puts and changes recurring jobs and timers.
 
 #pragma once
 
@@ -14,20 +14,20 @@
 
 namespace routemaster::simulation {
 
-/// Puts recurring jobs and timers by a real `RecurringJobs`, under names that others use, too;
-/// pauses, resumes and triggers them. Takes the timers that the ticks post. Not thread safe.
+/// Puts recurring jobs and timers with a real `RecurringJobs`. All clients use the same names. Also
+/// pauses, resumes and triggers them, and takes the timers that ticks post. Not thread safe.
 class RecurringClient {
 public:
-    /// `count` is how many recurring jobs there are. Both must outlive it.
+    /// `count` is the number of recurring jobs. Both references must outlive this object.
     RecurringClient(SimulationContext& context, Store& store, std::size_t count);
 
-    /// Does one of these.
+    /// Draws and performs an action.
     void act();
 
-    /// Takes timers that are due.
+    /// Takes due timers.
     void take_timers();
 
-    /// Pauses all, so that nothing is left to do in the end.
+    /// Pauses all recurring jobs, so that all work can be done.
     void pause_all();
 
 private:
@@ -40,7 +40,7 @@ private:
     std::size_t count_;
     Link link_;
     RecurringJobs recurring_;
-    std::set<std::string> paused_;  // By this one.
+    std::set<std::string> paused_;  // Paused by this client.
 };
 
 }  // namespace routemaster::simulation

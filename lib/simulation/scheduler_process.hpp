@@ -1,5 +1,5 @@
 /// @file
-/// A process that runs the ticks of recurring jobs.
+/// `SchedulerProcess`: a process that runs the ticks of recurring jobs.
 
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace routemaster::simulation {
 
-/// The real scheduler. Not thread safe.
+/// Runs a real `RecurringScheduler`. Not thread safe.
 class SchedulerProcess final : public Process {
 public:
-    /// Both must outlive it.
+    /// `context` and `store` must outlive this object.
     SchedulerProcess(SimulationContext& context, Store& store, std::string name)
         : Process{context, std::move(name), "", Uid{}},
           link_{context, store},

@@ -8,7 +8,7 @@
 namespace routemaster::simulation {
 namespace {
 
-/// What stands before the changes of a row: its number, how many bytes they take, their checksum.
+/// The head of a frame: the number of the row, the size of its changes in bytes, and a checksum.
 using Head = std::array<std::uint64_t, 3>;
 
 Head head_of(std::uint64_t row, std::string_view changes) {

@@ -1,5 +1,5 @@
 /// @file
-/// A journal on a disk that loses power, fills up and fails, as a world decides.
+/// `SimulatedJournal`: a journal on a simulated disk, which loses power, fills up and fails.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace routemaster::simulation {
 
-/// Keeps each row as bytes with their number, length and checksum, so that a row of which power
-/// loss left only a part is found out when it is read: then it is the end of the journal, and was
-/// never acknowledged. What `append` returned success for stays. Not thread safe.
+/// Keeps each row as bytes with number, length and checksum. `read` recognizes a row that power
+/// loss wrote only in part. Such a row ends the journal, and was never acknowledged. Rows for which
+/// `append` returned success are never lost. Not thread safe.
 class SimulatedJournal final : public embedded::Journal {
 public:
-    /// Forgets rows when there are so many to forget.
+    /// Forgets rows once at least `forgotten_min` rows are obsolete.
     SimulatedJournal(Random random, std::uint64_t forgotten_min)
         : random_{random}, forgotten_min_{forgotten_min} {}
 
@@ -34,17 +34,17 @@ public:
     [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
-    /// What power loss leaves of a row that was being written.
+    /// How much of a row remains when power is lost during its write.
     enum class Remains { nothing, part, all };
 
-    /// Power is lost while `changes` are being written.
+    /// Simulates a power loss while `changes` are being written.
     void lose_power(std::string_view changes, Remains remains);
 
-    /// The next append fails, for `reason`; all that follow do so too until `heal`, if `for_good`.
+    /// Makes the next append fail for `reason`; with `for_good`, all appends until `heal`.
     void fail(std::string reason, bool for_good);
-    /// Nothing can be read until `heal`.
+    /// Makes all reads fail until `heal`.
     void fail_reads() { unreadable_ = true; }
-    /// Whether reading has failed since this was asked last.
+    /// Whether a read has failed since the last call.
     [[nodiscard]] bool take_failed_reads();
     void heal();
 
@@ -61,7 +61,7 @@ private:
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
     std::uint64_t bytes_ = 0;
-    bool torn_ = false;  // The last frame is a part of one.
+    bool torn_ = false;  // The last frame is incomplete.
     std::optional<std::string> failure_;
     bool for_good_ = false;
     bool unreadable_ = false;

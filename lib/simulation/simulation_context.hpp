@@ -1,5 +1,5 @@
 /// @file
-/// What everybody in a world shares: its time, its chance, and the record of what happened.
+/// `SimulationContext`: the time, random numbers and trace of a world.
 
 #pragma once
 
@@ -19,7 +19,8 @@
 
 namespace routemaster::simulation {
 
-/// The time of a world, its events to come, and its trace. Not thread safe.
+/// The time of a world, its future events, and its trace. A world is one simulated deployment; its
+/// random decisions follow from a seed. Not thread safe.
 class SimulationContext {
 public:
     SimulationContext(std::uint64_t seed, const testing::WorldOptions& options);
@@ -27,64 +28,59 @@ public:
     SimulationContext(const SimulationContext&) = delete;
     SimulationContext& operator=(const SimulationContext&) = delete;
 
-    // --- Time -----------------------------------------------------------------------------------
-
-    /// The time of the machine's clock, which may be set.
+    /// The time of the machine's clock. Faults set this clock forward and back.
     [[nodiscard]] TimePoint now() const { return clock.now(); }
 
-    /// The time that it would have if nobody ever set it.
+    /// The time without changes of the clock.
     [[nodiscard]] TimePoint moment() const noexcept { return moment_; }
 
-    /// Lets something happen after a span, or now if that is negative. What happens at the same
-    /// moment does so in an order that chance decides.
+    /// Calls `what` after a span; a negative span means now. Calls at the same moment happen in a
+    /// random order.
     void after(Duration span, std::function<void()> what);
 
-    /// How much time any clock has shown to pass: that which did, and what the clock was set forth.
-    /// It never decreases.
+    /// The time that any clock has shown to pass: `moment`, plus all changes of the clock forward.
+    /// Never decreases.
     [[nodiscard]] Duration elapsed() const noexcept { return moment_ - begun_at_ + set_forth_; }
 
-    /// Sets the clock forth or back.
+    /// Sets the clock forward or back.
     void set_clock(Duration by);
 
-    /// Whether that was ever done.
+    /// Whether `set_clock` was ever called.
     [[nodiscard]] bool clock_was_set() const noexcept { return clock_was_set_; }
 
-    /// Lets the next thing happen. False when there is none.
+    /// Runs the next event. Returns false when there is none.
     bool step();
 
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
 
-    // --- Chance ---------------------------------------------------------------------------------
-
     [[nodiscard]] bool happens(double probability) {
         return probability > 0 && random.unit() < probability;
     }
-    /// A span from 0 to `longest`, both included.
+    /// A random span from 0 to `longest`, both included.
     [[nodiscard]] Duration up_to(Duration longest) {
         return Duration{static_cast<std::int64_t>(
             random.below(static_cast<std::uint64_t>(longest.count()) + 1))};
     }
 
-    // --- The record -----------------------------------------------------------------------------
-
-    /// Notes what happens.
+    /// Adds a line to the trace.
     void note(std::string text);
 
-    /// Ends the world: a promise was broken.
+    /// Ends the world by throwing `SimulationFailure`: a guarantee was violated. Comments here call
+    /// this "fails the world".
     [[noreturn]] void fail(const std::string& broken) const;
 
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
     [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
 
-    /// Something goes wrong for a while that others may have to wait for.
+    /// Records a fault. Checkers tolerate delays until its `span` has passed.
     void disturb(Duration span = Duration{0}) {
         disturbed_until = std::max(disturbed_until, moment() + span);
     }
 
     testing::ManualClock clock;
     Random random;
-    testing::FaultRates fault_rates;  ///< None in the beginning and in the end.
-    TimePoint disturbed_until;        ///< Until when something went wrong that slows down recovery.
+    testing::FaultRates fault_rates;  ///< All zero in the beginning and in the end.
+    TimePoint disturbed_until;        ///< The end of the last fault that delays recovery.
 
 private:
     struct Action {
@@ -98,9 +94,9 @@ private:
     TimePoint begun_at_;
     TimePoint moment_;
     bool clock_was_set_ = false;
-    Duration set_forth_{0};  // By which the clock was, in all.
+    Duration set_forth_{0};  // The sum of all changes of the clock forward.
     std::map<std::pair<TimePoint, std::pair<std::uint64_t, std::uint64_t>>, std::function<void()>>
-        events_;  // By moment, chance and number.
+        events_;  // By moment, random number and number.
     std::uint64_t numbers_ = 0;
     std::uint64_t steps_ = 0;
     std::uint64_t hash_;

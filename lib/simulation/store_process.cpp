@@ -5,10 +5,12 @@
 namespace routemaster::simulation {
 namespace {
 
-/// Small enough for journals to be compacted all the time, in one world more than in another.
+/// Draws a slack so small that journals are compacted often, in some worlds more often than in
+/// others.
 std::uint64_t small_slack(Random& random) { return std::uint64_t{256} << random.below(6); }
 
-/// So little memory, in half of all worlds, that most must be read from the journal again.
+/// In half of all worlds, draws so little memory that most data must be read from the journal
+/// again.
 std::uint64_t little_memory(Random& random) {
     return random.below(2) == 0 ? 0 : std::uint64_t{100} << random.below(7);
 }
@@ -26,8 +28,6 @@ StoreProcess::StoreProcess(SimulationContext& context, Oracle& oracle)
       journal_{Random{context.random.next()}, 1 + context.random.below(32)},
       slack_max_{small_slack(context.random)},
       memory_max_{little_memory(context.random)} {}
-
-// --- Lives --------------------------------------------------------------------------------------
 
 void StoreProcess::start() {
     ++life_;
@@ -79,8 +79,6 @@ void StoreProcess::later(Duration span, void (StoreProcess::*what)()) {
     });
 }
 
-// --- Submitting ---------------------------------------------------------------------------------
-
 void StoreProcess::submit(std::span<Step> steps, TimePoint now, Completion done) {
     if (!up()) {
         std::vector<Outcome> outcomes(
@@ -115,8 +113,6 @@ Outcome StoreProcess::ask_any(Step step, TimePoint now) {
     if (!got) context_.fail("what is on disk is not answered at once");
     return *std::move(got);
 }
-
-// --- Committing ---------------------------------------------------------------------------------
 
 Duration StoreProcess::sync_time() {
     if (!context_.happens(context_.fault_rates.slow_syncs)) return context_.up_to(sync_max);
@@ -170,7 +166,7 @@ void StoreProcess::end_commit() {
     send(replies);
 }
 
-/// Power may be lost between any two.
+/// Sends replies. A power loss may happen between any two replies.
 void StoreProcess::send(std::vector<embedded::PendingReply>& replies) {
     const bool crashes = context_.happens(context_.fault_rates.crashed_syncs);
     const auto last = crashes ? context_.random.below(replies.size() + 1) : replies.size();
@@ -186,8 +182,6 @@ void StoreProcess::settle() {
         end_commit();
     }
 }
-
-// --- When the disk fails ------------------------------------------------------------------------
 
 void StoreProcess::plan_probe() {
     later(Duration{1} + context_.up_to(probe_wait_max), &StoreProcess::probe);

@@ -1,5 +1,6 @@
 /// @file
-/// The process that owns the store: the real engine, driven by events instead of a thread.
+/// `StoreProcess`: the process that owns the store. Events of the world drive the real engine
+/// instead of a thread.
 
 #pragma once
 
@@ -23,40 +24,41 @@
 
 namespace routemaster::simulation {
 
-/// Takes submissions while it is up, and commits as `EmbeddedStore` does: one row at a time, of
-/// all that came while the one before was written. Not thread safe.
+/// Accepts submissions while it is up, and commits as `EmbeddedStore` does: one row at a time, with
+/// all changes that arrived while the previous row was written. Not thread safe.
 class StoreProcess final : public Store {
 public:
-    /// Both must outlive it.
+    /// Both arguments must outlive this object.
     StoreProcess(SimulationContext& context, Oracle& oracle);
 
-    /// Performs steps; `unavailable` while it is down.
+    /// Performs steps. Error: `unavailable` while the process is down.
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
-    /// Opens the journal. It must not be up.
+    /// Opens the journal. The process must be down.
     void start();
 
-    /// Power is lost. What waits for a reply is in doubt.
+    /// Simulates a power loss. Steps without a reply are in doubt.
     void crash();
 
-    /// The disk works again, from now on.
+    /// From now on the disk works again.
     void heal_disk();
 
-    /// Is called in place of `crash` when power is lost at a moment the process itself chose.
+    /// Sets the function that is called instead of `crash` when this process itself decides to lose
+    /// power.
     void crash_with(std::function<void()> crash) { crash_ = std::move(crash); }
 
     [[nodiscard]] bool up() const noexcept { return engine_ != nullptr; }
     [[nodiscard]] bool failing() const { return up() && engine_->failing(); }
-    /// Whether all that was done is on disk, so that everything is answered at once.
+    /// Whether all changes are on disk. An idle store replies immediately.
     [[nodiscard]] bool idle() const { return up() && !failing() && !row_ && !engine_->has_work(); }
-    /// Whether something was written since this was asked last.
+    /// Whether a row was written since the last call.
     [[nodiscard]] bool take_committed() { return std::exchange(committed_, false); }
 
-    /// Commits until it is idle, whatever chance would do.
+    /// Commits until the store is idle, without faults.
     void settle();
 
-    /// What a step that changes nothing comes to. It must be `idle`.
+    /// Performs a step that changes nothing, and returns its reply. The store must be `idle`.
     template <class S>
     typename S::Reply ask(S question, TimePoint now) {
         auto outcome = ask_any(std::move(question), now);
@@ -79,7 +81,7 @@ private:
     void probe();
     void disturb_disk();
     [[nodiscard]] Duration sync_time();
-    /// Lets something happen unless the process has ended by then.
+    /// Calls `what` after a span, unless the process has ended by then.
     void later(Duration span, void (StoreProcess::*what)());
 
     SimulationContext& context_;
@@ -90,11 +92,11 @@ private:
     detail::Watchers watchers_;
     std::function<void()> crash_;
     std::unique_ptr<embedded::Engine> engine_;
-    std::uint64_t life_ = 0;  // Counts starts and crashes, so that nothing reaches the next life.
+    std::uint64_t life_ = 0;  // Counts starts and crashes: an event of an earlier life is ignored.
     std::map<std::uint64_t, Waiting> waiting_;         // By number of the submission.
-    std::optional<embedded::JournalWriter::Row> row_;  // That is being written.
+    std::optional<embedded::JournalWriter::Row> row_;  // The row that is being written.
     bool planned_ = false;
-    bool unread_ = false;  // After a commit failed, nothing could be read either.
+    bool unread_ = false;  // A commit failed, and the journal could not be read afterwards.
     bool committed_ = false;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// When steps were submitted to the store of a world.
+/// `Submitted`: the times of a submission to the store of a world.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace routemaster::simulation {
 
-/// When steps were submitted to the store.
+/// The times of a submission.
 struct Submitted {
-    std::uint64_t number;  ///< Counts submissions.
-    TimePoint now;         ///< As the steps say.
+    std::uint64_t number;  ///< The number of the submission.
+    TimePoint now;         ///< The time in the steps.
     TimePoint moment;
-    TimePoint latest;  ///< The latest instant of any step by then: what was due once stays so.
+    TimePoint latest;  ///< The latest time of all steps so far: a job that was due stays due.
 };
 
 }  // namespace routemaster::simulation

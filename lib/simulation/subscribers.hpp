@@ -1,5 +1,6 @@
 /// @file
-/// Those outside who take batches and whose jobs are done: they fail, are slow and lose receipts.
+/// `Subscribers`: simulates the receivers of batches and the effects of jobs. They fail, are slow,
+/// and lose receipts.
 
 #pragma once
 
@@ -19,24 +20,23 @@
 
 namespace routemaster::simulation {
 
-/// The names of the jobs of a world, and of those that follow from them. A handler of the test gets
-/// the first alone.
+/// The names of jobs and of their follow-ups. The job handler of a test gets only `work_name` jobs.
 inline constexpr const char* work_name = "work";
 inline constexpr const char* follow_up_name = "follow_up";
 
-/// What becomes of one attempt.
+/// The drawn course of one attempt.
 struct Attempt {
-    bool refused = false;       ///< It fails before anything was done.
-    bool rejected = false;      ///< The same, for good.
-    bool receipt_lost = false;  ///< It was done, and is reported as a failure.
-    bool fatal = false;         ///< It was done, and then its worker dies.
-    Duration takes{0};          ///< Until it is done.
+    bool refused = false;       ///< Fails before any effect.
+    bool rejected = false;      ///< As `refused`, but permanently.
+    bool receipt_lost = false;  ///< Succeeds, but a failure is reported.
+    bool fatal = false;         ///< Succeeds, and then its worker dies.
+    Duration takes{0};          ///< The time until the effect.
 };
 
-/// The outside of a world. It survives whatever happens inside. Not thread safe.
+/// The receivers outside a world, which survive all crashes. Not thread safe.
 class Subscribers {
 public:
-    /// Both must outlive it.
+    /// Both arguments must outlive this object.
     Subscribers(SimulationContext& context, Oracle& oracle) : context_{context}, oracle_{oracle} {}
 
     void handle_batches(const std::string& token, BatchHandler handler) {
@@ -44,12 +44,12 @@ public:
     }
     void handle_jobs(testing::JobHandler handler) { job_handler_ = std::move(handler); }
 
-    /// Draws what becomes of an attempt.
+    /// Draws the course of an attempt.
     [[nodiscard]] Attempt attempt();
 
-    /// A batch reaches its subscriber. An error when its handler threw.
+    /// Gives a batch to its subscriber. Returns an error when the subscriber's handler threw.
     Result<void> take(const Delivery& delivery);
-    /// A job is done. An error when its handler threw.
+    /// Does a job. Returns an error when the handler threw.
     Result<void> run(const std::string& job);
 
 private:

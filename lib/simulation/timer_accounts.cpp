@@ -9,8 +9,8 @@
 namespace routemaster::simulation {
 namespace {
 
-/// How late a timer fires at most while a listener is free: that one asks every second, and a
-/// second after it was refused.
+/// How late a timer fires at most while a listener is free. The listener polls every second, and a
+/// second after an error.
 constexpr Duration lateness_max{3'000};
 
 std::int64_t number_in(std::string_view payload) {
@@ -24,8 +24,6 @@ std::string name_of(const std::string& id, std::int64_t number) {
 }
 
 }  // namespace
-
-// --- What the store is asked and answers --------------------------------------------------------
 
 void TimerAccounts::asked(const Step& step, const Submitted& when) {
     const auto* post = std::get_if<PostTimer>(&step);
@@ -75,7 +73,7 @@ void TimerAccounts::posted(const PostTimer& step, TimerPosted outcome, const Sub
     own->second.certain = true;
 }
 
-/// Who names a firing knows it from the store.
+/// A confirmation that names a firing must name the firing reported last.
 void TimerAccounts::confirmed(const ConfirmTimer& step, const Submitted& when) {
     const auto& all = timers_[step.id];
     const bool right =
@@ -133,8 +131,6 @@ bool TimerAccounts::may_be_dead(const Account& timer) {
 Duration TimerAccounts::within(const Account& timer, const TakeTimers& step) {
     return timer.confirm_within == Duration{0} ? step.confirm_within : timer.confirm_within;
 }
-
-// --- Firing -------------------------------------------------------------------------------------
 
 void TimerAccounts::took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when) {
     may_have_come_back(when);
@@ -207,8 +203,6 @@ void TimerAccounts::began(const Timer& timer) {
     if (!told) context_.fail("a firing is handled twice, or never was: " + timer.id);
 }
 
-// --- When things break --------------------------------------------------------------------------
-
 void TimerAccounts::doubt(const Step& step, const Submitted& when) {
     if (const auto* post = std::get_if<PostTimer>(&step)) {
         unsettle(post->id, when.number);
@@ -249,7 +243,8 @@ void TimerAccounts::unsettle(const std::string& id, std::uint64_t before) {
     }
 }
 
-/// Its reply is lost: so are timers without retries, and the others come back.
+/// The reply of a take was lost: timers without retries are lost with it, and all further timers
+/// come back.
 void TimerAccounts::may_have_taken(const TakeTimers& step, const Submitted& when) {
     may_have_come_back(when);
     if (step.limit == 0) return;
@@ -265,8 +260,6 @@ void TimerAccounts::may_have_taken(const TakeTimers& step, const Submitted& when
         }
     }
 }
-
-// --- What must be so ----------------------------------------------------------------------------
 
 void TimerAccounts::compare(const std::vector<TimerStatus>& listed) {
     std::set<std::int64_t> there;

@@ -1,5 +1,5 @@
 /// @file
-/// The account of the timers of a world: which there are, when each may fire, and how often.
+/// `TimerAccounts`: checks the timers of a world.
 
 #pragma once
 
@@ -23,46 +23,46 @@ namespace routemaster::simulation {
 /// The namespace of the timers of a world.
 inline constexpr const char* timer_space = "reminders";
 
-/// Follows which timers there are, and ends the world when one fires before its time, more often
-/// than it may, after its end, or late; and when one is lost. Each post has a number of its own as
-/// payload, so it is known of each firing what it is of. What changes a timer is answered in the
-/// order in which it was performed. Not thread safe.
+/// Knows the timers of a world. Fails the world when a timer fires too early, too often, late, or
+/// after its end; and when a timer is lost. Each post has a unique number as its payload, which
+/// identifies the timer of each firing. Replies to changes of a timer arrive in the order of the
+/// changes. Not thread safe.
 class TimerAccounts {
 public:
-    /// `context` must outlive it.
+    /// `context` must outlive this object.
     explicit TimerAccounts(SimulationContext& context) : context_{context} {}
 
-    /// A step is about to be performed.
+    /// Called before a step is performed.
     void asked(const Step& step, const Submitted& when);
-    /// It was answered, or refused.
+    /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome, const Submitted& when);
-    /// Power was lost before it was answered: it may have been done or not.
+    /// Called for a step without a reply at power loss: its effect is unknown.
     void doubt(const Step& step, const Submitted& when);
 
-    /// A listener begins to handle a timer.
+    /// Called when a listener begins to handle a timer.
     void began(const Timer& timer);
-    /// The process of the store has ended, and all that it handed out comes back once another one
-    /// is asked for timers.
+    /// Called when the process of the store has ended. All FIRED timers come back when the next
+    /// process gets its first `TakeTimers`.
     void crashed();
-    /// One of the listeners has been there, and free to take timers, since that moment.
+    /// A listener has been running and free since `moment`.
     void listened_since(TimePoint moment) noexcept { listened_since_ = moment; }
 
-    /// Ends the world unless these are the timers that there must be. Nothing may be under way.
+    /// Fails the world unless the timers are as expected. No step may be in flight.
     void compare(const std::vector<TimerStatus>& listed);
 
 private:
-    /// One that may be there.
+    /// A timer that may exist.
     struct Account {
-        std::uint64_t asked = 0;  // The number of the submission that posted it.
+        std::uint64_t asked = 0;  // The number of the submission that posted the timer.
         std::uint32_t retries_max = 0;
         Duration confirm_within{0};
-        std::set<TimePoint> dues{};  // It is due, or comes back, at one of these.
-        bool certain = false;        // It is there.
-        std::int64_t last = -1;      // How often it had been fired before the last known firing.
-        std::int64_t firing = 0;     // `FiredTimer::firing` of that one.
-        std::int64_t doubts = 0;     // Firings since then that may have happened.
-        bool may_restart = false;    // It may have been DEAD and reposted since then.
-        bool holder_gone = false;    // It may be FIRED since before a crash.
+        std::set<TimePoint> dues{};  // The instants at which the timer may be due, or come back.
+        bool certain = false;        // The timer exists.
+        std::int64_t last = -1;      // The number of retries before the last known firing.
+        std::int64_t firing = 0;     // `FiredTimer::firing` of the last known firing.
+        std::int64_t doubts = 0;     // Possible further firings since then.
+        bool may_restart = false;    // The timer may have been DEAD and reposted since then.
+        bool holder_gone = false;    // The timer may be FIRED since before a crash.
     };
 
     void posted(const PostTimer& step, TimerPosted outcome, const Submitted& when);
@@ -72,24 +72,24 @@ private:
     void took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when);
     void fired(const TakeTimers& step, const FiredTimer& firing, const Submitted& when);
     void may_have_taken(const TakeTimers& step, const Submitted& when);
-    /// What was FIRED before a crash is back by that question, or was before.
+    /// Timers FIRED before a crash may be due since this step.
     void may_have_come_back(const Submitted& when);
     void must_be_in_time(const std::string& what, TimePoint due_at, const Submitted& when) const;
 
-    /// The timer of that id is gone, as the store says. `how`: for the message.
+    /// The store replied that it ended the timer with this id. `how` is a word for the message.
     void ended(const std::string& id, const char* how, const Submitted& when);
-    /// Forgets those of an id that were posted before. Returns how many those are.
+    /// Forgets the timers of an id that were posted before a submission. Returns their number.
     std::size_t forget(const std::string& id, std::uint64_t before);
-    /// Those of an id that were posted before may be gone.
+    /// Timers of an id that were posted before a submission may be gone.
     void unsettle(const std::string& id, std::uint64_t before);
     [[nodiscard]] static bool may_be_dead(const Account& timer);
     [[nodiscard]] static Duration within(const Account& timer, const TakeTimers& step);
 
     SimulationContext& context_;
-    /// By id and number. Of an id at most one is there, and those that are certainly gone are not
-    /// kept.
+    /// By id and number. At most one timer of an id exists. Timers that are certainly gone are
+    /// removed.
     std::map<std::string, std::map<std::int64_t, Account>> timers_;
-    /// Firings that the store told of and nobody has handled: number, retries and firing.
+    /// Firings that the store has reported and no listener has handled: number, retries and firing.
     std::set<std::tuple<std::int64_t, std::uint32_t, std::int64_t>> told_;
     TimePoint listened_since_{};
 };

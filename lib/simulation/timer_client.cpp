@@ -31,7 +31,8 @@ void TimerClient::act() {
 
 void TimerClient::post(const std::string& id) {
     TimerOptions options{.id = id};
-    // Half have no retries. Of the others some may die, and some wait long to be confirmed.
+    // Half of the timers have no retries. Of the other timers, some can become DEAD, and some wait
+    // long for their confirmation.
     if (context_.random.below(2) == 0) {
         options.retries_max = static_cast<std::uint32_t>(1 + context_.random.below(3));
         if (context_.random.below(4) == 0) options.retries_max = timer_retries_max;
@@ -45,7 +46,7 @@ void TimerClient::post(const std::string& id) {
     delayer_.post(Value{number}, drawn_delay(), options, [](const Result<PostedTimer>&) {});
 }
 
-/// Most are short, and some take 20 s.
+/// Draws mostly short delays, and some of up to 20 s.
 Duration TimerClient::drawn_delay() {
     return context_.up_to(Duration{std::int64_t{10} << context_.random.below(12)});
 }

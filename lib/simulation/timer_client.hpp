@@ -1,5 +1,5 @@
 /// @file
-/// A client that posts timers, and changes its mind.
+/// `TimerClient`: a client that posts and changes timers.
 
 #pragma once
 
@@ -13,14 +13,15 @@
 
 namespace routemaster::simulation {
 
-/// Posts timers by a real `Delayer`, under ids that others use, too; postpones, cancels and
-/// confirms them. Not thread safe.
+/// Posts, postpones, cancels and confirms timers with a real `Delayer`. All clients use the same
+/// ids. Not thread safe.
 class TimerClient {
 public:
-    /// `last` is the number of the last timer that any of them posted. All must outlive it.
+    /// `last` is the number of the last timer that any client posted. All references must outlive
+    /// this object.
     TimerClient(SimulationContext& context, Store& store, std::size_t ids, std::int64_t& last);
 
-    /// Does one of these.
+    /// Draws and performs an action.
     void act();
 
 private:

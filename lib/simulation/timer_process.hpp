@@ -1,5 +1,5 @@
 /// @file
-/// A process that listens for timers.
+/// `TimerProcess`: a process that listens for timers.
 
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace routemaster::simulation {
 
-/// The real listener, and handlers that take their time, fail, and die. While it stalls, what it
-/// has taken waits, for longer than it may take to confirm it. Not thread safe.
+/// Runs a real listener. Its handlers take time, fail, and kill the process. While the process
+/// stalls, its timers stay unconfirmed for longer than their time limits. Not thread safe.
 class TimerProcess final : public Process {
 public:
-    /// `die` kills it. The others must outlive it.
+    /// `die` kills this process. The other arguments must outlive it.
     TimerProcess(SimulationContext& context, Store& store, TimerAccounts& accounts,
                  Subscribers& subscribers, std::string name, std::function<void()> die);
 
@@ -29,7 +29,8 @@ public:
 private:
     void begin(const TimerResponder& responder);
     void end(const TimerResponder& responder, const Attempt& attempt);
-    /// Lets something happen unless the process is dead by then; while it stalls it waits.
+    /// Calls `what` after `span`, unless the process is dead by then. While the process stalls, the
+    /// call waits.
     void later(Duration span, std::function<void()> what);
 
     SimulationContext& context_;

@@ -25,18 +25,18 @@ namespace {
 
 using namespace simulation;
 
-constexpr const char* fickle = "fickle";  // The subscriber that comes and goes.
+constexpr const char* fickle = "fickle";  // Subscribes and leaves repeatedly.
 
 constexpr Duration drain_max{300'000};
-/// When replies and attempts have ended that were under way when all healed. The worker of an
-/// attempt may still die with it, whether its lease is lost or not.
+/// By this time all replies and attempts have ended that were under way when the faults ended. An
+/// attempt may still kill its worker, with or without a lease.
 constexpr Duration late_max{9'500};
 constexpr Duration clock_set_max{15'000};
-/// So far that ticks are skipped.
+/// Far enough to make `CatchUp::skip` skip ticks.
 constexpr Duration clock_leap_max{120'000};
-/// How long after all has healed ticks still come: any that was missed must have been run by then.
+/// How long ticks continue after the faults have ended. Missed ticks must run in this time.
 constexpr Duration ticks_after_healing{6'000};
-/// Of each action: whether gauges are counted again, when nothing is under way.
+/// The probability of a recount per action. A recount needs an idle store.
 constexpr double recount_chance = 0.01;
 
 }  // namespace
@@ -67,8 +67,6 @@ struct World::Impl {
         invariant_checker.know(fickle);
     }
 
-    // --- The beginning --------------------------------------------------------------------------
-
     struct Limits {
         std::uint32_t concurrency = 1;
         std::uint32_t attempts_max = 0;
@@ -94,8 +92,6 @@ struct World::Impl {
                  .attempts_max = limits.attempts_max,
                  .dead_max = limits.dead_max}};
     }
-
-    // --- Faults ---------------------------------------------------------------------------------
 
     void crash() {
         if (!store.up()) return;
@@ -155,14 +151,15 @@ struct World::Impl {
         if (!steps.empty()) store.submit(steps, context.now(), [](std::span<Outcome>) {});
     }
 
-    /// Adds the step for it, if there are some.
+    /// Appends a step that reposts all DEAD timers. Returns false when there are none.
     bool repost_dead_timers(std::vector<Step>& steps) {
         if (options.timers == 0 || invariant_checker.dead_timers() == 0) return false;
         steps.emplace_back(RepostDeadTimers{timer_space, std::nullopt, context.now()});
         return true;
     }
 
-    /// Whether there were DEAD batches or timers, which are all under way again.
+    /// Redelivers all DEAD batches, and reposts all DEAD timers. Returns false when there were
+    /// none.
     bool redeliver_all() {
         std::vector<Step> steps;
         for (const auto& token : invariant_checker.known()) {
@@ -183,7 +180,7 @@ struct World::Impl {
                 case 1: return Unsubscribe{fickle, topic};
                 default: {
                     auto change = subscription(fickle, {topic}, {.attempts_max = 2});
-                    // Always the same, so that no batch is more than full.
+                    // Constant, so that no earlier batch exceeds the maximum.
                     change.options.max_events = 5;
                     return change;
                 }
@@ -192,8 +189,6 @@ struct World::Impl {
         context.note("the fickle subscriber changes its mind");
         store.submit({&step, 1}, context.now(), [](std::span<Outcome>) {});
     }
-
-    // --- Life -----------------------------------------------------------------------------------
 
     void step() {
         context.step();
@@ -228,7 +223,7 @@ struct World::Impl {
         if (options.recurring > 0) end_ticks();
     }
 
-    /// By then a scheduler must have run all that came, or was missed. No fault comes between.
+    /// Ends the ticks after the faults. By then a scheduler must have run all due and missed ticks.
     void end_ticks() {
         context.after(ticks_after_healing, [this] {
             store.settle();
