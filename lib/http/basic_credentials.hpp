@@ -8,7 +8,7 @@
 
 namespace routemaster::detail {
 
-/// The value of an `Authorization` header for this user and password: `Basic …`.
+/// The value of an `Authorization` header for `user` and `password`: `Basic …`.
 [[nodiscard]] std::string basic_credentials(std::string_view user, std::string_view password);
 
 }  // namespace routemaster::detail

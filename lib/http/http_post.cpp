@@ -20,7 +20,7 @@ namespace routemaster::detail {
 
 namespace {
 
-constexpr std::size_t part_weight = 512;  // Of a part of a body: the work of as many bytes.
+constexpr std::size_t part_weight = 512;  // Weight of a part of a body, in bytes of equal work.
 constexpr const char* too_much = "the receiver sent too many bytes or parts with its answer";
 
 void require(CURLcode code) {
@@ -34,8 +34,8 @@ void set(CURL* handle, CURLoption option, Value value) {
     require(curl_easy_setopt(handle, option, value));
 }
 
-/// Whether a header line names a coding that libcurl undoes: nested ones turn a kilobyte into hours
-/// of work. The request offers none.
+/// Whether a header line names a transfer coding that libcurl would decode. With nested codings, 1
+/// KB of data takes hours to decode. The request accepts no coding.
 bool is_compressed(std::string_view line) {
     constexpr std::string_view name = "transfer-encoding:";
     std::string text;
@@ -59,7 +59,7 @@ HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine, Tu
 void HttpPost::set_up_headers() {
     lines_[user_agent] = "User-Agent: " + options_.user_agent;
     lines_[content_type] = "Content-Type: application/json";
-    lines_[expect] = "Expect:";  // Without a value libcurl sends the body without asking first.
+    lines_[expect] = "Expect:";  // Empty: libcurl sends the body without a 100-continue.
     for (std::size_t i = 0; i < line_count; ++i) {
         headers_[i].data = lines_[i].data();
         headers_[i].next = i + 1 < line_count ? &headers_[i + 1] : nullptr;
@@ -68,7 +68,7 @@ void HttpPost::set_up_headers() {
 
 void HttpPost::set_up() {
     CURL* const handle = handle_.get();
-    // Few uploads have more than a handful of events, so the smallest size suffices.
+    // The smallest size suffices: most uploads have few events.
     constexpr long send_buffer = 16'384;
     set(handle, CURLOPT_PRIVATE, this);
     set(handle, CURLOPT_POST, 1L);
@@ -83,17 +83,17 @@ void HttpPost::set_up() {
     set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
     set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
     set(handle, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer);
-    // Set even if empty: otherwise libcurl obeys variables of the environment.
+    // Set even if empty, because otherwise libcurl uses proxies from environment variables.
     set(handle, CURLOPT_PROXY, options_.proxy.c_str());
     set(handle, CURLOPT_NOPROXY, "");
-    // Names are resolved before. If libcurl ever resolves one itself, the end of the delivery must
-    // not wait for the lookup, and delay all others.
+    // Names are resolved before. If libcurl still resolves a name itself, the end of the delivery
+    // must not wait for the lookup, which would delay all deliveries.
     set(handle, CURLOPT_QUICK_EXIT, 1L);
 }
 
 void HttpPost::set_up_answer() {
     CURL* const handle = handle_.get();
-    constexpr long receive_buffer = 4'096;  // Answers are short.
+    constexpr long receive_buffer = 4'096;  // Responses are short.
     set(handle, CURLOPT_BUFFERSIZE, receive_buffer);
     set(handle, CURLOPT_HEADERFUNCTION, &HttpPost::read_header);
     set(handle, CURLOPT_HEADERDATA, this);
@@ -104,7 +104,8 @@ void HttpPost::set_up_answer() {
     set(handle, CURLOPT_XFERINFODATA, this);
 }
 
-/// Without meters only HTTP/1.1 is safe: in HTTP/2, libcurl reads frames until one has data.
+/// HTTP/2 needs meters: in HTTP/2, libcurl reads frames until a frame has data, possibly without
+/// end.
 void HttpPost::set_up_tls(TurnBudget& budget) {
     CURL* const handle = handle_.get();
     static const bool metered = TlsMeter::is_available();
@@ -113,10 +114,11 @@ void HttpPost::set_up_tls(TurnBudget& budget) {
     if (metered) require(TlsMeter::meter(handle, budget));
 }
 
-/// Deliveries that begin together and get no answer, as after a start, would also end together, and
-/// so would their successors: healthy ones would wait for all that work. So the id of the batch
-/// takes up to 7 % off the limit. Another 3 % at most lets some end together, since each time that
-/// one ends may hold up a healthy one.
+/// The deadline of a delivery, before `limit` has passed. Deliveries that begin together, as after
+/// a start, and get no response would end together, and so would their successors. Healthy
+/// deliveries would wait for all that work. Therefore the deadline is earlier by up to 7 % of the
+/// limit, depending on the id of the batch. Each end may delay a healthy delivery. Therefore the
+/// deadline is then rounded down, by up to 3 % of the limit, so that some deliveries end together.
 HttpPost::Clock::time_point HttpPost::end_of(Duration limit, Clock::time_point now) const {
     const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 70);
     const auto slack = std::bit_floor(
@@ -150,8 +152,9 @@ void HttpPost::begin(PostRequest request) {
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
     answer_deadline_ = end_of(options_.total_timeout, now);
     deadline_ = std::min(end_of(options_.connect_timeout, now), answer_deadline_);
-    // libcurl divides this among the addresses of the host. It is longer than the deadline, which
-    // must come first even when this thread is late: libcurl ends all that are overdue at once.
+    // libcurl divides this time among the addresses of the host. The time is longer than the
+    // deadline, so that the deadline comes first even if this thread is late: libcurl would end all
+    // overdue transfers at once.
     const auto to_connect = std::chrono::ceil<Duration>((deadline_ - now) * 9 / 8);
     curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(to_connect.count()));
     resolve_.data = request_.resolve.data();
@@ -211,8 +214,8 @@ bool HttpPost::is_connecting() const {
     return connected_after == 0;
 }
 
-/// The end of a pause is what libcurl works on at once. It refuses both for a transfer that has
-/// ended, which is fine.
+/// libcurl processes a transfer at once when its pause ends. libcurl refuses both calls for an
+/// ended transfer, which is harmless.
 void HttpPost::nudge() const {
     curl_easy_pause(handle(), CURLPAUSE_RECV);
     curl_easy_pause(handle(), CURLPAUSE_CONT);
@@ -234,7 +237,7 @@ Error HttpPost::failure(CURLcode code) const {
     switch (code) {
         case CURLE_OPERATION_TIMEDOUT: return {Errc::timed_out, problem(code)};
         case CURLE_URL_MALFORMAT: return {Errc::invalid, "callback: " + problem(code)};
-        // Also libcurl's code for a line beyond its own bound of some 100 kB.
+        // libcurl also returns this code for a header line longer than its limit of about 100 kB.
         case CURLE_OUT_OF_MEMORY:
             return {Errc::unavailable, has_connection()
                                            ? "a header line of the answer is too long, or this "
@@ -250,7 +253,7 @@ std::string HttpPost::problem(CURLcode code) const {
     return text;
 }
 
-/// Cuts off the answer. Over HTTP/2 libcurl would keep the connection.
+/// Cuts off the response. FORBID_REUSE closes the connection, which libcurl would keep over HTTP/2.
 void HttpPost::refuse_answer(std::string reason) {
     refused_answer_ = std::move(reason);
     curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 1L);
@@ -270,9 +273,10 @@ bool HttpPost::is_too_long(std::size_t more) {
     return !refused_answer_.empty();
 }
 
-/// libcurl calls this for each line: of interim answers, of the answer and of its trailers.
+/// libcurl calls this for each header line of interim responses, of the response, and of its
+/// trailers.
 std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t count, void* self) {
-    constexpr std::size_t line_weight = 64;  // What libcurl adds to the text of a line.
+    constexpr std::size_t line_weight = 64;  // Memory that libcurl adds per line.
     HttpPost& post = *static_cast<HttpPost*>(self);
     const std::string_view line{bytes, size * count};
     if (line.starts_with("HTTP/")) post.head_ended_ = false;
@@ -280,18 +284,18 @@ std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t cou
     post.received_head_ += line.size() + line_weight;
     if (is_compressed(line))
         post.refuse_answer("the answer has a transfer coding other than chunked");
-    // Any other value than the number of bytes makes libcurl abort the transfer.
+    // libcurl aborts the transfer unless the function returns the number of bytes.
     return post.is_too_long(line.size()) ? 0 : line.size();
 }
 
-/// libcurl calls this for each buffer, and for each chunk or frame in it.
+/// libcurl calls this for each buffer, and for each chunk or frame in the buffer.
 std::size_t HttpPost::read_body(char*, std::size_t size, std::size_t count, void* self) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     ++post.parts_;
     return post.is_too_long(size * count) ? 0 : size * count;
 }
 
-/// Bounds the bytes that no other callback sees, such as extensions of chunks, frames and records.
+/// Limits the bytes that reach no callback, such as extensions of chunks, frames and TLS records.
 int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t uploaded) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     if (!post.exceeds_wire_max(uploaded)) return 0;
@@ -299,8 +303,9 @@ int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_
     return 1;
 }
 
-/// An answer of `response_max` in records, chunks or packets of half a kilobyte fits, and so does a
-/// frame that extends the window for each kilobyte of the body.
+/// The limit for the bytes on the wire. It allows for a response of `response_max` bytes in
+/// records, chunks or packets of 512 bytes, and for an HTTP/2 window update per KiB of the request
+/// body.
 std::int64_t HttpPost::wire_max() const noexcept {
     constexpr std::size_t beginning = 524'288;  // For the handshake and session tickets.
     constexpr std::size_t largest = std::size_t{1} << 40U;
@@ -308,8 +313,8 @@ std::int64_t HttpPost::wire_max() const noexcept {
                                      2 * request_.body.json.size());
 }
 
-/// Without TLS the connection is counted at its socket: its bytes, and each turn of libcurl as a
-/// read. libcurl reads at most some 400 kB per turn, and a proper answer in a few turns.
+/// Without TLS, counts the bytes that the socket received, and each call of libcurl as a read.
+/// libcurl reads at most about 400 kB per call, and a normal response in a few calls.
 bool HttpPost::exceeds_wire_max(curl_off_t uploaded) {
     constexpr std::int64_t turns_between_looks = 8;
     if (auto meter = TlsMeter::of(handle())) {
@@ -336,7 +341,7 @@ std::optional<std::uint64_t> HttpPost::received_by_socket() const {
 curl_socket_t HttpPost::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     const HttpTransportOptions& options = post.options_;
-    // The operator chose the address of a proxy.
+    // With a proxy, `address` is the proxy's, which the operator has chosen.
     if (!options.allow_loopback && options.proxy.empty() && post.machine_.has(address->addr)) {
         post.refused_ = address_text(address->addr);
         return CURL_SOCKET_BAD;

@@ -1,5 +1,5 @@
 /// @file
-/// One POST under way: a libcurl handle with all it refers to.
+/// `HttpPost`: a POST under way, as a libcurl handle with all data that the handle refers to.
 
 #pragma once
 
@@ -27,76 +27,80 @@
 
 namespace routemaster::detail {
 
-/// A request to post, and the function that gets its result.
+/// A request to post, and the function that receives the result.
 struct PostRequest {
     std::string url{};
     std::string user{};  ///< Sent with the password `x`.
     Uid batch{};
     std::uint32_t attempt = 1;
     TimePoint created_at{};
-    MessageList messages{};  ///< What `body` is made of, where it is empty.
+    MessageList messages{};  ///< Converted to `body` if `body` is empty.
     DeliveryBody body{};
     DeliveryDone done{};
 
-    std::shared_ptr<CURLU> parsed{};  ///< `url`; libcurl reads it until the request is done.
+    std::shared_ptr<CURLU>
+        parsed{};  ///< `url`, parsed. libcurl reads this until the request is done.
 
-    std::string resolve{};   ///< The host's addresses in libcurl's format; empty for none.
-    Duration has_waited{0};  ///< For its addresses; counts towards the timeouts.
+    std::string resolve{};   ///< Addresses of the host in libcurl's format, or empty.
+    Duration has_waited{0};  ///< The time spent on name lookup; part of the timeouts.
 };
 
-/// A reusable POST. The handle keeps its settings; each request sets only what differs.
+/// A reusable POST. The handle keeps the settings that all requests share.
 ///
-/// Request headers are custom ones, since libcurl keeps only their order: it writes its own in
-/// another order than Ruby Routemaster.
+/// The request headers are custom headers: libcurl would send its own headers in another order than
+/// Ruby Routemaster does.
 ///
 /// Thread safety: one thread.
 class HttpPost {
 public:
-    /// All must outlive it, and `budget` its connections. Throws `Failure` when there is no memory.
+    /// All arguments must outlive this object, and `budget` also the connections. Throws `Failure`
+    /// if memory runs out.
     HttpPost(const HttpTransportOptions& options, ThisMachine& machine, TurnBudget& budget);
 
     HttpPost(const HttpPost&) = delete;
     HttpPost& operator=(const HttpPost&) = delete;
 
-    /// Makes the handle ready to post `request`, which has `parsed`.
+    /// Prepares the handle for `request`. `request.parsed` must be set.
     void begin(PostRequest request);
 
-    /// Returns the request that `begin` got. libcurl must be done with the handle.
+    /// Returns the request of `begin`. libcurl must have finished with the handle.
     [[nodiscard]] PostRequest take() {
         share_.reset();
         return std::exchange(request_, {});
     }
 
-    /// Whether it has a request that `take` has not returned yet.
+    /// Whether there is a request that `take` has not returned yet.
     [[nodiscard]] bool is_busy() const noexcept { return request_.done != nullptr; }
 
-    /// Whether it has begun to connect, and is not connected yet.
+    /// Whether a connection attempt is running.
     [[nodiscard]] bool is_connecting() const;
-    /// Has libcurl work on it with the next call, although it has no socket.
+    /// Makes libcurl process this transfer in the next call, even if the transfer has no socket.
     void nudge() const;
 
-    /// Notes the socket that libcurl uses for it.
+    /// Records the socket that libcurl uses for this transfer.
     void goes_over(curl_socket_t socket) noexcept {
         if (std::exchange(socket_, socket) != socket) before_.reset();
     }
 
-    /// The socket that libcurl used last for it; `CURL_SOCKET_BAD` while there was none.
+    /// The socket that libcurl used last for this transfer; `CURL_SOCKET_BAD` if there was no
+    /// socket.
     [[nodiscard]] curl_socket_t socket() const noexcept { return socket_; }
-    /// Whether something has come over it that libcurl has not read.
+    /// Whether the socket has received data that libcurl has not read.
     [[nodiscard]] bool has_unread() const noexcept;
 
-    /// When it is to end, unless it has a connection by then, and time left for its answer.
+    /// When the transfer must end, unless `extend` can move the deadline.
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
         return deadline_;
     }
-    /// Moves the deadline to the end of the time for the answer. False if it is overdue.
+    /// Moves the deadline from the end of the connect timeout to the end of the total timeout.
+    /// False if the transfer is overdue: it has no connection, or the total timeout has passed.
     [[nodiscard]] bool extend();
-    /// The result of a delivery that is overdue.
+    /// The error of an overdue delivery.
     [[nodiscard]] Error overdue() const;
 
-    /// The result of the delivery, from libcurl's code for the transfer.
+    /// The result of the delivery. `code` is libcurl's code for the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
-    /// Whether the status of the answer is a permanent failure.
+    /// Whether the status of the response is a permanent failure.
     [[nodiscard]] bool permanent() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
@@ -108,7 +112,7 @@ private:
         void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
     };
 
-    /// Header lines in the order they are sent.
+    /// Header lines, in the order of sending.
     enum Line : std::size_t {
         user_agent,
         authorization,
@@ -150,18 +154,18 @@ private:
     PostRequest request_;
     Clock::time_point deadline_{};
     Clock::time_point answer_deadline_{};
-    std::size_t received_ = 0;       ///< Bytes of the answer: headers, body, trailers.
-    std::size_t received_head_ = 0;  ///< Bytes that its headers count as; see `head_max`.
-    std::size_t parts_ = 0;          ///< In which its body came.
-    bool head_ended_ = false;        ///< Whether the empty line behind them came.
+    std::size_t received_ = 0;       ///< Bytes of the response: headers, body, trailers.
+    std::size_t received_head_ = 0;  ///< Weight of the headers; see `head_max`.
+    std::size_t parts_ = 0;          ///< Number of parts of the body.
+    bool head_ended_ = false;        ///< Whether the empty line after the headers has arrived.
     curl_socket_t socket_ = CURL_SOCKET_BAD;
-    std::optional<TlsMeter::Share> share_{};  ///< Of the connection, over TLS.
+    std::optional<TlsMeter::Share> share_{};  ///< The share of the TLS connection.
     curl_off_t uploaded_ = 0;                 ///< Bytes of the body that libcurl has sent.
-    std::int64_t turns_ = 0;                  ///< Since then: how often libcurl has worked on it.
-    std::optional<std::uint64_t> before_{};   ///< Bytes the connection had received before.
-    std::string refused_answer_;              ///< Why the answer was cut off, if it was.
-    std::string refused_;                     ///< The address that was refused, if one was.
-    bool tried_ = false;                      ///< Whether it tried to connect.
+    std::int64_t turns_ = 0;                  ///< Calls of `progress` since the last upload.
+    std::optional<std::uint64_t> before_{};   ///< Bytes that the connection had received before.
+    std::string refused_answer_;              ///< Why the response was cut off, if so.
+    std::string refused_;                     ///< The refused address, if any.
+    bool tried_ = false;                      ///< Whether a connection attempt was made.
     std::error_code no_socket_;               ///< Why no socket could be opened.
 };
 

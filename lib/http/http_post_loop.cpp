@@ -18,7 +18,7 @@ namespace routemaster::detail {
 
 namespace {
 
-/// As in <linux/sched/types.h>, which cannot be included beside <sched.h>.
+/// `sched_attr` of <linux/sched/types.h>. That header conflicts with <sched.h>.
 struct SchedulingAttributes {
     std::uint32_t size = sizeof(SchedulingAttributes);
     std::uint32_t policy = 0;
@@ -30,13 +30,13 @@ struct SchedulingAttributes {
     std::uint64_t period_ns = 0;
 };
 
-/// Lowers the priority of this thread, and of those that it starts, as Linux does for a thread id.
-/// Where that is refused nothing is lost but the priority.
+/// Lowers the priority of this thread and of the threads that it starts. Linux sets the niceness
+/// per thread. Errors are ignored: only the priority is lost.
 void take_lowest_priority() {
     constexpr int greatest_niceness = 19;
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), greatest_niceness);
-    // Whatever its niceness, a thread may finish its slice before others run, except that one with
-    // a shorter slice preempts it when it wakes (since Linux 6.12). Usual slices are 3 ms and less.
+    // A running thread finishes its time slice, whatever its niceness. Since Linux 6.12, a waking
+    // thread with a shorter slice preempts the running thread. Default slices are at most 3 ms.
     constexpr std::chrono::nanoseconds long_slice = std::chrono::milliseconds{4};
     constexpr std::uint64_t keep_policy = 0x08;
     SchedulingAttributes attributes;
@@ -46,8 +46,8 @@ void take_lowest_priority() {
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/// So many requests that began just now leave time for the turns of a borrower. With more of them
-/// two processors are faster than one: with four, 16 subscribers got 8 % fewer batches a second.
+/// If more requests than this began recently, the loop refuses polls of the borrower. Two threads
+/// are then faster than one: with a limit of four, 16 subscribers got 8 % fewer batches per second.
 constexpr std::size_t busy_above = 1;
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -57,7 +57,7 @@ std::optional<Target> proxy_of(const HttpTransportOptions& options) {
     return target_of(options.proxy).value();
 }
 
-/// A lookup takes part of the time that connecting may take.
+/// The time of a lookup is part of the time for connecting.
 Duration name_timeout(const HttpTransportOptions& options) {
     return std::min(options.connect_timeout, options.total_timeout);
 }
@@ -121,7 +121,7 @@ bool HttpPostLoop::request_turn() {
     return true;
 }
 
-/// Releases the lock first: a thread that ran at once would wait for it.
+/// Wakes the loop if it sleeps. Releases the lock first, because the loop would wait for the lock.
 void HttpPostLoop::wake(std::unique_lock<std::mutex> lock) {
     const bool asleep = std::exchange(sleeping_, false);
     lock.unlock();
@@ -140,7 +140,7 @@ std::optional<std::string> HttpPostLoop::trouble() const {
 }
 
 void HttpPostLoop::run() {
-    // A turn comes first, as it may submit something.
+    // A poll comes first, because the poll may submit requests.
     for (take_turns(); take_submitted(); take_turns()) {
         end_overdue();
         start_waiting();
@@ -151,7 +151,8 @@ void HttpPostLoop::run() {
     cancel_all();
 }
 
-/// Takes turns until one submits something: that begins before the next.
+/// Runs requested polls of the borrower. Ends when a poll has submitted a request, which the loop
+/// must begin before the next poll.
 void HttpPostLoop::take_turns() {
     std::unique_lock lock{mutex_};
     while (submitted_.empty() && std::exchange(turn_requested_, false)) {
@@ -165,7 +166,7 @@ void HttpPostLoop::take_turns() {
     }
 }
 
-/// Admits the submitted requests. False when the loop must end.
+/// Admits the submitted requests. False if the loop must end.
 bool HttpPostLoop::take_submitted() {
     std::vector<Found> found_names;
     bool stopping = false;
@@ -183,7 +184,7 @@ bool HttpPostLoop::take_submitted() {
     return !stopping;
 }
 
-/// Call it under the lock, with how many are about to begin.
+/// Must be called under the lock. `beginning` is the number of requests about to begin.
 void HttpPostLoop::note_whether_busy(std::size_t beginning) {
     const bool busy = posts_->recent() + beginning > busy_above;
     busy_until_ = busy ? Clock::now() + HttpPosts::recent_for : Clock::time_point{};
@@ -197,7 +198,7 @@ const Result<Target>& HttpPostLoop::target(const std::string& url) {
     return targets_.emplace(url, target_of(url)).first->second;
 }
 
-/// Queues a request, or lets it wait for the addresses of its host first.
+/// Queues a request, after the lookup of its host if needed.
 void HttpPostLoop::admit(PostRequest request) {
     try {
         if (request.body.json.empty()) {
@@ -222,7 +223,7 @@ void HttpPostLoop::admit(PostRequest request) {
         waiting_.push_back(std::move(request));
         return;
     }
-    // With the plus sign libcurl lets the entry expire.
+    // The plus sign makes libcurl's cache entry expire.
     request.resolve = "+" + peer.host + ":" + peer.port + ":";
     if (const auto known = resolver_.look_up(peer.host)) {
         proceed(std::move(request), *known);
@@ -254,8 +255,8 @@ bool HttpPostLoop::can_start() const {
     return !waiting_.empty() && posts_->size() < options_.in_flight_max;
 }
 
-/// Starts few at a time: to open many connections in one turn would delay answers that have
-/// arrived.
+/// Starts few requests per iteration: opening many connections at once would delay responses that
+/// have arrived.
 void HttpPostLoop::start_waiting() {
     constexpr int starts_per_turn = 4;
     for (int started = 0; started < starts_per_turn && can_start(); ++started) {
@@ -265,7 +266,8 @@ void HttpPostLoop::start_waiting() {
     }
 }
 
-/// How long to sleep, in milliseconds. From then on others must wake the loop.
+/// The time to sleep in milliseconds; -1: no limit. If the time is not 0, marks the loop as
+/// sleeping, so that `wake` wakes it.
 int HttpPostLoop::timeout() {
     const auto now = Clock::now();
     auto due = posts_->due();
@@ -280,8 +282,8 @@ int HttpPostLoop::timeout() {
     return static_cast<int>(std::min<decltype(left)>(left, INT_MAX));
 }
 
-/// Fails the requests under way and makes `posts_` anew. Tries until that succeeds or the loop must
-/// end; meanwhile requests wait.
+/// Fails the requests under way and replaces `posts_`. Retries until this succeeds or the loop must
+/// end. New requests wait meanwhile.
 void HttpPostLoop::begin_anew() {
     constexpr std::chrono::seconds between_attempts{1};
     const Error broken{Errc::unavailable,
@@ -296,7 +298,8 @@ void HttpPostLoop::begin_anew() {
         gone = std::move(posts_);
     }
     gone.reset();
-    // No other turn is requested now, and this one would wait for the restart.
+    // Runs a poll that was requested before, which would otherwise wait for the restart. While
+    // `trouble_` is set, no further poll can be requested.
     take_turns();
     while (pause_until(begun_at_ + between_attempts)) {
         begun_at_ = Clock::now();
@@ -313,7 +316,7 @@ void HttpPostLoop::begin_anew() {
     }
 }
 
-/// False when the loop must end.
+/// False if the loop must end.
 bool HttpPostLoop::pause_until(Clock::time_point end) {
     std::unique_lock lock{mutex_};
     return !stop_.wait_until(lock, end, [&] { return stopping_; });

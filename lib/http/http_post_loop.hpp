@@ -1,5 +1,5 @@
 /// @file
-/// The thread that carries all POSTs of a transport at once.
+/// `HttpPostLoop`: the thread that executes the POSTs of a transport.
 
 #pragma once
 
@@ -31,18 +31,19 @@
 
 namespace routemaster::detail {
 
-/// Accepts requests, finds the addresses of their hosts, and posts them as soon as few enough are
-/// under way. Sleeps while nothing happens. Replaces its `HttpPosts` when they break. Lends its
-/// thread while one request at most began just now.
+/// Accepts requests, resolves their hosts, and posts the requests while fewer than `in_flight_max`
+/// are under way. Sleeps while nothing happens. Replaces its `HttpPosts` after an internal error.
+/// While at most one request began recently, the loop lends its thread: it runs the polls of a
+/// borrower (`SpareThread`; in names here, a poll is a "turn").
 ///
-/// Thread safety: `submit`, `trouble` and the members of `SpareThread` from any thread; the loop is
-/// woken only when it sleeps.
+/// Thread safety: `submit`, `trouble` and the members of `SpareThread` may be called from any
+/// thread.
 class HttpPostLoop final : public SpareThread {
 public:
-    /// Whether other threads have the processor first.
+    /// Priority of the thread. `lowest`: all further threads run first.
     enum class Priority : std::uint8_t { normal, lowest };
 
-    /// Throws `Failure` when libcurl or epoll cannot be set up.
+    /// Throws `Failure` if libcurl or epoll cannot be set up.
     HttpPostLoop(HttpTransportOptions options, Priority priority);
 
     /// Ends every unfinished request as `cancelled`, and joins the thread.
@@ -51,11 +52,11 @@ public:
     HttpPostLoop(const HttpPostLoop&) = delete;
     HttpPostLoop& operator=(const HttpPostLoop&) = delete;
 
-    /// Calls `done` of the request once, from the loop's thread, or inside this call when the loop
-    /// has ended.
+    /// Posts the request. Calls `done` of the request exactly once, from the loop's thread, or
+    /// inside this call if the loop has ended.
     void submit(PostRequest request);
 
-    /// Why nothing can be posted now.
+    /// The reason why nothing can be posted now, if any.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
     [[nodiscard]] bool lend(std::function<void()> turn) override;
@@ -89,23 +90,23 @@ private:
     std::optional<Target> proxy_;
     std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
     NameQueue nameless_;
-    std::deque<PostRequest> waiting_;  ///< Beyond `in_flight_max`. Callers bound it.
-    Clock::time_point begun_at_{};     ///< When `posts_` was made.
+    std::deque<PostRequest> waiting_;  ///< Exceed `in_flight_max`. Bounded by the callers.
+    Clock::time_point begun_at_{};     ///< When `posts_` was created.
     std::vector<PostRequest> taken_;   ///< Swapped with `submitted_`; keeps its memory.
 
-    mutable std::mutex mutex_;  ///< Guards what follows, up to the resolver.
+    mutable std::mutex mutex_;  ///< Guards the members up to `posts_`.
     std::condition_variable stop_;
     std::condition_variable turn_ended_;
-    std::function<void()> turn_;  ///< Of the borrower. Called without the lock.
+    std::function<void()> turn_;  ///< The borrower's poll. Called without the lock.
     bool turn_requested_ = false;
     bool in_turn_ = false;
-    Clock::time_point busy_until_{};  ///< Has no time for turns.
+    Clock::time_point busy_until_{};  ///< Polls are refused until then.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;
     bool stopping_ = false;
     std::optional<std::string> trouble_;
-    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock, used by the thread without.
+    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock; used without.
 
     NameResolver resolver_;
     std::thread thread_;

@@ -15,7 +15,7 @@ Error libcurl_error(const char* text) {
     return {Errc::unavailable, std::string{"libcurl: "} + text};
 }
 
-/// Prepares libcurl for the process, and never undoes it: others may use libcurl as well.
+/// Initialises libcurl for the process. Never cleans up, because further code may use libcurl.
 void require_libcurl() {
     static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) throw Failure{libcurl_error(curl_easy_strerror(code))};
@@ -48,7 +48,7 @@ HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, 
 }
 
 HttpPosts::~HttpPosts() {
-    // Handles refer to the multi handle, and its connections to the watch.
+    // Order matters: handles refer to the multi handle, and its connections refer to the watch.
     all_.clear();
     multi_.reset();
 }
@@ -85,15 +85,15 @@ void HttpPosts::act(curl_socket_t socket, int events) {
     int running = 0;
     budget_.refill();
     const CURLMcode code = curl_multi_socket_action(multi_.get(), socket, events, &running);
-    // It does no harm if libcurl has forgotten a socket.
+    // A socket that libcurl no longer knows is harmless.
     if (code == CURLM_OK || code == CURLM_BAD_SOCKET) return;
     trouble_ = libcurl_error(curl_multi_strerror(code));
 }
 
 void HttpPosts::advance() {
-    // When one address of a host has refused, or has taken its part of the time, libcurl 7.88
-    // closes the socket, and connects to the next address when it is called again. But it asks to
-    // be called only when that one's time is over.
+    // libcurl 7.88 closes the socket when an address of a host has refused or has used up its part
+    // of the time. libcurl connects to the next address in its next call, but requests this call
+    // only for the time at which the next address would time out.
     for (const auto* post : std::exchange(without_socket_, {})) {
         if (post->is_connecting()) post->nudge();
     }
@@ -107,7 +107,7 @@ void HttpPosts::advance() {
     report();
 }
 
-/// False when nothing is due.
+/// Calls libcurl if its timer is due. False if not.
 bool HttpPosts::act_if_due() {
     if (!timer_ || *timer_ > Clock::now()) return false;
     timer_.reset();
@@ -115,7 +115,8 @@ bool HttpPosts::act_if_due() {
     return true;
 }
 
-/// Reads all messages first: removing a handle makes libcurl search the unread ones.
+/// Reads all messages before it ends the POSTs: when a handle is removed, libcurl searches the
+/// unread messages.
 void HttpPosts::end_completed() {
     int left = 0;
     while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
@@ -128,9 +129,9 @@ void HttpPosts::end_completed() {
     ended_.clear();
 }
 
-/// libcurl takes what came in parts: one each time it is called, and over HTTP/2 further ones and
-/// those of other POSTs, for which it wants to be called at once, though the socket is empty by
-/// then.
+/// Reads the data that the socket of `post` has received. libcurl reads one part per call. Over
+/// HTTP/2, libcurl buffers further parts, also of further POSTs, and requests another call at once
+/// although the socket is empty.
 void HttpPosts::read_what_came(const HttpPost& post) {
     constexpr int rounds_max = 16;
     for (int round = 0; round < rounds_max; ++round) {
@@ -140,9 +141,9 @@ void HttpPosts::read_what_came(const HttpPost& post) {
     }
 }
 
-/// Ends few at a time: answers that have arrived for others wait meanwhile. libcurl would end all
-/// that are overdue at once, and without a look at the socket: on a busy machine, or when another
-/// turn took long, an answer may have come in time that nobody has read.
+/// Ends few POSTs per iteration, because responses that have arrived have to wait meanwhile.
+/// libcurl itself would end all overdue transfers at once without reading their sockets. On a busy
+/// machine, or after a long iteration, an unread response may have arrived in time.
 void HttpPosts::end_overdue() {
     constexpr int ends_per_turn = 4;
     const auto now = Clock::now();
@@ -171,7 +172,7 @@ void HttpPosts::end(HttpPost& post, Result<void> outcome) {
     unreported_.push_back({std::move(request), std::move(outcome), permanent});
 }
 
-/// Those that end together are reported together: whoever gets the reports is woken less often.
+/// Reports ended POSTs together, which wakes the receiver of the reports less often.
 void HttpPosts::report() {
     for (auto& [request, outcome, permanent] : unreported_) {
         finish(request, std::move(outcome), permanent);
@@ -196,13 +197,13 @@ void HttpPosts::end_all(const Error& error) {
     report();
 }
 
-/// Never returns an error: libcurl would end all transfers, and accept no others.
+/// Never returns an error: libcurl would then end all transfers and accept no more.
 int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* self, void*) {
     HttpPosts& posts = *static_cast<HttpPosts*>(self);
     std::uint32_t events = 0;
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
     if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-    HttpPost* post = nullptr;  // Null when libcurl uses a handle of its own to close a connection.
+    HttpPost* post = nullptr;  // Null if libcurl closes a connection by an internal handle.
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &post);
     if (post != nullptr && events != 0) post->goes_over(socket);
     if (post != nullptr && what == CURL_POLL_REMOVE && post->is_connecting()) {

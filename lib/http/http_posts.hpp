@@ -1,5 +1,5 @@
 /// @file
-/// The POSTs that are under way at once, on one libcurl multi handle.
+/// `HttpPosts`: the concurrent POSTs on one libcurl multi handle.
 
 #pragma once
 
@@ -25,18 +25,19 @@
 
 namespace routemaster::detail {
 
-/// Drives libcurl's multi interface by its sockets: the cost of a wake-up depends on what happened,
-/// not on how many POSTs are under way.
+/// Drives libcurl's multi interface by its sockets. The cost of a wake-up depends on the number of
+/// events, not on the number of POSTs under way.
 ///
-/// An error of one POST ends that one. `trouble` returns an error of the multi handle or the epoll
-/// set; then call `end_all`, and make another object of this class.
+/// An error of a POST ends only this POST. `trouble` returns an error of the multi handle or of the
+/// epoll set. The caller must then call `end_all` and create another object of this class.
 ///
 /// Thread safety: one thread.
 class HttpPosts {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// All must outlive it. Throws `Failure` when libcurl or epoll cannot be set up.
+    /// All arguments must outlive this object. Throws `Failure` if libcurl or epoll cannot be set
+    /// up.
     HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, const Waker& waker);
 
     /// All POSTs must have ended.
@@ -45,22 +46,23 @@ public:
     HttpPosts(const HttpPosts&) = delete;
     HttpPosts& operator=(const HttpPosts&) = delete;
 
-    /// How many are under way.
+    /// The number of POSTs under way.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
 
     static constexpr std::chrono::milliseconds recent_for{1};
 
-    /// How many of them began within that time. The others have receivers that are slow or silent,
-    /// and cost next to nothing while they wait.
+    /// The number of POSTs under way that began within `recent_for`. Older POSTs have slow or
+    /// silent receivers, and cost almost nothing while they wait.
     [[nodiscard]] std::size_t recent();
 
-    /// Begins one. Calls its `done` once, inside this call when it cannot begin.
+    /// Begins a POST. Calls `done` of the request exactly once, inside this call if the POST cannot
+    /// begin.
     void start(PostRequest request);
 
-    /// Does what is due, and reports the POSTs that have ended.
+    /// Performs due work, and reports the POSTs that have ended.
     void advance();
 
-    /// When to call `advance`, if nothing happens before.
+    /// When to call `advance` at the latest, if any work is scheduled.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         const bool now = !unwatched_.empty() || !without_socket_.empty();
         if (now) return Clock::time_point::min();
@@ -69,14 +71,14 @@ public:
         return timer_ ? std::min(*timer_, first) : first;
     }
 
-    /// Sleeps until something happens, the waker wakes, or `milliseconds` have passed (-1: no
-    /// limit), and acts on it.
+    /// Sleeps until a socket is ready, the waker wakes, or `milliseconds` have passed (-1: no
+    /// limit). Then processes the ready sockets.
     void wait(int milliseconds);
 
-    /// Why no POST can go on, if so.
+    /// The error due to which no POST can continue, if any.
     [[nodiscard]] const std::optional<Error>& trouble() const noexcept { return trouble_; }
 
-    /// Ends all that are under way with `error`.
+    /// Ends all POSTs under way with `error`.
     void end_all(const Error& error);
 
 private:
@@ -105,19 +107,20 @@ private:
     SocketWatch watch_;
     TurnBudget budget_;
     std::unique_ptr<CURLM, Cleanup> multi_;
-    std::optional<Clock::time_point> timer_;      ///< When libcurl wants to be called.
-    std::vector<std::unique_ptr<HttpPost>> all_;  ///< One for each that was ever under way at once.
-    std::vector<HttpPost*> idle_;                 ///< Those of them that are free.
-    std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< And when they began.
-    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all under way.
-    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Being taken out by `advance`.
-    std::vector<Report> unreported_;                         ///< They have ended.
-    std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Whose sockets cannot be watched.
-    std::vector<HttpPost*> without_socket_;  ///< Whose address failed: they may have others.
+    std::optional<Clock::time_point> timer_;      ///< When libcurl must be called.
+    std::vector<std::unique_ptr<HttpPost>> all_;  ///< As many as the most concurrent POSTs so far.
+    std::vector<HttpPost*> idle_;                 ///< The free elements of `all_`.
+    std::deque<std::pair<Clock::time_point, const HttpPost*>>
+        recent_;  ///< Recently begun, with the time.
+    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;  ///< Of all POSTs under way.
+    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Work list of `end_completed`.
+    std::vector<Report> unreported_;                         ///< Have ended.
+    std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Their sockets cannot be watched.
+    std::vector<HttpPost*> without_socket_;                  ///< May have another address to try.
     std::optional<Error> trouble_;
 };
 
-/// Reports the end of a request.
+/// Reports the end of a request to its `done`.
 void finish(PostRequest& request, Result<void> outcome, bool permanent = false);
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Where deliveries wait for the addresses of their hosts.
+/// `NameQueue`: deliveries that wait for the lookup of their hosts.
 
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace routemaster::detail {
 
-/// Requests by the host name that they wait for, each for at most the same time. The callers of
-/// `push` bound it.
+/// Requests, by the host name whose lookup they wait for. All have one time limit. The callers of
+/// `push` bound the number of requests.
 ///
 /// Thread safety: one thread.
 class NameQueue {
@@ -26,17 +26,17 @@ public:
 
     explicit NameQueue(Duration timeout) : timeout_{timeout} {}
 
-    /// Queues `request`, which waits from now on.
+    /// Queues `request`. Its time limit begins now.
     void push(const std::string& name, PostRequest request);
 
-    /// Removes the requests that wait for `name`, and returns them, oldest first, with the time
-    /// they waited.
+    /// Removes and returns the requests for `name`, oldest first. Sets `has_waited` of each to its
+    /// time in the queue.
     [[nodiscard]] std::vector<PostRequest> take(const std::string& name);
 
-    /// Removes and returns the oldest, with its name, when it has waited too long.
+    /// Removes and returns the oldest request, with its name, if the request is overdue.
     [[nodiscard]] std::optional<std::pair<std::string, PostRequest>> take_overdue();
 
-    /// When the oldest will have waited too long.
+    /// When the oldest request becomes overdue.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
     /// Removes and returns all requests.

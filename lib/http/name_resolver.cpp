@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The addresses for `CURLOPT_RESOLVE`: a few of very many suffice.
+/// The addresses in the format of `CURLOPT_RESOLVE`, limited in number.
 std::string address_list(const addrinfo* first) {
     constexpr int addresses_max = 16;
     std::string list;
@@ -55,25 +55,25 @@ Result<Addresses> ask_system(const std::string& name) {
 
 }  // namespace
 
-/// The state that the resolver and its threads share.
+/// State shared by the resolver and its threads.
 struct NameResolver::Shared {
     struct Name {
-        Addresses addresses{};         ///< The last ones found.
+        Addresses addresses{};         ///< The last addresses found.
         Clock::time_point found_at{};  ///< When they were found.
-        Clock::time_point asked_at{};  ///< When somebody last wanted them looked up.
-        bool is_asked = false;         ///< Whether it is being looked up, or waits for a thread.
-        bool has_failed = false;       ///< Whether the last lookup found nothing.
+        Clock::time_point asked_at{};  ///< When `look_up` last requested a lookup.
+        bool is_asked = false;         ///< A lookup is running or queued.
+        bool has_failed = false;       ///< The last lookup failed.
     };
     Shared(NameResolverOptions with, Done done_with) : options{with}, done{std::move(done_with)} {}
 
     const NameResolverOptions options;
     const Done done;
 
-    std::mutex mutex;  ///< Guards what follows, and calls of `Done`.
+    std::mutex mutex;  ///< Guards the members below, and calls of `done`.
     std::condition_variable changed;
     std::map<std::string, Name> names;
-    std::deque<std::string> fresh;       ///< Wait for a thread.
-    std::deque<std::string> unanswered;  ///< Wait for a thread too, and failed before.
+    std::deque<std::string> fresh;       ///< Names that wait for a thread.
+    std::deque<std::string> unanswered;  ///< Waiting names that failed before.
     std::size_t threads = 0;
     std::size_t idle = 0;
     std::size_t busy_with_unanswered = 0;
@@ -83,7 +83,8 @@ struct NameResolver::Shared {
 
     [[nodiscard]] std::size_t waiting() const { return fresh.size() + unanswered.size(); }
 
-    /// Has a thread look a name up. False when there is none, and none can be started.
+    /// Queues a lookup, and starts a thread if needed. False if there is no thread and none can
+    /// start.
     static bool ask(const std::shared_ptr<Shared>& shared, const std::string& name, Name& known) {
         auto& queue = known.has_failed ? shared->unanswered : shared->fresh;
         queue.push_back(name);
@@ -103,7 +104,7 @@ struct NameResolver::Shared {
         return known.is_asked;
     }
 
-    /// Frees a place for a name. False when all known names are being looked up.
+    /// Removes the oldest name if the cache is full. False if all names are being looked up.
     bool make_place() {
         if (names.size() < options.names_max) return true;
         const auto older = [](const auto& a, const auto& b) {
@@ -116,7 +117,9 @@ struct NameResolver::Shared {
         return true;
     }
 
-    /// The next name to look up, if one waits and a thread is free for it.
+    /// Removes and returns the next name to look up, and whether the name failed before. Nothing if
+    /// no name waits, or if only names wait that failed before and half of the threads look up such
+    /// names.
     std::optional<std::pair<std::string, bool>> next() {
         const bool may_retry =
             busy_with_unanswered < std::max<std::size_t>(options.threads_max / 2, 1);
@@ -127,7 +130,7 @@ struct NameResolver::Shared {
             queue.pop_front();
             Name& known = names.at(name);
             if (Clock::now() - known.asked_at <= options.timeout) return {{name, is_unanswered}};
-            known.is_asked = false;  // Nobody waits for it any more.
+            known.is_asked = false;  // The requests have timed out.
         }
         return std::nullopt;
     }
@@ -144,7 +147,7 @@ struct NameResolver::Shared {
     }
 };
 
-/// Looks names up until none have come for a while.
+/// The loop of a thread. Ends after some idle time.
 void NameResolver::Shared::work(const std::shared_ptr<Shared>& shared) {
     constexpr std::chrono::seconds idle_max{10};
     std::unique_lock lock{shared->mutex};

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the addresses of names, on a bounded number of threads.
+/// `NameResolver`: resolves host names, on a bounded number of threads.
 
 #pragma once
 
@@ -14,47 +14,47 @@
 
 namespace routemaster::detail {
 
-/// Addresses of a name as `CURLOPT_RESOLVE` takes them: `93.184.216.34,[2606:2800::1]`.
+/// Addresses of a name in the format of `CURLOPT_RESOLVE`: `93.184.216.34,[2606:2800::1]`.
 using Addresses = std::shared_ptr<const std::string>;
 
-/// What bounds a `NameResolver`.
+/// The limits of a `NameResolver`.
 struct NameResolverOptions {
-    std::size_t threads_max = 32;   ///< At most half of them look up names that failed before.
-    std::size_t names_max = 4'096;  ///< Remembered or being looked up.
-    std::chrono::milliseconds timeout{2'000};  ///< A lookup that waited longer is not begun.
-    std::chrono::seconds fresh_for{60};        ///< Looked up again thereafter.
-    /// Until then the old addresses serve while the name is looked up again, or that fails.
+    std::size_t threads_max = 32;   ///< At most half of them for names that failed before.
+    std::size_t names_max = 4'096;  ///< Names cached or being looked up.
+    std::chrono::milliseconds timeout{2'000};  ///< Lookups that wait longer are dropped.
+    std::chrono::seconds fresh_for{60};        ///< Age at which a name is looked up again.
+    /// Age until which old addresses are used while the new lookup runs or fails.
     std::chrono::seconds usable_for{600};
 };
 
-/// Calls `getaddrinfo`, so that it finds names as every program of the machine does (`/etc/hosts`,
-/// `nsswitch.conf`, DNS). Libcurl would start a thread for each transfer that waits; the resolver
-/// looks a name up once for all transfers, and names that hang delay others only when they occupy
-/// all threads, and never names that were found before.
+/// Calls `getaddrinfo`, which resolves names as all programs of the machine do (`/etc/hosts`,
+/// `nsswitch.conf`, DNS). libcurl itself would start a thread for each waiting transfer. This class
+/// looks up each name once for all transfers. Lookups that hang delay further lookups only if they
+/// occupy all threads, and never delay names with cached addresses.
 ///
-/// Thread safety: all members from one thread; `Done` is called by others.
+/// Thread safety: all members must be called from one thread. Internal threads call `Done`.
 class NameResolver {
 public:
-    /// Gets the result of a lookup. Called under a lock: it must not call back. Not called after
-    /// the resolver is destroyed.
+    /// Receives the result of a lookup. Called under a lock, so it must not call the resolver. Not
+    /// called after the resolver is destroyed.
     using Done = std::function<void(const std::string& name, const Result<Addresses>& found)>;
 
     NameResolver(NameResolverOptions options, Done done);
 
-    /// Returns at once. A thread that hangs in a lookup ends after the lookup.
+    /// Returns at once. A thread in a lookup ends after the lookup.
     ~NameResolver();
 
     NameResolver(const NameResolver&) = delete;
     NameResolver& operator=(const NameResolver&) = delete;
 
-    /// The addresses of `name`, or why there are none; nothing when it is being looked up. Then
-    /// `Done` will be called, unless the name waits too long for a thread.
+    /// The addresses of `name`, or the error. Nothing if the lookup is running: then `Done`
+    /// follows, unless the name waits longer than `timeout` for a thread.
     [[nodiscard]] std::optional<Result<Addresses>> look_up(const std::string& name);
 
 private:
     struct Shared;
 
-    std::shared_ptr<Shared> shared_;  ///< The threads share it.
+    std::shared_ptr<Shared> shared_;  ///< Shared with the threads.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Waits for sockets, and for a wake-up: epoll with the eventfd of a waker in it.
+/// `SocketWatch`: waits for sockets and for a waker, by epoll.
 
 #pragma once
 
@@ -15,25 +15,25 @@
 
 namespace routemaster::detail {
 
-/// An epoll set without a list of its own: only the kernel knows what it watches. A socket may be
-/// closed, and its number reused, without notice.
+/// An epoll set. The object itself has no list of the sockets, only the kernel. A socket may be
+/// closed and its number reused without notice.
 ///
 /// Thread safety: one thread.
 class SocketWatch {
 public:
-    /// `waker` must outlive it. Throws `Failure` when the process has no descriptors left.
+    /// `waker` must outlive this object. Throws `Failure` if the process has no descriptors left.
     explicit SocketWatch(const Waker& waker);
     ~SocketWatch();
 
     SocketWatch(const SocketWatch&) = delete;
     SocketWatch& operator=(const SocketWatch&) = delete;
 
-    /// Watches `socket` for `events` (of epoll), 0 for none. Returns the error if the kernel
-    /// refuses.
+    /// Watches `socket` for `events` (epoll flags); 0 ends the watch. Returns the error if the
+    /// kernel refuses.
     [[nodiscard]] std::error_code want(int socket, std::uint32_t events) const;
 
-    /// Sleeps until something happens, the waker wakes, or `milliseconds` have passed (-1: no
-    /// limit). Calls `happened(socket, events)` for each socket. After an error the set is
+    /// Sleeps until a socket is ready, the waker wakes, or `milliseconds` have passed (-1: no
+    /// limit). Calls `happened(socket, events)` for each ready socket. After an error the set is
     /// unusable.
     template <class Happened>
     [[nodiscard]] std::error_code wait(int milliseconds, Happened happened) const {
@@ -47,9 +47,9 @@ public:
     }
 
 private:
-    static constexpr std::size_t ready_max = 256;  ///< Further sockets wait for the next round.
+    static constexpr std::size_t ready_max = 256;  ///< Further sockets wait for the next call.
 
-    /// The number of ready sockets, or the negative error.
+    /// The number of ready sockets, or the negated `errno`.
     [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
 
     const int epoll_;

@@ -1,5 +1,5 @@
 /// @file
-/// Where a URL leads: what libcurl connects to.
+/// `Target`: the host and port to which libcurl connects for a URL.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace routemaster::detail {
 
-/// The host of a URL and its port.
+/// The host and the port of a URL.
 struct Target {
     std::string scheme;  ///< In lower case.
     std::string host;    ///< In lower case; IPv6 addresses in brackets; names in DNS form.
-    std::string port;    ///< The scheme's default when the URL has none.
+    std::string port;    ///< The default of the scheme if the URL has no port.
     bool names_port;     ///< Whether the URL has a port.
     bool is_name;        ///< Whether the host must be resolved.
 
-    /// The whole URL. Each transfer that is given a text parses it again.
+    /// The whole URL, parsed. libcurl would parse a text again for each transfer.
     std::shared_ptr<CURLU> parsed;
 };
 
-/// Parses `url` as libcurl does. `invalid`, with the reason, when it is not a URL.
+/// Parses `url` as libcurl does. `invalid`, with the reason, if `url` is not a URL.
 [[nodiscard]] Result<Target> target_of(const std::string& url);
 
 }  // namespace routemaster::detail

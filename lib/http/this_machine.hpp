@@ -1,5 +1,5 @@
 /// @file
-/// Recognises addresses that lead back to this machine.
+/// `ThisMachine`: recognises addresses of this machine.
 
 #pragma once
 
@@ -14,24 +14,25 @@
 
 namespace routemaster::detail {
 
-/// An address of the Internet, IPv4 ones mapped into IPv6 (RFC 4291 §2.5.5.2).
+/// An Internet address. IPv4 addresses are mapped into IPv6 (RFC 4291 §2.5.5.2).
 using InternetAddress = std::array<std::uint8_t, 16>;
 
-/// The addresses by which this machine reaches itself: the loopback ones (127.0.0.0/8 and ::1), the
-/// unspecified ones, which Linux treats alike, and those of its network interfaces; written as IPv4
-/// or as IPv6. It lists the interfaces again once a second has passed.
+/// The addresses at which this machine reaches itself: the loopback addresses (127.0.0.0/8 and
+/// ::1), the unspecified addresses (Linux connects them to this machine), and the addresses of the
+/// network interfaces. IPv4 addresses are also recognised in IPv6 form. The list of interfaces is
+/// read again when it is older than a second.
 ///
 /// Thread safety: one thread.
 class ThisMachine {
 public:
-    /// Throws `Failure` when the system does not list its addresses.
+    /// Throws `Failure` if the system cannot list its addresses.
     ThisMachine();
 
     /// Whether a connection to `address` reaches this machine.
     [[nodiscard]] bool has(const sockaddr& address);
 
-    /// Whether the host of a URL is such an address, or a name that means one everywhere
-    /// (`localhost`, RFC 6761 §6.3). Other names are not looked up.
+    /// Whether the host of a URL is an address of this machine, or `localhost` or a name below
+    /// `localhost` (RFC 6761 §6.3). Does not resolve names.
     [[nodiscard]] bool has_host(std::string_view host);
 
 private:
@@ -44,7 +45,7 @@ private:
     std::vector<InternetAddress> addresses_;  ///< Sorted.
 };
 
-/// The address as people write it, without the port.
+/// The address as text, without the port; empty unless IPv4 or IPv6.
 [[nodiscard]] std::string address_text(const sockaddr& address);
 
 }  // namespace routemaster::detail

@@ -33,13 +33,14 @@ long watch_bytes(BIO* bio, int operation, const char*, std::size_t, int, long, i
     return result;
 }
 
-/// Whether a message may come after the handshake, and so without end.
+/// Whether a peer may send the message after the handshake, and thus any number of times.
 bool may_repeat(unsigned char type) noexcept {
     return type == SSL3_MT_NEWSESSION_TICKET || type == SSL3_MT_KEY_UPDATE ||
            type == SSL3_MT_CERTIFICATE_REQUEST || type == SSL3_MT_HELLO_REQUEST;
 }
 
-/// OpenSSL calls this for each message and the header of each record. The first is the client's.
+/// OpenSSL calls this for each message, and for the header of each record. The first message of a
+/// connection is the client's, so the meter is in place before the peer sends.
 void watch_messages(int is_sent, int, int content, const void* bytes, std::size_t size,
                     SSL* connection, void* budget) noexcept {
     BIO* const bio = SSL_get_rbio(connection);

@@ -1,5 +1,5 @@
 /// @file
-/// Bounds on what libcurl reads over TLS: in one call, and for one answer.
+/// Limits how much libcurl reads over TLS: in one call, and for one response.
 
 #pragma once
 
@@ -11,14 +11,16 @@
 
 namespace routemaster::detail {
 
-/// The weight of what libcurl may still read over TLS in the current call, from all connections.
+/// The weight of the data that libcurl may still read over TLS in the current call, from all
+/// connections.
 ///
-/// Inside a call, libcurl and OpenSSL read records until one has data for a transfer, so a peer
-/// that sends fast enough keeps them there. Without a budget they find the sockets empty. The data
-/// stay in the kernel, whose next event continues the connection.
+/// In a call, libcurl and OpenSSL read records until a record has data for a transfer. Without a
+/// limit, a fast peer could keep them in the call without end. When the budget is spent, reads
+/// behave as if the socket were empty. The data stay in the kernel, and the next socket event
+/// continues the connection.
 class TurnBudget {
 public:
-    /// For the next call.
+    /// Must be called before each call of libcurl.
     void refill() noexcept { left_ = turn_max; }
     void spend(std::int64_t weight) noexcept { left_ -= weight + operation_weight; }
     [[nodiscard]] bool is_spent() const noexcept { return left_ <= 0; }
@@ -30,31 +32,31 @@ private:
     std::int64_t left_ = turn_max;
 };
 
-/// The weight of what one TLS connection may still receive for the answers under way.
+/// The weight of the data that a TLS connection may still receive for the responses under way.
 ///
-/// Each answer adds its bound. At its end, what is left is reduced to the bounds of the others: a
-/// connection does not save up what small answers leave.
+/// Each response adds its limit. When a response ends, the remainder is reduced to the sum of the
+/// limits of the remaining responses, so that a connection does not accumulate unused weight.
 ///
-/// Thread safety: one thread, that of its transfers.
+/// Thread safety: one thread, the thread of the transfers.
 class TlsMeter {
 public:
-    /// A read counts as its bytes and this: a record of a few bytes takes as much work as one of a
-    /// thousand, and two reads.
+    /// A read counts as its bytes plus this weight: a record of a few bytes takes as much work as a
+    /// record of a thousand bytes, and two reads.
     static constexpr std::int64_t read_weight = 1'024;
-    /// A message of TLS after the handshake, such as a session ticket: it takes up to 0.3 ms.
+    /// The weight of a TLS message after the handshake, such as a session ticket. Such a message
+    /// takes up to 0.3 ms.
     static constexpr std::int64_t message_weight = 65'536;
 
-    /// Whether libcurl uses the OpenSSL that this library uses. With another TLS library there are
-    /// no meters.
+    /// Whether libcurl uses this library's OpenSSL. With another TLS library, there are no meters.
     [[nodiscard]] static bool is_available();
 
-    /// Meters all TLS connections that `handle` opens. `budget` must outlive them.
+    /// Meters all TLS connections that `handle` opens. `budget` must outlive the connections.
     [[nodiscard]] static CURLcode meter(CURL* handle, TurnBudget& budget);
 
     /// The meter of the connection that `handle` uses; null without TLS.
     [[nodiscard]] static std::shared_ptr<TlsMeter> of(CURL* handle);
 
-    /// The share of one answer in what its connection may receive.
+    /// The share of a response in the limit of its connection, from construction to destruction.
     class Share {
     public:
         Share(std::shared_ptr<TlsMeter> meter, std::int64_t bound);
@@ -65,7 +67,8 @@ public:
         [[nodiscard]] bool is_of(const std::shared_ptr<TlsMeter>& meter) const noexcept {
             return meter_ == meter;
         }
-        /// Whether the connection received more than all its answers may take. It receives no more.
+        /// Whether the connection received more than the limits of all its responses. The
+        /// connection then receives no more.
         [[nodiscard]] bool is_exceeded() const noexcept { return meter_->left_ < 0; }
 
     private:
@@ -86,8 +89,8 @@ public:
 
 private:
     TurnBudget& budget_;
-    std::size_t answers_ = 0;  ///< Under way.
-    std::int64_t bounds_ = 0;  ///< Of them together.
+    std::size_t answers_ = 0;  ///< Responses under way.
+    std::int64_t bounds_ = 0;  ///< The sum of their limits.
     std::int64_t left_ = 0;
 };
 
