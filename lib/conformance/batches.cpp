@@ -34,7 +34,7 @@ void add_publishing_cases(StoreCases& add) {
     add("an event for one subscriber goes to that alone, whatever topics it has", [](Scenario& s) {
         s.subscribe("a", {"orders"}, {.timeout = Duration{0}});
         s.subscribe("b", {"refunds"}, {.timeout = Duration{0}});
-        // The topics belong to a publisher.
+        // Publications claim both topics for a publisher.
         s.publish("refunds");
         s.publish("orders");
         auto event = s.publication("orders", "for b", {.publisher = {}});
@@ -92,7 +92,7 @@ void add_publishing_cases(StoreCases& add) {
     add("an id that was used before names no batch a second time", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         const auto uid = s.uid();
-        // A delivery job pushed by somebody else may have the id, too.
+        // Another process may have pushed a delivery job with the same id.
         s.perform(PushJob{delivery_queue, detail::delivery_job(uid.sibling(1)), s.now()});
         for (const char* message : {"first", "second", "third"}) {
             s.perform(PublishEvent{.topic = "orders",
@@ -227,9 +227,10 @@ void add_sealing_cases(StoreCases& add) {
             const auto publish = [&](std::size_t bytes) {
                 messages.emplace_back(bytes, static_cast<char>('a' + messages.size()));
                 s.publish_message("orders", messages.back());
-                s.advance(Duration{1});  // Batches that begin together may have no order.
+                s.advance(Duration{1});  // Batches that begin at the same instant may be in any
+                                         // order.
             };
-            // Large ones: a store may count up to a third more than there is.
+            // Large events: a store may overestimate sizes by up to a third.
             while (messages.size() < 7) publish(100'000);
             expect_equal(s.batches("billing").size(), 1U, "batches of 700,000 bytes");
             expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
@@ -246,7 +247,7 @@ void add_sealing_cases(StoreCases& add) {
                 messages.begin() + static_cast<std::ptrdiff_t>(first.events), messages.end()};
             s.expect_delivered("billing", {others});
 
-            // And small ones.
+            // Small events.
             for (int i = 0; i < 1'200; ++i) s.publish_message("orders", std::string(1'000, 'x'));
             expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
         });

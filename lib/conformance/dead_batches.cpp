@@ -10,13 +10,13 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `billing` to `orders` with one event in each batch, which dies at its first failure.
+/// Subscribes `billing` to `orders`, with one event per batch and a single attempt.
 void subscribe_mortal(Scenario& s, std::uint32_t dead_max = 1'000) {
     s.subscribe("billing", {"orders"},
                 {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1, .dead_max = dead_max});
 }
 
-/// Lets the next `count` batches die, one each millisecond. Returns their ids.
+/// Makes the next `count` batches DEAD, one per millisecond. Returns their ids.
 std::vector<Uid> kill_some(Scenario& s, unsigned count) {
     std::vector<Uid> ids;
     for (unsigned i = 0; i < count; ++i) {
@@ -26,7 +26,7 @@ std::vector<Uid> kill_some(Scenario& s, unsigned count) {
     return ids;
 }
 
-/// The ids of the DEAD batches of a subscriber, in the order they died.
+/// The ids of the DEAD batches of a subscriber, in the order of death.
 std::vector<Uid> dead_ids(const Scenario& s, const std::string& token) {
     std::vector<Uid> ids;
     for (const auto& batch : s.dead(token)) ids.push_back(batch.uid);
@@ -210,7 +210,7 @@ void add_dead_letter_cases(StoreCases& add) {
     add("the beginning of a long error is kept, cut between characters", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
-        // 499 bytes, and then characters of two bytes each.
+        // 499 bytes, followed by characters of two bytes each.
         std::string error(499, 'e');
         for (int i = 0; i < 1'000; ++i) error += "\xc3\xa9";
         s.kill_next(error);
@@ -278,7 +278,7 @@ void add_dead_letter_cases(StoreCases& add) {
             expect_equal(std::string{*start.messages.begin()}, std::string{message}, "delivered");
             s.settle(lease);
         }
-        // Neither its attempts nor its age from before count any more.
+        // The former attempts and age of the batch no longer count.
         s.fail_next(0);
         const auto [lease, start] = s.begin_next();
         expect_equal(start.batch, poison, "the batch");

@@ -10,7 +10,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `billing` to `orders` with batches that are due at once.
+/// Subscribes `billing` to `orders`. Its batches are due immediately.
 void subscribe_billing(Scenario& s) {
     s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
 }

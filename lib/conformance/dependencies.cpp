@@ -13,7 +13,7 @@ namespace {
 
 using State = JobStatus::State;
 
-/// The push of a job that is to be done after others, and is due after `delay`.
+/// A push of a job with dependencies. The job is due after `delay`.
 PushJob after(const Scenario& s, const std::string& job, std::vector<JobId> others,
               Duration delay = {}) {
     PushJob push{work_queue, job, s.now() + delay};
@@ -32,14 +32,14 @@ JobId push_plain(const Scenario& s, const std::string& job, Where at = Where::he
     return s.push_with(job, {}, at);
 }
 
-/// Acquires the next job, which must be this one, and acknowledges it.
+/// Acquires the next job, which must be `job`, and acknowledges it.
 void run_next(const Scenario& s, const std::string& job, Where at = Where::here()) {
     const auto lease = s.take_work(1, at);
     expect_equal(lease.job, job, "the job that is acquired", at);
     expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
 }
 
-/// Expects that a job waits for others.
+/// Expects that a job waits for `others`.
 void expect_waiting(const Scenario& s, JobId id, const std::vector<JobId>& others,
                     Where at = Where::here()) {
     const auto status = s.job(id, at);
@@ -47,7 +47,7 @@ void expect_waiting(const Scenario& s, JobId id, const std::vector<JobId>& other
     expect_equal(status.after, others, "what it waits for", at);
 }
 
-/// Expects that a job is BURIED because another went.
+/// Expects that a job is BURIED because its dependency `other` was lost.
 void expect_buried_for(const Scenario& s, JobId id, JobId other, const std::string& fate,
                        Where at = Where::here()) {
     const auto status = s.job(id, at);
@@ -96,7 +96,7 @@ void add_waiting_cases(StoreCases& add) {
             s.perform(AckJob{lease});
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
             expect_equal(s.job(late).run_at, s.now() + Duration{9}, "when it falls due");
-            // It is as if it had fallen due at this moment.
+            // The job counts as due from this moment on.
             run_next(s, "b");
             run_next(s, "early");
             s.expect_idle_until(s.now() + Duration{9}, work_queue);
@@ -183,7 +183,7 @@ void add_push_cases_of_dependencies(StoreCases& add) {
             auto keyed = after(s, "d", {c + 1});
             keyed.options.key.text = "k";
             s.expect_refused(keyed, "after");
-            // The duplicate is found first: nothing is wrong with repeating a push.
+            // The store looks for a duplicate first: repeating a push is not an error.
             expect_equal(s.perform(after(s, "c", {c + 9})), PushOutcome::duplicate, "a repeat");
         });
 
@@ -322,7 +322,7 @@ void add_end_cases(StoreCases& add) {
             s.bury_many("x", buried_max - 1);
             s.advance(Duration{1});
             s.bury_many("y", 1);
-            // The burial that dropped the first has dropped the second already.
+            // The burial of `y` dropped two jobs: `a`, and the oldest of the `x`.
             expect_equal(s.queue(work_queue).buried, buried_max + waiting - 1, "BURIED jobs");
             for (const auto id : others) expect_buried_for(s, id, a, "was forgotten");
             s.advance(Duration{1});

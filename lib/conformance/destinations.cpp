@@ -13,7 +13,7 @@ namespace {
 using Destinations = std::vector<std::string>;
 using Tokens = std::vector<std::string>;
 
-/// A worker that reaches URLs alone, as most do.
+/// A worker that can deliver to URLs only, as most workers.
 const Destinations urls{""};
 
 std::vector<Lease> acquire(Scenario& s, Destinations destinations, std::uint32_t limit = 100,
@@ -27,14 +27,15 @@ std::vector<Lease> acquire(Scenario& s, Destinations destinations, std::uint32_t
         .leases;
 }
 
-/// The same, where one job must be.
+/// Acquires exactly one job for a worker with these destinations.
 std::vector<Lease> take(Scenario& s, Destinations destinations, Where at = Where::here()) {
     auto leases = acquire(s, std::move(destinations), 100, 1, at);
     expect_equal(leases.size(), 1U, "acquired", at);
     return leases;
 }
 
-/// Begins what such a worker can acquire. Returns their tokens, in order.
+/// Begins all deliveries that a worker with these destinations can acquire. Appends their leases,
+/// and returns their tokens, in order.
 Tokens begin(Scenario& s, Destinations destinations, std::vector<Lease>& leases,
              std::uint32_t limit = 100, Where at = Where::here()) {
     Tokens tokens;
@@ -47,13 +48,13 @@ Tokens begin(Scenario& s, Destinations destinations, std::vector<Lease>& leases,
     return tokens;
 }
 
-/// The same, for those who only want to know.
+/// As `begin` above, without the leases.
 Tokens begin(Scenario& s, Destinations destinations, Where at = Where::here()) {
     std::vector<Lease> leases;
     return begin(s, std::move(destinations), leases, 100, at);
 }
 
-/// A callback in a process that gets each event at once, up to five at a time.
+/// A callback within a process. Each event is due at once, up to five batches at a time.
 SubscriberSettings called(const std::string& name) {
     return {.callback = "local:" + name, .max_events = 1, .max_in_flight = 5};
 }
@@ -142,7 +143,7 @@ void add_moving_cases(StoreCases& add) {
         s.publish("orders", 9);
         std::vector<Lease> leases;
         expect_equal(begin(s, urls, leases, 1), Tokens{"audit"}, "begun at its URL");
-        // One is PENDING, two are READY, one waits in its group, one is CURRENT.
+        // One batch is PENDING, two are READY, one waits for its group, and one is CURRENT.
         s.subscribe("audit", {"orders"}, by_call);
         expect_equal(begin(s, urls), no_token, "begun at the URL it had");
         expect_equal(begin(s, {"audit"}, leases).size(), 2U, "begun at its callback");

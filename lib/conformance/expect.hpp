@@ -1,5 +1,5 @@
 /// @file
-/// How a conformance case states what must hold, independent of any test framework.
+/// Expectations of conformance cases, independent of any test framework.
 
 #pragma once
 
@@ -15,7 +15,7 @@ struct Where {
     const char* file;
     int line;
 
-    /// The place of the call, or of a call with this as a default argument.
+    /// The place of the call. Also works as a default argument of a helper.
     static constexpr Where here(const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE()) noexcept {
         return {file, line};
@@ -27,12 +27,12 @@ struct Where {
     throw ConformanceFailure{std::string{at.file} + ":" + std::to_string(at.line) + ": " + what};
 }
 
-/// Ends the case unless `condition` holds.
+/// Ends the case as failed unless `condition` holds.
 inline void expect(bool condition, const std::string& what, Where at = Where::here()) {
     if (!condition) fail(what, at);
 }
 
-/// Ends the case unless both are equal; `what` names the compared value.
+/// Ends the case as failed unless both values are equal; `what` names the compared value.
 template <class T, class U>
 void expect_equal(const T& got, const U& expected, const std::string& what,
                   Where at = Where::here()) {

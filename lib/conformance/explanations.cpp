@@ -16,7 +16,8 @@ std::optional<JobExplanation> find(const Scenario& s, JobId id) {
     return s.perform(ExplainJob{work_queue, id});
 }
 
-/// Of a job that is there. Its status must be the one that is found otherwise.
+/// The explanation of a job, which must exist. Its status and queue must be equal to those of
+/// `FindJob` and `CountJobs`.
 JobExplanation explain(const Scenario& s, JobId id, Where at = Where::here()) {
     const auto found = find(s, id);
     expect(found.has_value(), "there is no explanation", at);
@@ -25,7 +26,7 @@ JobExplanation explain(const Scenario& s, JobId id, Where at = Where::here()) {
     return *found;
 }
 
-/// The explanation must be these words, and this reason.
+/// Expects an explanation with this reason and text.
 JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std::string& text,
                            Where at = Where::here()) {
     const auto found = explain(s, id, at);
@@ -34,7 +35,7 @@ JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std
     return found;
 }
 
-/// A worker serves the queue all the while, and handles all jobs.
+/// Registers a worker that serves the queue and handles all jobs.
 void serve(const Scenario& s) {
     WorkerProfile profile{.queues = {work_queue}, .others = WorkerProfile::Others::handled};
     profile.silence = Duration{60'000};
@@ -148,7 +149,7 @@ void add_explanation_cases(StoreCases& add) {
         const auto blocked = expect_text(s, third, Reason::group_is_full, both);
         expect(blocked.before == std::vector<JobId>{first, second}, "those before it");
         expect(explain(s, second).before.empty(), "before one that may be acquired");
-        // One that failed keeps its place.
+        // A job that failed keeps its place in its group.
         s.perform(FailJob{lease, "broken", s.now() + Duration{1'000}});
         expect_text(s, third, Reason::group_is_full, both);
         s.perform(DeleteJob{work_queue, second});

@@ -21,8 +21,8 @@ PushJob push_with_key(const Scenario& s, const std::string& job, const JobKey& k
     return push;
 }
 
-/// Acquires the next job of the queue of work, and ends it with these pushes. Returns what became
-/// of them.
+/// Acquires the next job of `work_queue`, and completes it with these pushes. Returns the replies
+/// to the pushes.
 std::vector<Pushed> complete_next(const Scenario& s, std::vector<PushJob> pushes,
                                   Where at = Where::here()) {
     const auto count = pushes.size();
@@ -287,7 +287,7 @@ void add_follow_up_cases(StoreCases& add) {
             for (;;) {
                 const auto leases = s.acquire({.limit = 10, .queue = work_queue}).leases;
                 if (leases.empty()) break;
-                // All of them try to end each job.
+                // Each thread tries to complete each job.
                 for (const auto& lease : leases) {
                     for (auto& mine : steps) {
                         mine.push_back({lease,

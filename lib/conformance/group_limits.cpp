@@ -56,7 +56,7 @@ void add_group_limit_cases(StoreCases& add) {
         for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 3);
         auto first = lease_what_may(s);
         expect_equal(first.size(), 1U, "jobs for a token");
-        // It keeps its place before those that wait.
+        // The job keeps its place before the waiting jobs of its group.
         s.perform(NackJob{first.front(), s.now()});
         s.advance(one_second);
         first = lease_what_may(s);
@@ -109,7 +109,8 @@ void add_group_limit_cases(StoreCases& add) {
         push_limited(s, "b", "g", 3, 2);
         push_limited(s, "c", "g", 3, 1);
         s.push("x");
-        // Of those that may be acquired the one with the highest is first.
+        // `c` is behind `a` in its group. Of the jobs that may begin, the highest priority comes
+        // first.
         expect_equal(take_all(s), std::string{"bx"}, "jobs at first");
         expect_wait(s, one_second);
         s.push("y");
@@ -139,7 +140,7 @@ void add_group_limit_cases(StoreCases& add) {
         s.advance(one_second);
         expect_equal(take_all(s), std::string{"D"}, "the next");
         expect_wait(s, one_second);
-        // Into another group, which has a token.
+        // The new group has a token.
         push_limited(s, "f", "g");
         push.options.key.text = "other";
         push.job = "x";
@@ -231,7 +232,7 @@ void add_opening_cases(StoreCases& add) {
         for (const char* job : {"r", "c", "y"}) {
             expect_equal(take_all(s, 1), std::string{job}, "one after the other");
         }
-        // The turn of another of its group is that of the first.
+        // The priority of `e` brings its group forward, but `d` is the first of the group.
         push_limited(s, "e", "g", 10, 9);
         s.advance(one_second);
         expect_equal(take_all(s, 1), std::string{"d"}, "the first of the group");
@@ -320,7 +321,7 @@ void add_opening_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
         push_limited(s, "d", "g");
         expect_wait(s, one_second);
-        // With other limits it goes back; then nothing waits any more.
+        // New limits end the wait of `d`; after this no job waits.
         limit_groups(s, {.jobs = 1, .per = 2 * one_second});
         expect_equal(take_all(s), std::string{"d"}, "with other limits");
         s.expect_idle_until(never, work_queue);
@@ -337,7 +338,7 @@ void add_opening_cases(StoreCases& add) {
         s.advance(one_second);
         expect_equal(take_all(s), std::string{"bi"}, "a token later");
         expect_wait(s, one_second);
-        // Also while there is always something else to do.
+        // The wait ends even if other jobs arrive all the time.
         s.push("x");
         s.advance(one_second);
         for (const char* job : {"y", "z"}) {

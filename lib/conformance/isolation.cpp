@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration silence{30'000};
 
-/// All workers fall silent, and are taken for dead. Returns how many jobs were released.
+/// Lets all workers fall silent and be declared dead. Returns the number of released jobs.
 std::uint64_t let_workers_die(Scenario& s) {
     std::uint64_t released = 0;
     for (int i = 0; i < 3; ++i) {
@@ -20,7 +20,7 @@ std::uint64_t let_workers_die(Scenario& s) {
     return released;
 }
 
-/// The worker dies twice, each time with all jobs that there are, and their wait is over.
+/// Lets the worker die twice, each time with all jobs leased, and then lets the backoff pass.
 void let_die_twice(Scenario& s, std::uint64_t jobs) {
     for (int i = 0; i < 2; ++i) {
         expect_equal(lease_what_may(s).size(), jobs, "jobs acquired");
@@ -30,13 +30,13 @@ void let_die_twice(Scenario& s, std::uint64_t jobs) {
     s.advance(one_second);
 }
 
-/// All that was put off is due again, and nothing may begin.
+/// Expects that no job may begin, although all jobs are due again.
 void expect_kept_apart(Scenario& s) {
     s.advance(one_second);
     expect_equal(take_all(s), std::string{}, "jobs acquired");
 }
 
-/// The name of the next job, which is done at once; empty when none may begin.
+/// Does the next job, and returns its name; empty when no job may begin.
 std::string do_next(const Scenario& s) {
     const auto leases = lease_what_may(s, 1);
     if (leases.empty()) return {};

@@ -14,7 +14,7 @@ namespace {
 
 using State = JobStatus::State;
 
-/// The queue of the callbacks.
+/// The queue of callbacks.
 constexpr const char* after_queue = "after";
 
 JobBatchCallback callback(std::string job, std::string queue = after_queue) {
@@ -25,7 +25,7 @@ CreateJobBatch creation(JobBatchSettings settings) {
     return {std::make_shared<const JobBatchSettings>(std::move(settings))};
 }
 
-/// Creates a batch, whose callbacks are the jobs `success` and `end`.
+/// Creates a batch with the callbacks `success` and `end`.
 JobBatchId create(const Scenario& s, const std::string& name = "import", Where at = Where::here()) {
     const auto created = s.perform(
         creation({.name = name, .on_success = callback("success"), .on_end = callback("end")}), at);
@@ -55,7 +55,7 @@ void run_next(const Scenario& s, const std::string& job, Where at = Where::here(
     expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
 }
 
-/// The jobs that callbacks have become since the last call.
+/// Acquires and acknowledges the callbacks pushed since the last call, and returns their jobs.
 std::vector<std::string> take_callbacks(const Scenario& s, Where at = Where::here()) {
     std::vector<std::string> jobs;
     for (const auto& lease : s.acquire({.worker = 9, .limit = 100, .queue = after_queue}).leases) {
@@ -67,7 +67,7 @@ std::vector<std::string> take_callbacks(const Scenario& s, Where at = Where::her
 
 using Jobs = std::vector<std::string>;
 
-/// Expects that a batch ended just now, with these numbers, and has pushed its callbacks.
+/// Expects that a batch ended just now with these numbers, and pushed its callbacks.
 void expect_ended(const Scenario& s, JobBatchId batch, const JobBatchProgress& progress,
                   Where at = Where::here()) {
     const auto ended = batch_in(s, batch, at);
@@ -352,7 +352,7 @@ void add_joining_cases(StoreCases& add) {
                      "the same again");
         expect_running(s, batch, {.total = 3, .succeeded = 1});
         run_next(s, "directly");
-        // The last one: in the step that ends it, another joins.
+        // The step that ends the last job adds another job to the batch.
         const PushJob again{work_queue, "follows", s.now(), {.batch = batch}};
         s.perform(CompleteJob{s.take_work(), {again}});
         expect_running(s, batch, {.total = 4, .succeeded = 3});
@@ -483,7 +483,7 @@ void add_batch_list_cases(StoreCases& add) {
         auto late = callback("end");
         late.timeout = Duration{-1};
         s.expect_refused(creation({.name = "x", .on_end = late}), "on_end: timeout");
-        // One entry is that of the batch.
+        // The batch uses one entry for itself.
         auto full = callback("end");
         for (std::size_t i = 0; i < job_metadata_max; ++i) full.metadata[std::to_string(i)] = "x";
         s.expect_refused(creation({.name = "x", .on_end = full}), "on_end: metadata");

@@ -39,7 +39,7 @@ std::string names_of(const std::vector<Lease>& leases) {
     return all;
 }
 
-/// Does one job after the other until none is READY, and returns their names in that order.
+/// Does one job after the other until no job is READY. Returns their names in order.
 std::string run_singly(const Scenario& s) {
     std::string all;
     for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
@@ -49,7 +49,7 @@ std::string run_singly(const Scenario& s) {
     return all;
 }
 
-/// The queue must have nothing to acquire now, whatever waits.
+/// Expects that no job can be acquired until `due`.
 void expect_none(const Scenario& s, TimePoint due = never, Where at = Where::here()) {
     s.expect_idle_until(due, work_queue, at);
 }
@@ -130,7 +130,7 @@ void add_concurrency_cases(StoreCases& add) {
                 const std::string group = "g" + std::to_string(i % groups);
                 push_grouped(s, group + " " + std::to_string(i), group);
             }
-            std::mutex mutex;  // Guards the two below.
+            std::mutex mutex;  // Guards `order` and `under_way`.
             std::map<std::string, std::vector<unsigned>> order;
             std::map<std::string, unsigned> under_way;
             in_threads(threads, [&](unsigned thread) {
@@ -274,7 +274,7 @@ void add_place_cases(StoreCases& add) {
         s.perform(AckJob{lease});
         expect_none(s);
         s.perform(PauseQueue{work_queue, false});
-        // Nothing was promoted meanwhile.
+        // The paused queue promoted no jobs meanwhile.
         expect_equal(run_singly(s), std::string{"bdc"}, "jobs in their order");
     });
 }

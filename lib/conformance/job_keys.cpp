@@ -13,12 +13,12 @@ constexpr auto pushed = PushOutcome::pushed;
 constexpr auto duplicate = PushOutcome::duplicate;
 constexpr auto replaced = PushOutcome::replaced;
 
-/// A push into the queue of work.
+/// A push into `work_queue` with a unique key.
 struct Keyed {
     std::string job;
     std::string key = "k";
     KeyScope scope = KeyScope::until_done;
-    Duration time{0};  ///< With `for_time`.
+    Duration time{0};  ///< For `KeyScope::for_time`.
     OnDuplicate on_duplicate{};
     Duration delay{0};
 };
@@ -33,7 +33,7 @@ PushJob step_of(const Scenario& s, const Keyed& how) {
 
 Pushed push(const Scenario& s, const Keyed& how) { return s.perform(step_of(s, how)); }
 
-/// Acquires all there is, and returns the names in their order.
+/// Acquires all available jobs, and returns their names in order.
 std::string acquire_all(Scenario& s) {
     std::string all;
     for (const auto& lease : s.acquire({.queue = work_queue}).leases) all += lease.job;
@@ -141,7 +141,7 @@ void add_exclusion_cases(StoreCases& add) {
             s.advance(Duration{1});
             const auto next = push(s, how);
             expect_equal(next.outcome, pushed, "when the time is over, while it waits");
-            // The first takes nothing along from its successor.
+            // The end of the first job must not release the key of its successor.
             s.perform(AckJob{s.take_work()});
             expect_equal(push(s, how), Pushed{duplicate, next.id}, "when the first is done");
             s.advance(Duration{100});

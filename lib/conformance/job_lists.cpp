@@ -13,14 +13,14 @@ namespace {
 
 using State = JobStatus::State;
 
-/// The names of jobs, in their order.
+/// The names of jobs, in order.
 std::string names(const std::vector<JobStatus>& jobs) {
     std::string all;
     for (const auto& job : jobs) all += job.job;
     return all;
 }
 
-/// Acquires and forgets everything, and returns the names in their order.
+/// Acquires and acknowledges all available jobs, and returns their names in order.
 std::string run_all(Scenario& s) {
     std::string all;
     for (const auto& lease : s.acquire({.queue = work_queue}).leases) {
@@ -80,7 +80,7 @@ void add_job_list_cases(StoreCases& add) {
         const auto first = s.perform(step);
         expect_equal(names(first.jobs), std::string{"abcd"}, "the first page");
         expect_equal(first.next, ids[3], "where to go on");
-        // A job that a page ended with may be gone.
+        // The last job of a page may be deleted before the next page is read.
         s.perform(DeleteJob{work_queue, ids[3]});
         step.after = first.next;
         const auto last = s.perform(step);

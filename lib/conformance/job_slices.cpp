@@ -14,10 +14,10 @@ namespace {
 
 using State = JobStatus::State;
 
-/// Two of these are less than a slice, and three are more.
+/// Two such jobs fit into a chunk; three do not.
 constexpr std::size_t large_job = job_slice_bytes_max / 5 * 2;
 
-/// Pushes large jobs, each of which consists of one letter.
+/// Pushes a large job for each letter. Each job repeats its letter.
 void push_large(Scenario& s, const std::string& letters, const JobOptions& options = {}) {
     for (const char letter : letters) {
         auto own = options;
@@ -26,7 +26,7 @@ void push_large(Scenario& s, const std::string& letters, const JobOptions& optio
     }
 }
 
-/// The letters of jobs, in their order.
+/// The first letters of jobs, in order.
 template <class Jobs>
 std::string letters_of(const Jobs& jobs) {
     std::string all;
@@ -34,10 +34,11 @@ std::string letters_of(const Jobs& jobs) {
     return all;
 }
 
-/// Two of these are less than a slice while each has one error, and more once each has two.
+/// Two such jobs fit into a chunk while each has one error, and do not fit with two errors each.
 constexpr std::size_t job_with_errors = job_slice_bytes_max / 2 - job_error_max - job_error_max / 2;
 
-/// Fails what is READY twice, with the longest of errors; then it is BURIED.
+/// Fails all READY jobs twice, with errors of the maximal length. The second failure BURIES the
+/// jobs.
 void bury_all_at_second(Scenario& s) {
     for (const bool second : {false, true}) {
         for (const auto& lease : s.acquire({.queue = work_queue}).leases) {
@@ -49,8 +50,8 @@ void bury_all_at_second(Scenario& s) {
     }
 }
 
-/// A worker has the first of these large jobs no more: it is listed with the others until none is
-/// left, and only those are its own.
+/// Expects a worker without its first `released` leases, but with the rest. The worker stays listed
+/// as long as it has leases.
 void expect_left_to(Scenario& s, unsigned worker, const std::vector<Lease>& leases,
                     std::size_t released) {
     std::size_t listed = 0;
@@ -64,7 +65,7 @@ void expect_left_to(Scenario& s, unsigned worker, const std::vector<Lease>& leas
     }
 }
 
-/// All large jobs, for a worker; three acquisitions lease them.
+/// Leases five large jobs to a worker, in three acquisitions.
 std::vector<Lease> lease_large(Scenario& s, unsigned worker) {
     std::vector<Lease> all;
     for (int i = 0; i < 3; ++i) {
@@ -76,7 +77,7 @@ std::vector<Lease> lease_large(Scenario& s, unsigned worker) {
     return all;
 }
 
-/// Large jobs of a worker that ends, as `step` says, come back two by two.
+/// Expects release of a dead or retired worker's large jobs in chunks of two. `step` releases them.
 template <class S>
 void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, const S& step) {
     const auto leases = lease_large(s, worker);
@@ -91,7 +92,7 @@ void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, c
     expect(s.perform(ListWorkers{}).empty(), "the worker is still listed");
 }
 
-/// Large jobs that have expired end two by two.
+/// Expects the end of expired large jobs in chunks of two.
 void expect_ended_in_slices(Scenario& s, JobOptions options, const char* which) {
     options.expires_at = s.now() + Duration{1};
     push_large(s, "abcde", options);
@@ -104,7 +105,7 @@ void expect_ended_in_slices(Scenario& s, JobOptions options, const char* which) 
     }
 }
 
-/// Large jobs are leased two by two, as the last of them says when there are no more.
+/// Expects leases of large jobs in chunks of two. Only the last reply reports an empty queue.
 void expect_leased_in_slices(Scenario& s, const JobOptions& options, const char* which) {
     push_large(s, "abcde", options);
     for (const char* letters : {"ab", "cd", "e"}) {
@@ -246,7 +247,7 @@ void add_job_slice_cases(StoreCases& add) {
             s.perform(PauseQueue{work_queue});
             const AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
             expect_equal(letters_of(s.perform(step).leases), std::string{"cde"}, "its leases");
-            // It is alive after all.
+            // The acquisition has shown that the worker is alive.
             expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{}, "jobs released");
         });
 

@@ -9,7 +9,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Expects that every step with this lease is refused and changes nothing.
+/// Expects that each step with this lease is refused and changes nothing.
 void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
     const auto before = s.snapshot();
     expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
@@ -160,7 +160,7 @@ void add_lost_reply_cases(StoreCases& add) {
             const auto first = s.perform(step).leases;
             expect_equal(first.size(), 1U, "leases");
             expect_equal(first[0].fence, std::uint64_t{1'001}, "the fence");
-            // Another worker follows, though it knows of none.
+            // The next fence is larger, although worker 2 does not know the fence.
             expect_equal(s.take_work(2).fence, std::uint64_t{1'002}, "the next fence");
             expect_equal(s.perform(AckJob{first[0]}), Settlement::settled, "ack");
             step.newest = std::uint64_t{1} << 53U;
@@ -269,11 +269,12 @@ void add_worker_cases(StoreCases& add) {
             expect_released(Duration{1'999}, 0);
             expect_released(Duration{1'999}, 0);
             expect_released(Duration{2}, 1);
-            // Who is always late finds the dead, too.
+            // A scrubber that is always late still finds dead workers.
             s.take_work();
             expect_released(Duration{4'000}, 0);
             expect_released(Duration{4'000}, 1);
-            // One that was heard of since then is spared again. The job of two deaths waits.
+            // A heartbeat earns the worker a new grace period. The job of two dead workers waits
+            // meanwhile.
             s.push("c");
             s.take_work();
             expect_released(Duration{4'000}, 0);
@@ -281,7 +282,7 @@ void add_worker_cases(StoreCases& add) {
             s.perform(Heartbeat{Scenario::worker(1)});
             expect_released(Duration{4'000}, 0);
             expect_released(Duration{4'000}, 1);
-            // Who was heard of since then has its own silence.
+            // The silence of a worker counts from its own last sign of life.
             s.push("b");
             s.take_work(1);
             s.advance(Duration{3'000});

@@ -1,5 +1,5 @@
 /// @file
-/// What the cases about rate limits share.
+/// Helpers for the cases about rate limits.
 
 #pragma once
 
@@ -25,13 +25,13 @@ inline JobOptions options_in(const std::string& group, std::uint32_t concurrency
     return options;
 }
 
-/// Pushes a job into a group of which ten may be under way. Returns its id.
+/// Pushes a job into a group with a concurrency of ten. Returns its id.
 inline JobId push_limited(const Scenario& s, const std::string& job, const std::string& group,
                           std::uint32_t concurrency = 10, std::int32_t priority = 0) {
     return s.push_with(job, options_in(group, concurrency, priority));
 }
 
-/// Each letter is a job.
+/// Pushes one job per letter.
 inline void push_all(const Scenario& s, const std::string& jobs) {
     for (const char job : jobs) s.push(std::string{job});
 }
@@ -40,14 +40,14 @@ inline std::vector<Lease> lease_what_may(const Scenario& s, std::uint32_t most =
     return s.acquire({.limit = most, .queue = work_queue}).leases;
 }
 
-/// Acquires everything that may begin, and returns the names in their order.
+/// Acquires all jobs that may begin, and returns their names in order.
 inline std::string take_all(const Scenario& s, std::uint32_t most = 100) {
     std::string all;
     for (const auto& lease : lease_what_may(s, most)) all += lease.job;
     return all;
 }
 
-/// Nothing may begin for so long.
+/// Expects that no job may begin until `span` has passed.
 inline void expect_wait(const Scenario& s, Duration span, Where at = Where::here()) {
     s.expect_idle_until(s.now() + span, work_queue, at);
 }

@@ -9,12 +9,12 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `token` to `orders` with full batches of one event each.
+/// Subscribes `token` to `orders` with one event per batch.
 void subscribe_one_by_one(Scenario& s, const std::string& token, std::uint32_t max_in_flight = 1) {
     s.subscribe(token, {"orders"}, {.max_events = 1, .max_in_flight = max_in_flight});
 }
 
-/// The messages of all deliveries that can begin now, without ending any.
+/// Begins all possible deliveries, and settles none. Returns their messages.
 std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     std::vector<std::string> messages;
     for (const auto& lease : s.acquire({}, at).leases) {
@@ -25,7 +25,7 @@ std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     return messages;
 }
 
-/// Begins a delivery while workers have capacity for `concurrency_max` of its group.
+/// Begins a delivery. The workers have capacity for `concurrency_max` deliveries of its group.
 Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
                      Where at = Where::here()) {
     return s
@@ -36,7 +36,7 @@ Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& le
         .verdict;
 }
 
-/// Ends a delivery while workers have capacity for `concurrency_max` of its group.
+/// Settles a delivery. The workers have capacity for `concurrency_max` deliveries of its group.
 void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
                    bool delivered = true, Where at = Where::here()) {
     const SettleDelivery step{.lease = lease,
@@ -47,7 +47,7 @@ void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& leas
     expect_equal(s.perform(step, at), Settlement::settled, "settling", at);
 }
 
-/// Adds the cases about groups that exceed the workers' capacity.
+/// Adds the cases about groups with a larger concurrency than the workers' capacity.
 void add_narrowed_group_cases(StoreCases& add) {
     add("a subscriber that has its share of deliveries gets the next when one ends",
         [](Scenario& s) {

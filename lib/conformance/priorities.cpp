@@ -13,13 +13,13 @@ using State = JobStatus::State;
 
 constexpr Duration minute{60'000};
 
-/// Pushes a job with a priority that is due after `delay`. Returns its id.
+/// Pushes a job with a priority, due after `delay`. Returns its id.
 JobId push_ranked(const Scenario& s, const std::string& job, std::int32_t priority,
                   Duration delay = {}) {
     return s.perform(PushJob{work_queue, job, s.now() + delay, {.priority = priority}}).id;
 }
 
-/// Acquires up to `limit` jobs of `work_queue`, and returns the names in their order.
+/// Acquires up to `limit` jobs of `work_queue`, and returns their names in order.
 std::string next_jobs(const Scenario& s, std::uint32_t limit = 100) {
     std::string all;
     for (const auto& lease : s.acquire({.limit = limit, .queue = work_queue}).leases) {
@@ -28,7 +28,7 @@ std::string next_jobs(const Scenario& s, std::uint32_t limit = 100) {
     return all;
 }
 
-/// The same, one by one.
+/// As `next_jobs`, with one acquisition per job.
 std::string next_jobs_singly(const Scenario& s) {
     std::string all;
     for (auto next = next_jobs(s, 1); !next.empty(); next = next_jobs(s, 1)) all += next;
@@ -68,7 +68,8 @@ void add_order_cases(StoreCases& add) {
         s.advance(Duration{1});
         push_ranked(s, "e", 1);
         s.push("f");
-        // By their ranks: a minute less 1 ms, a minute, three times two minutes, three minutes.
+        // Ranks (push time minus priority in minutes): a minute less 1 ms, a minute, three times
+        // two minutes, three minutes.
         expect_equal(next_jobs_singly(s), std::string{"bacdef"}, "jobs acquired");
     });
 
@@ -95,7 +96,7 @@ void add_order_cases(StoreCases& add) {
             push_ranked(s, "p" + std::to_string(i), 1);
             s.advance(Duration{200});
         }
-        // The ranks of the first third lie before what is due first.
+        // A priority of 1 is worth 300 pushes of 200 ms: the first 300 such jobs come first.
         std::vector<std::string> expected;
         for (int i = 0; i < each; ++i) {
             if (i < 300) expected.push_back("p" + std::to_string(i));
@@ -171,7 +172,7 @@ void add_life_cases(StoreCases& add) {
         s.advance(Duration{1});
         expect_equal(next_jobs(s), std::string{"cd"}, "jobs acquired");
         expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "jobs that expired");
-        // What is pushed again has nothing of it.
+        // A job that is pushed again does not inherit its earlier priority.
         s.push("b");
         push_ranked(s, "a", -3);
         s.push("f");

@@ -10,12 +10,12 @@ namespace {
 
 using State = JobStatus::State;
 
-/// Subscribes `billing` to `orders`, with one event in each batch.
+/// Subscribes `billing` to `orders`, with one event per batch.
 void subscribe_singly(Scenario& s) {
     s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1});
 }
 
-/// A failure after which the batch waits for ten seconds.
+/// A failure with a retry after ten seconds.
 const Attempt failure{.delivered = false, .retry_after = Duration{10'000}, .error = "HTTP 500"};
 
 /// Fails the next delivery. Returns the id of its batch.
@@ -117,7 +117,7 @@ void add_queued_batch_cases(StoreCases& add) {
         const auto batches = s.batches("billing");
         const auto retry_at = s.now() + Duration{10'000};
         expect_equal(fail(s), batches.at(0).uid, "the first batch");
-        // The second is READY, the third CURRENT.
+        // The second batch is READY, the third is CURRENT.
         expect_equal(deliver(s, batches.at(1).uid), BatchAction::done, "asking for the second");
         expect_equal(deliver(s, batches.at(2).uid), BatchAction::done, "asking for the third");
         s.expect_idle_until(retry_at);

@@ -15,7 +15,7 @@ using State = JobStatus::State;
 void pause(const Scenario& s) { s.perform(PauseQueue{work_queue, true}); }
 void resume(const Scenario& s) { s.perform(PauseQueue{work_queue, false}); }
 
-/// Acquires everything of `work_queue`, and returns the names in their order.
+/// Acquires all available jobs of `work_queue`, and returns their names in order.
 std::string acquire_all(const Scenario& s) {
     std::string all;
     for (const auto& lease : s.acquire({.queue = work_queue}).leases) all += lease.job;
@@ -46,7 +46,7 @@ void add_queue_cases(StoreCases& add) {
         s.perform(PushJob{"other", "o", s.now()});
         expect_equal(s.acquire({.queue = "other"}).leases.size(), 1U, "jobs of another queue");
         resume(s);
-        // What fell due meanwhile is promoted now, behind what was READY.
+        // Jobs that became due during the pause are promoted now, behind the jobs that were READY.
         expect_equal(acquire_all(s), std::string{"abd"}, "jobs acquired");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 3}, "jobs");
     });
@@ -90,7 +90,7 @@ void add_queue_cases(StoreCases& add) {
         const auto lease = s.take_work();
         pause(s);
         s.perform(AckJob{lease});
-        // Another queue that runs out of jobs must not end the pause.
+        // Another queue that becomes empty must not end the pause.
         s.perform(PushJob{"other", "o", s.now()});
         s.perform(AckJob{s.take({.queue = "other"})});
         expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "no jobs");

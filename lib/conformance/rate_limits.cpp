@@ -39,7 +39,7 @@ void add_queue_limit_cases(StoreCases& add) {
         limit_queue(s, {.jobs = 4, .per = one_second});
         push_all(s, "abcdefghijkl");
         expect_equal(take_all(s), std::string{"abcd"}, "as many as in the rate, by default");
-        // Also a clock that is set forward looks like that.
+        // A clock set forward by a year has the same effect.
         s.advance(Duration{std::int64_t{365} * 86'400'000});
         expect_equal(take_all(s), std::string{"efgh"}, "after a year");
         expect_wait(s, one_second / 4);
@@ -90,7 +90,7 @@ void add_queue_limit_cases(StoreCases& add) {
         push_limited(s, "a", "g");
         for (const char* job : {"b", "c", "d", "e", "f"}) push_limited(s, job, "g");
         expect_equal(take_all(s), std::string{"a"}, "jobs at first");
-        // The steps of another process come a little later than they were sent.
+        // The steps of another process arrive a little later than they were sent.
         std::string taken;
         for (int i = 0; i < 50; ++i) {
             s.advance(Duration{-90});
@@ -130,7 +130,7 @@ void add_queue_limit_cases(StoreCases& add) {
             s.push("b");
             s.perform(AckJob{lease});
         });
-        // A lease whose reply was lost takes no other one.
+        // A lease that is reported again after a lost reply uses no further token.
         const auto leases = lease_what_may(s);
         const AcquireJobs again{work_queue, Scenario::worker(1), 1, 0};
         expect_equal(s.perform(again).leases, leases, "leases of a lost reply");

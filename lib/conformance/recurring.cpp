@@ -26,14 +26,14 @@ void put(Scenario& s, const std::string& name, RecurringSettings settings = ever
               at);
 }
 
-/// A recurring job, which must exist.
+/// The recurring job of this name, which must exist.
 RecurringJob found(const Scenario& s, const std::string& name, Where at = Where::here()) {
     auto job = s.perform(FindRecurringJob{name}, at);
     expect(job.has_value(), "there is no recurring job " + name, at);
     return *std::move(job);
 }
 
-/// The step that runs the tick `now` of a recurring job that was read.
+/// A step that runs the tick `now` of a recurring job.
 RunRecurringJob run_of(const Scenario& s, const RecurringJob& job) {
     return {
         .name = job.name,
@@ -54,12 +54,12 @@ std::vector<std::string> due_names(const Scenario& s, std::uint32_t limit = due_
     return names;
 }
 
-/// Expects that `change` wakes the schedulers.
+/// Expects that `change` wakes schedulers.
 void expect_woken(Scenario& s, const std::string& what, const std::function<void()>& change,
                   Where at = Where::here()) {
     Signal signal;
     const auto watch = s.store().watch(recurring_watch, [&] { signal.raise(); });
-    // A store that listens to another process does so by now.
+    // A store that listens for messages of another process has subscribed by the time it replies.
     s.perform(DueRecurringJobs{}, at);
     const auto seen = signal.count();
     change();
@@ -79,7 +79,7 @@ void add_tick_cases(StoreCases& add) {
             expect_equal(due.jobs, std::vector<RecurringJob>{job}, "what is due");
             expect_equal(due.next_at, never, "when the next is due");
             expect_equal(due.now, s.now(), "the time of the store");
-            // The tick of now was settled: nothing is pushed.
+            // The put has settled the tick of this instant, so no job is pushed.
             expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
             expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
             expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
@@ -184,7 +184,7 @@ void add_tick_cases(StoreCases& add) {
             s.perform(AckJob{s.take_work()});
             const auto settled = s.now();
             s.advance(-interval / 2);
-            // Another schedule makes it due at once.
+            // A new schedule makes the job due immediately.
             auto settings = every_minute();
             settings.schedule = "@every 30s";
             put(s, "report", settings);
@@ -328,7 +328,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
         refuse("expires", "a", [](auto& all) { all.expires = Duration{-1}; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp::all; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp{3}; });
-        // All others read it well.
+        // The rest of the text is valid; only its length is not.
         refuse("schedule", "a", [](auto& all) {
             all.schedule = "* * * * *" + std::string(schedule_bytes_max - 8, ' ');
         });
@@ -336,7 +336,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
             all.schedule = "@daily";
             all.time_zone.assign(time_zone_bytes_max + 1, 'a');
         });
-        // Two entries are the ticks' own.
+        // Ticks use two entries themselves.
         refuse("job: metadata", "a", [](auto& all) {
             for (std::size_t i = 0; i + 1 < job_metadata_max; ++i) {
                 all.metadata[std::to_string(i)] = "x";

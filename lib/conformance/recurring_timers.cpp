@@ -20,10 +20,10 @@ using Tick = RecurringRun::Outcome;
 
 constexpr Duration tick_interval{60'000};
 
-/// Its id in the namespace, without overlap.
+/// The id of the tick's timer in its namespace, without `overlap`.
 const std::string tick_timer = "recurring:call";
 
-/// One that comes back once, and may take longer than a tick to be confirmed.
+/// A recurring timer with one retry. Its time limit for confirmation is longer than the interval.
 RecurringSettings timed() {
     return {.schedule = "@every 1m",
             .timer = RecurringTimer{.space = timer_space,
@@ -44,7 +44,7 @@ RecurringJob recurring_timer(const Scenario& s, Where at = Where::here()) {
     return *std::move(job);
 }
 
-/// The step that runs a tick of it.
+/// A step that runs a tick of the recurring timer.
 RunRecurringJob tick_step(const Scenario& s, TimePoint tick) {
     const auto job = recurring_timer(s);
     return {.name = job.name,
@@ -67,11 +67,11 @@ void put_timer(Scenario& s, RecurringSettings settings = timed(), Where at = Whe
         at);
 }
 
-/// Puts it, and looks at it, as a scheduler does at once.
+/// Puts the recurring timer, and runs it immediately, as a scheduler does.
 void begin_ticks(Scenario& s, RecurringSettings settings = timed(), Where at = Where::here()) {
     put_timer(s, std::move(settings), at);
     expect_equal(s.perform(DueRecurringJobs{}, at).jobs.size(), std::size_t{1}, "what is due", at);
-    // The tick of now was settled by the put.
+    // The put has settled the tick of this instant.
     expect_equal(run_tick(s, at).outcome, Tick::moved, "running it at once", at);
     expect_equal(s.perform(CountTimers{timer_space}, at), TimerCounts{}, "the timers", at);
 }
@@ -88,7 +88,7 @@ void add_posting_cases(StoreCases& add) {
             s.advance(tick_interval);
             const auto at = s.now();
             const auto step = tick_step(s, at);
-            // It is run late.
+            // The tick runs late.
             s.advance(Duration{700});
             expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0}, "the first scheduler");
             expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");

@@ -1,5 +1,5 @@
 /// @file
-/// The helpers that conformance cases are written in.
+/// `Scenario`: the helpers for conformance cases.
 
 #pragma once
 
@@ -21,25 +21,25 @@
 
 namespace routemaster::testing {
 
-/// The queue that cases push jobs of their own into.
+/// The queue for the jobs of cases.
 inline constexpr const char* work_queue = "work";
 
-/// The publisher that claims topics unless a case says otherwise.
+/// The publisher of all topics by default.
 inline constexpr const char* shop = "shop--key";
 
-/// The longest backoff of deliveries: short enough that no case reaches an hour by accident.
+/// The longest backoff of deliveries: short, to keep cases from reaching an hour by accident.
 inline constexpr Duration backoff_max{60'000};
 inline constexpr Duration one_second{1'000};
 
-/// How a case publishes.
+/// The options of a publication.
 struct Publication {
     std::optional<std::string> publisher{shop};
-    std::optional<TimePoint> timestamp{};  ///< Absent: now.
+    std::optional<TimePoint> timestamp{};  ///< Absent for now.
 };
 
-/// How a case subscribes.
+/// The options of a subscription.
 struct SubscriberSettings {
-    std::string callback{};  ///< Empty: a URL of its own.
+    std::string callback{};  ///< Empty for a URL made from the token.
     std::string uuid{};
     std::optional<Duration> timeout{};
     std::optional<std::uint32_t> max_events{};
@@ -49,7 +49,7 @@ struct SubscriberSettings {
     std::optional<std::uint32_t> dead_max{};
 };
 
-/// What to acquire, and for which worker.
+/// The options of an acquisition.
 struct Taking {
     unsigned worker = 1;
     std::uint32_t limit = 100;
@@ -60,23 +60,23 @@ struct Taking {
 struct Attempt {
     bool delivered = true;
     int health_change = 0;
-    Duration retry_after{1'000};  ///< Only if it was not delivered.
-    Duration took{0};             ///< Between its beginning and now.
-    bool permanent = false;       ///< Only if it was not delivered.
-    std::string error{};          ///< Only if it was not delivered.
+    Duration retry_after{1'000};  ///< Only for a failure.
+    Duration took{0};             ///< The time between its beginning and now.
+    bool permanent = false;       ///< Only for a failure.
+    std::string error{};          ///< Only for a failure.
 };
 
-/// The messages of some batches.
+/// The messages of several batches.
 using Batches = std::vector<std::vector<std::string>>;
 
 /// A store, an instant, and helpers for steps. Each helper fails the case when the store refuses a
 /// step that must succeed.
 ///
-/// Thread safety: `perform` and `worker` may be called from any thread while nobody calls
+/// Thread safety: `perform` and `worker` may be called from any thread while no thread calls
 /// `advance`; the rest from one thread.
 class Scenario {
 public:
-    /// Begins in an empty store. Both must outlive it.
+    /// Starts with an empty store. Both arguments must outlive this object.
     Scenario(Store& store, const StoreTraits& traits) : store_{store}, traits_{traits} {}
 
     [[nodiscard]] Store& store() const noexcept { return store_; }
@@ -86,9 +86,7 @@ public:
     /// Lets time pass; a negative span sets the clock back.
     void advance(Duration span) { now_ += span; }
 
-    // --- Steps ----------------------------------------------------------------------------------
-
-    /// Performs a step now, which must succeed.
+    /// Performs a step at the current instant. The step must succeed.
     template <class S>
     typename S::Reply perform(S step, Where at = Where::here()) const {
         auto reply = routemaster::perform(store_, std::move(step), now_);
@@ -96,20 +94,19 @@ public:
         return *std::move(reply);
     }
 
-    /// Performs a step that must be refused as `invalid`, with an error that begins with the name
-    /// of the field, and without a change.
+    /// Expects an `invalid` step without effect. The error must begin with the name of the field.
     template <class S>
     void expect_refused(S step, std::string_view field, Where at = Where::here()) {
         expect_error(Errc::invalid, std::move(step), field, at);
     }
 
-    /// The same for a step that must be `forbidden`.
+    /// As `expect_refused`, for the error `forbidden`.
     template <class S>
     void expect_forbidden(S step, std::string_view field, Where at = Where::here()) {
         expect_error(Errc::forbidden, std::move(step), field, at);
     }
 
-    /// The same for any error.
+    /// As `expect_refused`, for any error.
     template <class S>
     void expect_error(Errc code, S step, std::string_view field, Where at = Where::here()) {
         const auto before = snapshot();
@@ -123,7 +120,7 @@ public:
         expect_unchanged(snapshot(), before, at);
     }
 
-    /// An id that was not used before.
+    /// Returns a new id.
     [[nodiscard]] Uid uid() { return uids_.next(); }
 
     /// The id of a worker, by number.
@@ -131,9 +128,8 @@ public:
         return {std::uint64_t{number} << 8U, std::uint64_t{number} << 8U};
     }
 
-    // --- Publishing -----------------------------------------------------------------------------
-
-    /// Publishes `count` events: `TOPIC 1`, `TOPIC 2` and so on, counted through the whole case.
+    /// Publishes `count` events: `TOPIC 1`, `TOPIC 2`, and further numbers, which continue through
+    /// the case.
     void publish(const std::string& topic, unsigned count = 1, const Publication& how = {},
                  Where at = Where::here()) {
         for (unsigned i = 0; i < count; ++i) {
@@ -142,7 +138,7 @@ public:
         }
     }
 
-    /// The step that publishes one event of these bytes.
+    /// A step to publish an event with these bytes.
     [[nodiscard]] PublishEvent publication(const std::string& topic, const std::string& message,
                                            const Publication& how = {}) {
         return {.topic = topic,
@@ -152,7 +148,7 @@ public:
                 .uid = uid()};
     }
 
-    /// Publishes one event of these bytes.
+    /// Publishes an event with these bytes.
     void publish_message(const std::string& topic, const std::string& message,
                          const Publication& how = {}, Where at = Where::here()) {
         perform(publication(topic, message, how), at);
@@ -163,9 +159,7 @@ public:
         return perform(ListTopics{}, at);
     }
 
-    // --- Subscribers ----------------------------------------------------------------------------
-
-    /// Subscribes, which must succeed.
+    /// Subscribes to topics. The step must succeed.
     void subscribe(const std::string& token, const std::vector<std::string>& topics,
                    const SubscriberSettings& settings = {}, Where at = Where::here()) {
         const auto own = "https://" + token + ".example/events";
@@ -202,20 +196,18 @@ public:
         return all;
     }
 
-    /// The DEAD batches of a subscriber, in the order they died.
+    /// The DEAD batches of a subscriber, in the order of death.
     [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token,
                                                     Where at = Where::here()) const {
         return perform(ListDeadBatches{.token = token, .limit = subscription_dead_max}, at);
     }
 
-    // --- Jobs -----------------------------------------------------------------------------------
-
-    /// Pushes a job that is due after `delay` into `work_queue`.
+    /// Pushes a job into `work_queue`. The job is due after `delay`.
     PushOutcome push(const std::string& job, Duration delay = {}, Where at = Where::here()) const {
         return perform(PushJob{work_queue, job, now_ + delay}, at).outcome;
     }
 
-    /// Pushes a job with options, which must be new. Returns its id.
+    /// Pushes a job with options. The job must be new. Returns its id.
     JobId push_with(const std::string& job, const JobOptions& options,
                     Where at = Where::here()) const {
         const auto pushed = perform(PushJob{work_queue, job, now_, options}, at);
@@ -230,12 +222,12 @@ public:
         return *std::move(found);
     }
 
-    /// All jobs of `work_queue` in a state, by their ids.
+    /// All jobs of `work_queue` in a state, in the order of their ids.
     [[nodiscard]] std::vector<JobStatus> jobs(JobStatus::State state) const {
         return jobs_of(store_, work_queue, state, now_);
     }
 
-    /// Acquires the next job of `work_queue`, and fails it for good. Returns its id.
+    /// Acquires and permanently fails the next job of `work_queue`. Returns its id.
     JobId bury_next(const std::string& error = "broken", Where at = Where::here()) const {
         const auto lease = take_work(1, at);
         const FailJob failed{.lease = lease, .error = error, .run_at = now_, .bury = true};
@@ -243,7 +235,8 @@ public:
         return lease.id;
     }
 
-    /// BURIES so many jobs of `work_queue` whose names begin so.
+    /// Pushes and BURIES this number of jobs in `work_queue`. `name` is the beginning of their
+    /// names.
     void bury_many(const std::string& name, std::uint32_t jobs) const {
         for (std::uint32_t done = 0; done < jobs;) {
             std::vector<Step> steps;
@@ -260,14 +253,14 @@ public:
         }
     }
 
-    /// Performs steps, none of which may fail.
+    /// Performs steps. All of them must succeed.
     void perform_each(std::vector<Step>& steps, const std::string& what) const {
         for (const auto& one : perform_all(store_, steps, now_)) {
             if (!one) fail(what + " failed: " + one.error().message());
         }
     }
 
-    /// Acquires what is available.
+    /// Acquires available jobs.
     Acquired acquire(const Taking& what = {}, Where at = Where::here()) const {
         return perform(AcquireJobs{what.queue, worker(what.worker), what.limit}, at);
     }
@@ -280,12 +273,12 @@ public:
         return std::move(acquired.leases.front());
     }
 
-    /// Acquires one of `work_queue`.
+    /// Acquires the next job of `work_queue`, which must exist.
     Lease take_work(unsigned by = 1, Where at = Where::here()) const {
         return take({.worker = by, .queue = work_queue}, at);
     }
 
-    /// Expects that a queue has nothing to acquire until `due`.
+    /// Expects that no job of a queue can be acquired until `due`.
     void expect_idle_until(TimePoint due, const std::string& queue = delivery_queue,
                            Where at = Where::here()) const {
         const auto acquired = acquire({.queue = queue}, at);
@@ -293,19 +286,17 @@ public:
         expect_equal(acquired.next_due, due, "when " + queue + " has something to do", at);
     }
 
-    /// How many jobs of a queue are in each state.
+    /// The number of jobs of a queue in each state.
     [[nodiscard]] QueueStatus queue(const std::string& name, Where at = Where::here()) const {
         return perform(CountJobs{name}, at);
     }
 
-    // --- Deliveries -----------------------------------------------------------------------------
-
-    /// Begins a delivery; any verdict is accepted.
+    /// Begins a delivery; any `Verdict` is accepted.
     DeliveryStart begin(const Lease& lease, double jitter = 0, Where at = Where::here()) const {
         return perform(BeginDelivery{lease, backoff_max, jitter}, at);
     }
 
-    /// Takes the next delivery and begins it, which must succeed.
+    /// Acquires and begins the next delivery. Both must succeed.
     std::pair<Lease, DeliveryStart> begin_next(unsigned by = 1, Where at = Where::here()) const {
         auto lease = take({.worker = by}, at);
         auto start = begin(lease, 0, at);
@@ -313,7 +304,7 @@ public:
         return {std::move(lease), std::move(start)};
     }
 
-    /// Ends a delivery; any settlement is accepted.
+    /// Settles a delivery; any `Settlement` is accepted.
     Settlement settle(const Lease& lease, const Attempt& how = {}, Where at = Where::here()) const {
         return perform(SettleDelivery{.lease = lease,
                                       .delivered = how.delivered,
@@ -325,8 +316,8 @@ public:
                        at);
     }
 
-    /// Fails the next delivery so that its batch dies; if the batch survived, it would be retried
-    /// at once. Returns the id of the batch.
+    /// Fails the next delivery, which makes its batch DEAD. A batch that survives is retried at
+    /// once. Returns the id of the batch.
     Uid kill_next(const std::string& error = "HTTP 500", Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{.delivered = false, .retry_after = Duration{0}, .error = error};
@@ -334,7 +325,7 @@ public:
         return start.batch;
     }
 
-    /// Fails the next delivery, which costs health and is retried at once.
+    /// Fails the next delivery, with a change of health and a retry at once.
     void fail_next(int health_change, Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{
@@ -342,7 +333,7 @@ public:
         expect_equal(settle(lease, failed, at), Settlement::settled, "settling a failure", at);
     }
 
-    /// Delivers everything that can be delivered now.
+    /// Delivers all due batches.
     void drain(Where at = Where::here()) {
         for (auto leases = acquire({}, at).leases; !leases.empty();
              leases = acquire({}, at).leases) {
@@ -356,19 +347,17 @@ public:
         }
     }
 
-    /// What was delivered to a subscriber since the last call.
+    /// Returns the batches delivered to a subscriber since the last call.
     [[nodiscard]] Batches take_delivered(const std::string& token) {
         return std::exchange(delivered_[token], {});
     }
 
-    /// Drains, and compares what was delivered to a subscriber since the last call.
+    /// Calls `drain`, and compares the batches delivered to a subscriber since the last call.
     void expect_delivered(const std::string& token, const Batches& expected,
                           Where at = Where::here()) {
         drain(at);
         expect_equal(take_delivered(token), expected, "delivered to " + token, at);
     }
-
-    // --- Counters and snapshots -----------------------------------------------------------------
 
     /// All counters, in the order of the store.
     [[nodiscard]] std::vector<Counter> counters(Where at = Where::here()) const {
@@ -376,7 +365,7 @@ public:
         return perform(ListCounters{}, at);
     }
 
-    /// A counter; nothing when it was never added to.
+    /// The value of a counter; nothing when the counter does not exist.
     [[nodiscard]] std::optional<std::int64_t> counter(const CounterKey& key,
                                                       Where at = Where::here()) const {
         for (const auto& counter : counters(at)) {
@@ -385,7 +374,7 @@ public:
         return std::nullopt;
     }
 
-    /// A counter of a subscriber, as `counter`.
+    /// The value of a subscriber's counter, see `counter`.
     [[nodiscard]] std::optional<std::int64_t> counter_of(const std::string& token,
                                                          const std::string& name,
                                                          const char* status = nullptr,
@@ -395,7 +384,7 @@ public:
         return counter(key, at);
     }
 
-    /// All that can be listed.
+    /// The listable contents of the store.
     [[nodiscard]] Snapshot snapshot() const {
         if (traits_.flush_counters) traits_.flush_counters(store_);
         return snapshot_of(store_, subscribers_, work_queue, now_);
@@ -407,7 +396,7 @@ private:
     TimePoint now_ = from_milliseconds(1'700'000'000'000);
     UidSource uids_{0x517cc1b727220a95U, 0x2545f4914f6cdd1dU};
     std::map<std::string, unsigned> published_;
-    std::set<std::string> subscribers_;  // All that ever existed.
+    std::set<std::string> subscribers_;  // All that ever subscribed.
     std::map<std::string, Batches> delivered_;
 };
 

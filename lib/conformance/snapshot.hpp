@@ -1,5 +1,5 @@
 /// @file
-/// Everything that a store lists, to compare two stores, or two states of one.
+/// `Snapshot`: the listable contents of a store, to compare two stores, or two states of one store.
 
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace routemaster::testing {
 
-/// The namespace whose timers are listed.
+/// The namespace of the listed timers.
 inline constexpr const char* timer_space = "reminders";
 
-/// All that can be listed, at one instant.
+/// The listable contents of a store at one instant.
 struct Snapshot {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
@@ -29,12 +29,14 @@ struct Snapshot {
     std::vector<std::vector<JobStatus>> jobs;  ///< Of one queue, by state.
     std::vector<Counter> counters;
     std::vector<RecurringJob> recurring;
-    std::vector<std::vector<TimerStatus>> timers;  ///< By state; the first thousand of each.
-    std::vector<JobBatch> job_batches;             ///< Those that have not ended first.
+    std::vector<std::vector<TimerStatus>> timers;  ///< By state; at most the first thousand per
+                                                   ///< state.
+    std::vector<JobBatch> job_batches;             ///< First the open ones, then the ended ones.
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-/// All jobs of a queue in a state, by their ids. Throws `Failure` when the store fails.
+/// All jobs of a queue in a state, in the order of their ids. Throws `Failure` when the store
+/// fails.
 inline std::vector<JobStatus> jobs_of(Store& store, const std::string& queue,
                                       JobStatus::State state, TimePoint now) {
     std::vector<JobStatus> all;
@@ -47,7 +49,7 @@ inline std::vector<JobStatus> jobs_of(Store& store, const std::string& queue,
     return all;
 }
 
-/// All batches of jobs that have ended, or have not. Throws `Failure` when the store fails.
+/// All ended, or all open, batches of jobs. Throws `Failure` when the store fails.
 inline std::vector<JobBatch> job_batches_of(Store& store, bool ended, TimePoint now) {
     std::vector<JobBatch> all;
     ListJobBatches step{.ended = ended};
@@ -59,8 +61,8 @@ inline std::vector<JobBatch> job_batches_of(Store& store, bool ended, TimePoint 
     return all;
 }
 
-/// Lists a store: of the subscribers `tokens`, their batches, and the jobs of `queue`. Throws
-/// `Failure` when the store fails.
+/// Reads a snapshot: the batches of the subscribers `tokens`, the jobs of `queue`, and everything
+/// that is not selected by a name. Throws `Failure` when the store fails.
 template <class Tokens>
 Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queue, TimePoint now) {
     const auto get = [&](auto step) { return perform(store, std::move(step), now).value(); };
@@ -75,7 +77,7 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .recurring = get(ListRecurringJobs{}),
                  .timers = {},
                  .job_batches = job_batches_of(store, false, now)};
-    // Who serves a queue is not kept.
+    // Stores do not keep the workers of a queue.
     for (auto& listed : all.queues) {
         listed.workers = listed.unprofiled = 0;
         listed.worker_at.reset();
@@ -83,7 +85,7 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
     const auto ended = job_batches_of(store, true, now);
     all.job_batches.insert(all.job_batches.end(), ended.begin(), ended.end());
     for (const auto& token : tokens) {
-        // How far a delivery is may change with a restart.
+        // The progress of a delivery may change with a restart, so it is left out.
         auto& batches = all.batches[token];
         for (auto& batch : get(ListBatches{.token = token, .limit = 100'000})) {
             batches.push_back(std::move(batch.status));
@@ -100,7 +102,7 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
     return all;
 }
 
-/// Ends the case at the first difference.
+/// Ends the case as failed at the first difference.
 inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
                              Where at = Where::here()) {
     expect_equal(now.topics, before.topics, "topics, which must not change", at);

@@ -10,15 +10,15 @@
 namespace routemaster::testing {
 namespace {
 
-/// How long nobody was heard of when a step is performed.
+/// The silence before each step: workers without a heartbeat for this long may be dead.
 constexpr Duration silence{10'000};
 
-/// How long timers may be confirmed: longer than that, so that they do not come back.
+/// The time limit for confirming timers: longer than `silence`, because timers must not come back.
 constexpr Duration timer_confirm = 2 * silence;
 
-/// A store in which a step of each kind has something to do: a token, topics, batches that wait,
-/// are under way and DEAD, jobs that wait, are leased and BURIED, a recurring job, a batch of jobs,
-/// and timers of all states. Two workers have one lease each, and a listener has its turn.
+/// A store with data for a step of each kind: a token, topics, batches (waiting, under way and
+/// DEAD), jobs (waiting, leased and BURIED), a recurring job, a batch of jobs, and timers of all
+/// states. Two workers have one lease each, and a listener has joined the namespace.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
         post_timer("dead", 1);
@@ -59,22 +59,22 @@ struct BusyStore {
     }
     void take_timer() const { s.perform(step(std::type_identity<TakeTimers>{})); }
 
-    /// What may happen before a step is repeated.
+    /// An action between a step and its repetition.
     template <class S>
     void before_repeating(const S&) const {}
     void before_repeating(const PostTimer&) const {
         for (int due = 0; due < 3; ++due) take_timer();
     }
 
-    /// A batch that waits until it is full.
+    /// Makes a batch with room for more events.
     Uid waiting() {
         s.subscribe("slow", {"alarms"}, {.timeout = Duration{60'000}});
         s.publish("alarms");
         return s.batches("slow").at(0).uid;
     }
 
-    // A step of each kind, which changes something unless it only reads. One that is missing here
-    // does not compile.
+    // A step of each kind. Each changes the store unless it is read-only. A missing kind does not
+    // compile.
 
     PublishEvent step(std::type_identity<PublishEvent>) { return s.publication("orders", "event"); }
     RemoveTopic step(std::type_identity<RemoveTopic>) {
@@ -209,13 +209,13 @@ struct BusyStore {
 
     Scenario& s;
     Watch ear = s.store().watch(timer_watch(timer_space, "ear"), [] {});
-    Lease delivery;        ///< Of a batch of billing that is CURRENT, by worker 1.
-    Lease work;            ///< Of a job, by worker 2.
-    Uid dead;              ///< A batch of audit.
-    JobBatchId batch = 0;  ///< Of jobs.
+    Lease delivery;        ///< Of worker 1, for the CURRENT batch of billing.
+    Lease work;            ///< Of worker 2, for a job.
+    Uid dead;              ///< A DEAD batch of audit.
+    JobBatchId batch = 0;  ///< A batch of jobs.
 };
 
-/// How many things are in a store. Counters of its own are few, and come with what is counted.
+/// The number of entities in a snapshot. Counters of the store itself are few, and do not count.
 std::uint64_t things_in(const Snapshot& all) {
     std::uint64_t things =
         all.topics.size() + all.tokens.size() + all.recurring.size() + all.job_batches.size();
@@ -237,7 +237,7 @@ std::uint64_t things_in(const Snapshot& all) {
     return things;
 }
 
-/// Attempts that are begun may be counted twice, as what is delivered may be delivered twice.
+/// A repeated step may count an attempt twice, as it may deliver a batch twice.
 Snapshot without_attempts(Snapshot all) {
     for (auto& [token, batches] : all.batches) {
         for (auto& batch : batches) batch.attempts = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// Formats values for the messages of failures.
+/// `Text`: formats values for failure messages.
 
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace routemaster::testing {
 
-/// Formats all arguments and replies of steps. For people, not for parsing.
+/// Formats all arguments and replies of steps, for people.
 class Text {
 public:
-    /// The value as shown in a message.
+    /// Formats a value for a message.
     static std::string of(bool truth) { return truth ? "true" : "false"; }
     static std::string of(std::integral auto number) { return std::to_string(number); }
     static std::string of(const char* text) { return of(std::string_view{text}); }

@@ -1,5 +1,5 @@
 /// @file
-/// Helpers for cases with several threads, and for awaiting wake-ups.
+/// Helpers for cases with several threads, and for waiting until a wake-up.
 
 #pragma once
 
@@ -36,26 +36,25 @@ void in_threads(unsigned count, Body body) {
     if (thrown) std::rethrow_exception(thrown);
 }
 
-/// Counts how often it was raised.
+/// Counts how often `raise` was called.
 ///
 /// Thread safety: all members may be called from any thread.
 class Signal {
 public:
-    /// Counts one more.
     void raise() {
         const std::lock_guard lock{mutex_};
         ++count_;
         raised_.notify_all();
     }
 
-    /// How often it was raised so far.
+    /// The number of calls of `raise` so far.
     [[nodiscard]] std::uint64_t count() const {
         const std::lock_guard lock{mutex_};
         return count_;
     }
 
-    /// Waits until it was raised more than `seen` times. False when that takes longer than
-    /// `timeout` of real time.
+    /// Waits until `raise` was called more than `seen` times. Returns false when this takes longer
+    /// than `timeout` of real time.
     [[nodiscard]] bool wait_beyond(std::uint64_t seen, Duration timeout) const {
         std::unique_lock lock{mutex_};
         return raised_.wait_for(lock, timeout, [&] { return count_ > seen; });

@@ -9,7 +9,7 @@ namespace {
 constexpr Duration minute{60'000};
 constexpr Duration hour{3'600'000};
 
-/// The beginning of the span of time that an instant is in.
+/// The beginning of the minute or hour (`span`) that contains an instant.
 TimePoint begin_of(TimePoint at, Duration span) {
     return at - Duration{to_milliseconds(at) % span.count()};
 }
@@ -18,7 +18,7 @@ QueueThroughput throughput(const Scenario& s, Where at = Where::here()) {
     return s.perform(MeasureThroughput{work_queue}, at);
 }
 
-/// Moves to the beginning of the next hour.
+/// Moves the clock to the beginning of the next hour.
 void begin_hour(Scenario& s) { s.advance(begin_of(s.now(), hour) + hour - s.now()); }
 
 void run_next(const Scenario& s) { s.perform(AckJob{s.take_work()}); }

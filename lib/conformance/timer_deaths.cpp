@@ -19,7 +19,7 @@ void add_timer_death_cases(StoreCases& add) {
         s.advance(Duration{10'000});
         take(s);
         s.advance(Duration{10'500});
-        // Busy listeners find out, too.
+        // A take with a limit of 0 also finds DEAD timers.
         expect_equal(take_ids(s, 0), Ids{}, "taken by a busy listener");
         const auto dead = listed(s, TimerState::dead);
         expect_equal(dead,
@@ -108,7 +108,7 @@ void add_timer_death_cases(StoreCases& add) {
             constexpr int more = 3;
             const auto dead = static_cast<int>(dead_timers_max);
             for (int i = 0; i < dead + more; ++i) {
-                // The three that are due first die first.
+                // The first three due timers become DEAD first.
                 post(s, std::to_string(100'000 + i), i < more ? Duration{0} : 100 * one_second, 1);
             }
             take(s, 3);

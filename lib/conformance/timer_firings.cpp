@@ -194,7 +194,7 @@ void add_timer_firing_cases(StoreCases& add) {
     add("many that are due at once are taken in slices, in their order", [](Scenario& s) {
         constexpr int timers = 2'500;
         for (int i = 0; i < timers; ++i) {
-            // Posted in another order than they are due.
+            // The order of posts differs from the order of due times.
             post(s, std::to_string(100'000 + i), Duration{(i * 7) % 50});
         }
         s.advance(one_second);

@@ -13,7 +13,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// One that comes back twice.
+/// A timer with two retries.
 PostTimer follow_up(const Scenario& s, const std::string& id, Duration delay = Duration{0}) {
     return post_of(s, id, delay, 2);
 }
@@ -136,20 +136,20 @@ void add_timer_cases_together(StoreCases& add) {
                               {follow_up(s, "next")});
         };
         s.subscribe("billing", {"orders"});
-        // It was confirmed before.
+        // The firing was confirmed before.
         auto timer = fire(s, "a");
         const auto step = with_follow_ups(timer);
         s.perform(step);
         expect_unknown(step);
         s.perform(CancelTimer{timer_space, "next"});
-        // It was replaced.
+        // The timer was replaced.
         timer = fire(s, "a");
         s.perform(follow_up(s, "a", Duration{60'000}));
         expect_unknown(with_follow_ups(timer));
-        // There never was one.
+        // The timer never existed.
         timer.id = "none";
         expect_unknown(with_follow_ups(timer));
-        // It fired again meanwhile.
+        // The timer fired again meanwhile.
         s.perform(CancelTimer{timer_space, "a"});
         timer = fire(s, "a");
         s.advance(Duration{10'000});

@@ -1,5 +1,5 @@
 /// @file
-/// What the cases about timers share.
+/// Helpers for the cases about timers.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace routemaster::testing {
 
 using Ids = std::vector<std::string>;
 
-/// A step that posts a timer whose payload is its id.
+/// A step that posts a timer. The payload of the timer is its id.
 inline PostTimer post_of(const Scenario& s, const std::string& id, Duration delay,
                          std::uint32_t retries_max = 0) {
     return {.space = timer_space,
@@ -27,14 +27,14 @@ inline PostTimer post_of(const Scenario& s, const std::string& id, Duration dela
             .retries_max = retries_max};
 }
 
-/// Posts such a timer, of an id that is not there.
+/// Posts a timer, as `post_of`. The id must be new.
 inline void post(const Scenario& s, const std::string& id, Duration delay,
                  std::uint32_t retries_max = 0, Where at = Where::here()) {
     expect_equal(s.perform(post_of(s, id, delay, retries_max), at), TimerPosted::posted,
                  "posting " + id, at);
 }
 
-/// Posts a timer whose payload has nearly as many bytes as it may, of an id that is not there.
+/// Posts a timer with a payload of nearly the maximal size. The id must be new.
 inline void post_large(const Scenario& s, const std::string& id, Duration delay,
                        std::uint32_t retries_max = 0, Where at = Where::here()) {
     auto step = post_of(s, id, delay, retries_max);
@@ -42,59 +42,59 @@ inline void post_large(const Scenario& s, const std::string& id, Duration delay,
     expect_equal(s.perform(std::move(step), at), TimerPosted::posted, "posting " + id, at);
 }
 
-/// Takes what is due.
+/// Takes due timers.
 inline TakenTimers take(const Scenario& s, std::uint32_t limit = taken_timers_max,
                         const std::string& listener = "ear", Where at = Where::here()) {
     return s.perform(TakeTimers{.space = timer_space, .listener = listener, .limit = limit}, at);
 }
 
-/// The ids of timers that were taken.
+/// The ids of taken timers.
 inline Ids ids_of(const TakenTimers& taken) {
     Ids ids;
     for (const auto& timer : taken.timers) ids.push_back(timer.id);
     return ids;
 }
 
-/// Takes what is due, and returns its ids.
+/// Takes due timers, and returns their ids.
 inline Ids take_ids(const Scenario& s, std::uint32_t limit = taken_timers_max,
                     const std::string& listener = "ear", Where at = Where::here()) {
     return ids_of(take(s, limit, listener, at));
 }
 
-/// Whether there is a timer of that id.
+/// Whether a timer with this id exists.
 inline bool exists(const Scenario& s, const std::string& id) {
     return s.perform(FindTimer{timer_space, id}).has_value();
 }
 
-/// The timer of an id that is there.
+/// The timer with this id, which must exist.
 inline TimerStatus found_timer(const Scenario& s, const std::string& id, Where at = Where::here()) {
     auto timer = s.perform(FindTimer{timer_space, id}, at);
     expect(timer.has_value(), "there is no timer " + id, at);
     return *std::move(timer);
 }
 
-/// The timers of one state.
+/// The timers in a state.
 inline std::vector<TimerStatus> listed(const Scenario& s, TimerState state = TimerState::pending) {
     return s.perform(ListTimers{.space = timer_space, .state = state, .limit = 1'000});
 }
 
-/// Confirms a firing; without its retries, the last one.
+/// Confirms a firing; without `retries`, the last firing.
 inline TimerConfirmed confirm(const Scenario& s, const std::string& id,
                               std::optional<std::uint32_t> retries = std::nullopt) {
     return s.perform(ConfirmTimer{timer_space, id, retries});
 }
 
-/// The namespace in numbers.
+/// The number of timers in each state.
 inline TimerCounts counts(const Scenario& s) { return s.perform(CountTimers{timer_space}); }
 
-/// Lets all timers that are due fire, and come back or die.
+/// Lets all due timers fire, and then come back or become DEAD.
 inline void let_fire(Scenario& s) {
     while (!take(s).timers.empty()) continue;
     s.advance(Duration{10'000});
     take(s);
 }
 
-/// A listener that is told when it is woken.
+/// A listener that counts its wake-ups.
 class Ear {
 public:
     /// Joins the listeners of the namespace.
@@ -102,23 +102,24 @@ public:
         : s_{scenario},
           name_{std::move(name)},
           watch_{s_.store().watch(timer_watch(timer_space, name_), [this] { woken_.raise(); })} {
-        // A store that listens to another process does so by now.
+        // A store that listens for messages of another process has subscribed by the time it
+        // replies.
         ask();
     }
 
-    /// Asks for timers, having noted how often it was woken before.
+    /// Asks for timers. Later, `expect_woken` expects a wake-up after this call.
     TakenTimers ask(std::uint32_t limit = taken_timers_max, Where at = Where::here()) {
         seen_ = woken_.count();
         return take(s_, limit, name_, at);
     }
 
-    /// Expects that it was woken since it asked.
+    /// Expects a wake-up since the last `ask`.
     void expect_woken(const std::string& by, Where at = Where::here()) {
         expect(woken_.wait_beyond(seen_, s_.traits().timeout), name_ + " was not woken by " + by,
                at);
     }
 
-    /// Is a listener no more.
+    /// Leaves the listeners of the namespace.
     void leave() { s_.perform(LeaveTimers{timer_space, name_}); }
 
 private:

@@ -50,9 +50,9 @@ void add_topic_cases(StoreCases& add) {
         s.perform(publication("b", "shop", 2));
         s.expect_error(Errc::limit_exceeded, publication("c", "shop", 2), "topic");
         s.expect_error(Errc::limit_exceeded, publication("new", "shop", 2), "topic");
-        s.perform(publication("a", "shop", 2));   // One of its own.
-        s.perform(publication("c", "other", 2));  // Another's.
-        s.perform(publication("d", "shop", 3));   // A third that it may have.
+        s.perform(publication("a", "shop", 2));   // A topic of shop itself.
+        s.perform(publication("c", "other", 2));  // A topic of another publisher.
+        s.perform(publication("d", "shop", 3));   // A third topic, within the limit.
         expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed, "removing one");
         expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed, "another");
         s.perform(publication("e", "shop", 2));

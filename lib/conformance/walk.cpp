@@ -14,7 +14,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Publishers, workers and operators with random actions, and a record of what was delivered.
+/// Publishers, workers and operators with random actions, and a record of delivered events.
 ///
 /// Thread safety: none.
 class Walk {
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /// Gauges and counters must equal what a recount finds.
+    /// Expects that gauges and counters equal a recount.
     void check() {
         std::uint64_t batches_total = 0;
         for (const std::string token : tokens) {
@@ -78,8 +78,8 @@ public:
         equal(jobs.scheduled + jobs.ready + jobs.pending, batches_total, "delivery jobs");
     }
 
-    /// Delivers all that is left, including DEAD batches. Nothing may remain, and nothing may be
-    /// missing.
+    /// Delivers all remaining batches, including DEAD ones. Afterwards no job may remain and no
+    /// event may be missing.
     void finish() {
         for (unsigned worker = 1; worker <= workers; ++worker) {
             s_.perform(RetireWorker{Scenario::worker(worker)});
@@ -92,7 +92,7 @@ public:
         for (const std::string token : tokens) {
             equal(s_.batches(token), std::vector<BatchStatus>{}, "batches left for " + token);
             equal(s_.dead(token), std::vector<DeadBatchStatus>{}, "DEAD batches of " + token);
-            // Redelivered events were added twice.
+            // Redelivered events count twice as added.
             const auto added = count(token, "events.added") - count(token, "events.redelivered");
             const auto gone = static_cast<std::uint64_t>(count(token, "events.dead_dropped"));
             equal(delivered_[token] + vanished_[token] + gone, static_cast<std::uint64_t>(added),
@@ -132,8 +132,8 @@ private:
 
     void publish() { s_.publish_message(any(topics), std::to_string(++published_)); }
 
-    /// One subscriber has several batches under way and limits its attempts; the others rely on
-    /// their order.
+    /// One subscriber has several batches under way and a limit of attempts; the others rely on the
+    /// order.
     void subscribe(const std::string& token) {
         std::vector<std::string> wanted;
         for (const auto* topic : topics) {
@@ -176,7 +176,7 @@ private:
             {lease, start.subscription.token, std::move(start.messages), s_.now()});
     }
 
-    /// Ends a delivery that the walk considers under way; its worker may have been replaced.
+    /// Ends a delivery. Its lease may be lost meanwhile.
     void end() {
         if (under_way_.empty()) return;
         const auto place =
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    /// False when there is nothing left to wait for.
+    /// Delivers all due batches. Returns false when no batch waits for a later time.
     bool deliver_what_is_due() {
         for (;;) {
             const auto acquired = s_.acquire();
@@ -258,9 +258,9 @@ private:
     Random random_;
     std::uint64_t published_ = 0;
     std::vector<UnderWay> under_way_;
-    std::map<std::string, std::uint64_t> newest_;     // Message delivered last.
-    std::map<std::string, std::uint64_t> delivered_;  // Events.
-    std::map<std::string, std::uint64_t> vanished_;   // Events.
+    std::map<std::string, std::uint64_t> newest_;     // The last delivered message.
+    std::map<std::string, std::uint64_t> delivered_;  // The number of events.
+    std::map<std::string, std::uint64_t> vanished_;   // The number of events.
 };
 
 }  // namespace

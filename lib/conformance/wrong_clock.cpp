@@ -17,7 +17,7 @@ constexpr Duration second{1'000};
 constexpr Duration minute{60'000};
 constexpr Duration ahead{7'200'000};
 
-/// Acts while the clock is two hours ahead, which is for three seconds.
+/// Calls `act` while the clock is two hours ahead, and corrects the clock three seconds later.
 template <class Act>
 void while_ahead(Scenario& s, Act act) {
     s.advance(ahead);
@@ -42,7 +42,7 @@ void add_delivery_ahead_cases(StoreCases& add) {
             s.publish("orders");
             s.advance(Duration{500});
             s.expect_delivered("billing", {{"orders 3"}});
-            // The longest wait that a subscriber may ask for is none of these.
+            // The longest timeout of a subscriber must not be mistaken for a wrong clock.
             s.advance(subscription_timeout_max - Duration{501});
             s.expect_delivered("slow", {});
             s.advance(Duration{1});
