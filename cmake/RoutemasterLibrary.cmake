@@ -143,6 +143,9 @@ function(routemaster_core)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/routemaster/*.hpp")
     get_property(driver_headers GLOBAL PROPERTY ROUTEMASTER_DRIVER_HEADERS)
     list(REMOVE_ITEM headers ${driver_headers})
+    # Adaptors for libraries that neither the build nor most programs have: only installed.
+    set(adaptors "${PROJECT_SOURCE_DIR}/include/routemaster/asio.hpp")
+    list(REMOVE_ITEM headers ${adaptors})
 
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/core/*.cpp")
     add_library(routemaster_core STATIC ${sources})
@@ -161,6 +164,9 @@ function(routemaster_core)
         PRIVATE uriparser::uriparser
             $<BUILD_INTERFACE:msgpackc-cxx> $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
     routemaster_component(core PACKAGES Threads uriparser)
+    if(ROUTEMASTER_INSTALL)
+        install(FILES ${adaptors} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/routemaster")
+    endif()
 endfunction()
 
 # Installs the file that `find_package(routemaster)` reads first.

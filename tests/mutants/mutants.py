@@ -18,6 +18,7 @@ that is to find it is compiled against the copy and run:
     faults        what a crash leaves in the file of the embedded store
     dispatcher    the unit tests of the dispatcher's shares, end, trouble, wake-ups, and retries
     explanations  the unit tests of why things wait
+    async         the tests of awaitables and futures
     wake_ups      the tests of how threads wake each other
     url           the tests of which URLs are accepted
     http_transport    the tests of many deliveries by HTTP at once
@@ -150,6 +151,7 @@ PROGRAMS["job_leases"] = [
 ]
 PROGRAMS["explanations"] = [["tests/unit/explanations_test.cpp"]]
 PROGRAMS["wake_ups"] = [[f"tests/threads/{what}_test.cpp"] for what in ("event_queue", "runner")]
+PROGRAMS["async"] = [["tests/threads/async_test.cpp", *sources_of("embedded")]]
 PROGRAMS["http_transport"] = [
     ["tests/integration/http_transport_load_test.cpp", *sources_of("http")]
 ]

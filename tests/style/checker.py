@@ -14,6 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED_FOLDERS = {"build", ".git", "__pycache__"}
 
+# Public headers that include another library, and the folder of its headers.
+ADAPTORS = {"asio.hpp": "boost/"}
+
 
 def files(root, *folders):
     """Every file below the folders of `root` (all of it when none is named), sorted."""

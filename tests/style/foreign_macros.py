@@ -41,6 +41,8 @@ def program(root):
     """A source that includes foreign headers, then the macros, then every public header."""
     foreign, own = set(), []
     for path, name in checker.headers(root):
+        if name in checker.ADAPTORS:
+            continue
         own.append(f"#include <routemaster/{name}>")
         foreign.update(_INCLUDE.findall(path.read_text(encoding="utf-8")))
     foreign = {name for name in foreign if not name.startswith("routemaster/")}

@@ -20,8 +20,8 @@ import checker
 # private (detail/) has the layer of the lowest header that includes it.
 LAYERS = {
     0: """
-        error result time clock entropy random uid log required public_part byte_size
-        detail/assert
+        error result time clock entropy random uid log required public_part byte_size async asio
+        detail/assert detail/awaited_call
     """,
     1: """
         value event topic subscription batch timer counter health names capacity measurement url
@@ -114,6 +114,11 @@ def includes(path):
         yield line, name.removeprefix("routemaster/"), own, match.group(1)
 
 
+def of_adaptor(name, target):
+    """Whether the public header `name` is an adaptor for the library of `target`."""
+    return name in checker.ADAPTORS and target.startswith(checker.ADAPTORS[name])
+
+
 def check_header(path, name):
     """Complaints about one public header: (line, complaint)."""
     layer = layer_of(name)
@@ -124,9 +129,11 @@ def check_header(path, name):
         if not own:
             if bracket == '"':
                 yield line, f'"{target}": own headers are spelled "routemaster/..."'
-            elif not STANDARD.fullmatch(target):
+            elif not (STANDARD.fullmatch(target) or of_adaptor(name, target)):
                 yield line, f"<{target}> is third-party; only lib/ may include it"
             continue
+        if target in checker.ADAPTORS:
+            yield line, f"no header includes the adaptor {target}"
         target_layer = layer_of(target)
         if target_layer is None:
             yield line, f"{target} is not in the table of layers.py"
@@ -261,6 +268,8 @@ CLEAN = [
 
 VIOLATIONS = [
     ("include/routemaster/novel.hpp", 1, "not in the table", header("novel")),
+    planted("bus", '"routemaster/asio.hpp"', "no header includes the adaptor asio.hpp"),
+    planted("asio", "<sqlite3.h>", "<sqlite3.h> is third-party"),
     planted("error", '"routemaster/event.hpp"', "error.hpp is L0, event.hpp is L1"),
     planted("store", '"routemaster/bus.hpp"', "store.hpp is L2, bus.hpp is L3"),
     planted("bus", '"routemaster/store/memory.hpp"', "bus.hpp is L3"),

@@ -1,0 +1,250 @@
+// Calls that coroutines and futures await.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <coroutine>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "routemaster/async.hpp"
+#include "routemaster/bus.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/store/embedded.hpp"
+#include "routemaster/store/memory.hpp"
+#include "support/example_events.hpp"
+#include "support/temporary_folder.hpp"
+
+using namespace routemaster;
+
+namespace {
+
+/// A coroutine that begins at once; its object destroys it.
+class Coroutine {
+public:
+    struct promise_type {
+        Coroutine get_return_object() {
+            return Coroutine{std::coroutine_handle<promise_type>::from_promise(*this)};
+        }
+        std::suspend_never initial_suspend() noexcept { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        void return_void() { ended.set_value(); }
+        void unhandled_exception() { ended.set_exception(std::current_exception()); }
+
+        std::promise<void> ended;
+    };
+
+    Coroutine(Coroutine&& other) noexcept : handle_{std::exchange(other.handle_, nullptr)} {}
+    Coroutine& operator=(Coroutine&&) = delete;
+    ~Coroutine() {
+        if (handle_) handle_.destroy();
+    }
+
+    /// Whether the coroutine ended within a minute. Throws what it threw.
+    bool wait() {
+        auto ended = handle_.promise().ended.get_future();
+        if (ended.wait_for(std::chrono::minutes{1}) != std::future_status::ready) return false;
+        ended.get();
+        // The promise is set before the final suspension, by the thread that resumed.
+        while (!handle_.done()) std::this_thread::yield();
+        return true;
+    }
+    [[nodiscard]] bool done() const { return handle_.done(); }
+
+private:
+    explicit Coroutine(std::coroutine_handle<promise_type> handle) : handle_{handle} {}
+
+    std::coroutine_handle<promise_type> handle_;
+};
+
+/// A call whose `done` the test keeps.
+struct ManualCall {
+    using Done = std::function<void(Result<int>)>;
+
+    Result<int> operator()() { return 0; }
+    void operator()(Done done) { *kept = std::move(done); }
+
+    std::shared_ptr<Done> kept = std::make_shared<Done>();
+};
+
+Coroutine await_into(ManualCall call, std::optional<int>& value, Executor executor = {}) {
+    const auto result = co_await async(std::move(call), std::move(executor));
+    value = result.value();
+}
+
+}  // namespace
+
+TEST_CASE("a coroutine pushes a job, and reads the job back") {
+    const test::TemporaryFolder folder;
+    EmbeddedStore file{folder.path() / "bus.db"};
+    MemoryStore memory;
+    for (Store* store : {static_cast<Store*>(&file), static_cast<Store*>(&memory)}) {
+        JobQueue jobs{*store, "work"};
+        std::optional<JobStatus> found;
+        auto coroutine = [](JobQueue& queue, std::optional<JobStatus>& status) -> Coroutine {
+            const Job job{"resize", {1}};
+            const auto pushed =
+                co_await async([&](auto... done) { return queue.push(job, {}, done...); });
+            const auto id = pushed.value().id;
+            status =
+                (co_await async([&](auto... done) { return queue.find(id, done...); })).value();
+        }(jobs, found);
+        REQUIRE(coroutine.wait());
+        REQUIRE(found.has_value());
+        CHECK(found->state == JobStatus::State::ready);
+    }
+}
+
+TEST_CASE("a coroutine publishes many events in one call") {
+    MemoryStore store;
+    Bus bus{store};
+    std::size_t accepted = 0;
+    auto coroutine = [](Bus& to, std::size_t& count) -> Coroutine {
+        const std::vector<Event> events(3, test::order);
+        for (const auto& result :
+             co_await async([&](auto... done) { return to.publish_many(events, done...); })) {
+            if (result) ++count;
+        }
+    }(bus, accepted);
+    REQUIRE(coroutine.wait());
+    CHECK(accepted == 3);
+}
+
+TEST_CASE("a coroutine continues inside the call when the result is there at once") {
+    MemoryStore store;
+    JobQueue jobs{store, "no queue's name"};
+    std::error_code code;
+    const auto coroutine = [](JobQueue& queue, std::error_code& got) -> Coroutine {
+        const auto status = co_await async([&](auto... done) { return queue.status(done...); });
+        got = status.error().code();
+    }(jobs, code);
+    CHECK(coroutine.done());
+    CHECK(code == Errc::invalid);
+}
+
+TEST_CASE("an executor resumes the coroutine, whether the result is early or late") {
+    std::vector<std::function<void()>> posted;
+    const Executor executor = [&](std::function<void()> work) {
+        posted.push_back(std::move(work));
+    };
+
+    const ManualCall late;
+    std::optional<int> value;
+    const auto waiting = await_into(late, value, executor);
+    (*late.kept)(7);
+    CHECK(!value);
+    REQUIRE(posted.size() == 1);
+    posted.front()();
+    CHECK(value == 7);
+    CHECK(waiting.done());
+
+    struct Early {
+        Result<int> operator()() { return 0; }
+        void operator()(const std::function<void(Result<int>)>& done) { done(8); }
+    };
+    std::optional<int> early;
+    const auto served = [](std::optional<int>& got, Executor on) -> Coroutine {
+        got = (co_await async(Early{}, std::move(on))).value();
+    }(early, executor);
+    CHECK(!early);
+    REQUIRE(posted.size() == 2);
+    posted.back()();
+    CHECK(early == 8);
+    CHECK(served.done());
+}
+
+TEST_CASE("the result for a destroyed coroutine is dropped") {
+    const ManualCall call;
+    std::optional<int> value;
+    { const auto destroyed = await_into(call, value); }
+    (*call.kept)(7);
+    CHECK(!value);
+}
+
+TEST_CASE("a coroutine that is destroyed before its executor resumes it stays destroyed") {
+    std::vector<std::function<void()>> posted;
+    const ManualCall call;
+    std::optional<int> value;
+    {
+        const auto destroyed = await_into(
+            call, value, [&](std::function<void()> work) { posted.push_back(std::move(work)); });
+        (*call.kept)(7);
+    }
+    REQUIRE(posted.size() == 1);
+    posted.front()();
+    CHECK(!value);
+}
+
+TEST_CASE("a dropped call is a broken promise for the coroutine and for the future") {
+    const ManualCall call;
+    std::optional<int> value;
+    auto coroutine = await_into(call, value);
+    *call.kept = {};
+    CHECK_THROWS_AS(coroutine.wait(), std::future_error);
+
+    const ManualCall another;
+    auto future = async_future(another);
+    *another.kept = {};
+    CHECK_THROWS_AS(static_cast<void>(future.get()), std::future_error);
+}
+
+TEST_CASE("a coroutine catches what the call throws") {
+    struct Throws {
+        Result<int> operator()() { return 0; }
+        void operator()(const std::function<void(Result<int>)>&) {
+            throw std::runtime_error{"not started"};
+        }
+    };
+    std::string caught;
+    const auto coroutine = [](std::string& text) -> Coroutine {
+        try {
+            static_cast<void>(co_await async(Throws{}));
+        } catch (const std::runtime_error& error) {
+            text = error.what();
+        }
+    }(caught);
+    CHECK(coroutine.done());
+    CHECK(caught == "not started");
+    CHECK_THROWS_AS(static_cast<void>(async_future(Throws{})), std::runtime_error);
+}
+
+TEST_CASE("a future has the result of a call, and may be destroyed before") {
+    const test::TemporaryFolder folder;
+    EmbeddedStore store{folder.path() / "bus.db"};
+    JobQueue jobs{store, "work"};
+    const auto push = [&](int number) {
+        return async_future([&jobs, job = Job{"resize", {number}}](auto... done) {
+            return jobs.push(job, {}, done...);
+        });
+    };
+    CHECK(push(1).get().has_value());
+    static_cast<void>(push(2));
+    CHECK(push(3).get().has_value());
+    CHECK(jobs.status().value().ready == 3);
+}
+
+TEST_CASE("a thousand coroutines wait for one file at once") {
+    const test::TemporaryFolder folder;
+    EmbeddedStore store{folder.path() / "bus.db"};
+    JobQueue jobs{store, "work"};
+    std::vector<Coroutine> all;
+    for (int number = 0; number < 1'000; ++number) {
+        all.push_back([](JobQueue& queue, int argument) -> Coroutine {
+            const Job job{"resize", {argument}};
+            const auto pushed =
+                co_await async([&](auto... done) { return queue.push(job, {}, done...); });
+            pushed.value();
+        }(jobs, number));
+    }
+    for (auto& coroutine : all) REQUIRE(coroutine.wait());
+    CHECK(jobs.status().value().ready == 1'000);
+}
