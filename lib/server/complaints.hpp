@@ -1,5 +1,5 @@
 /// @file
-/// Limits log lines that clients can cause at will.
+/// `Complaints`: limits the rate of log messages that clients can cause.
 
 #pragma once
 
@@ -14,14 +14,15 @@
 
 namespace routemaster::detail {
 
-/// Logs the first complaint at once, and those of the next second as one line with their number:
-/// `TEXT, the last of 1234`. So nobody can fill a disk with refused requests.
+/// Logs the first complaint at once. Logs the complaints of the next second as one message, with
+/// the last text and their number: `TEXT, the last of 1234`. Without the limit, clients could fill
+/// the disk with refused requests.
 ///
-/// Thread safety: all members from any thread, the destructor from one. It never throws, and writes
-/// to the log under its lock, which keeps the lines in order.
+/// Thread safety: all members may be called from any thread, the destructor only from one. No
+/// member throws. The log is called under a lock, which keeps the messages in order.
 class Complaints {
 public:
-    /// Every line begins with `beginning`.
+    /// Each message begins with `beginning`.
     Complaints(Log log, LogLevel level, std::string beginning)
         : log_{std::move(log)}, level_{level}, beginning_{std::move(beginning)} {}
 
@@ -33,7 +34,7 @@ public:
 
     void log(std::string_view text) noexcept;
 
-    /// Logs the deferred complaints, if they are due. Returns whether some still wait.
+    /// Logs the deferred complaints if they are due. True if complaints are still deferred.
     bool flush() noexcept;
 
     /// How long complaints are deferred.
@@ -47,10 +48,10 @@ private:
     const Log log_;
     const LogLevel level_;
     const std::string beginning_;
-    std::mutex mutex_;  ///< Guards everything below.
+    std::mutex mutex_;  ///< Guards the members below.
     std::string last_;
     std::size_t held_ = 0;
-    SteadyTime next_{};  ///< When the next line may be logged.
+    SteadyTime next_{};  ///< When the next message may be logged.
 };
 
 }  // namespace routemaster::detail

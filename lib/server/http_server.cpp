@@ -16,7 +16,7 @@
 namespace routemaster {
 namespace {
 
-/// The options with a definite number of event loops.
+/// Replaces `threads == 0` by the number of processors.
 HttpServerOptions completed(HttpServerOptions options) {
     if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
     return options;
@@ -35,11 +35,12 @@ struct HttpServer::Impl {
             loops.emplace_back(share, listener);
             queues.push_back(loops.back().queue());
         }
-        // One loop accepts for all, so that each serves equally many connections.
+        // The first loop accepts the connections of all loops, so that each loop serves equally
+        // many.
         for (auto& loop : loops) loop.start(std::exchange(queues, {}));
     }
 
-    /// Whether a handler calls.
+    /// Whether the calling thread is inside a handler.
     [[nodiscard]] bool in_handler() const {
         return share.large_requests.is_served_here() ||
                std::any_of(loops.begin(), loops.end(),

@@ -1,5 +1,5 @@
 /// @file
-/// The memory budget of all answers together.
+/// The memory budget of all responses together.
 
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes of answers that their clients have not read yet.
+/// Counts the bytes of responses that clients have not read yet.
 ///
-/// Thread safety: all members from any thread.
+/// Thread safety: all members may be called from any thread.
 class AnswerBudget {
 public:
     explicit AnswerBudget(std::size_t bytes_max) noexcept : bytes_max_{bytes_max} {}
 
-    /// Reserves `bytes` more. Returns false, and reserves nothing, when that would exceed the
-    /// budget. An answer of any size fits when it is the only one.
+    /// Reserves `bytes`. Returns false without reserving if the budget would be exceeded. While
+    /// nothing is reserved, a response of any size fits.
     [[nodiscard]] bool take(std::size_t bytes) noexcept {
         const auto before = used_.fetch_add(bytes, std::memory_order_relaxed);
         if (before == 0 || (bytes <= bytes_max_ && before <= bytes_max_ - bytes)) return true;
@@ -43,14 +43,14 @@ private:
     std::atomic<std::size_t> used_{0};
 };
 
-/// The bytes reserved for one answer, until its destruction. It shares the budget, which may
-/// outlive the server as a responder does.
+/// The bytes reserved for a response, from construction to destruction. Shares ownership of the
+/// budget, because a responder, which has this object, may outlive the server.
 ///
 /// Thread safety: a value.
 class AnswerMemory {
 public:
     AnswerMemory() = default;
-    /// Owns `bytes` that were taken from `budget`.
+    /// Owns `bytes`, which must have been reserved in `budget`.
     AnswerMemory(std::shared_ptr<AnswerBudget> budget, std::size_t bytes) noexcept
         : budget_{std::move(budget)}, bytes_{bytes} {}
     AnswerMemory(AnswerMemory&& other) noexcept

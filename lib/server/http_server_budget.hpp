@@ -1,5 +1,5 @@
 /// @file
-/// The memory budget of all bodies together.
+/// The memory budget of all request bodies together.
 
 #pragma once
 
@@ -9,17 +9,16 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes reserved for bodies of requests without an answer.
+/// Counts the bytes reserved for the bodies of requests that have no response yet.
 ///
-/// Thread safety: all members from any thread.
+/// Thread safety: all members may be called from any thread.
 class BodyBudget {
 public:
-    /// The largest body always fits when it is the only one.
+    /// The budget is at least `body_max`, so that a single body always fits.
     BodyBudget(std::size_t bytes_max, std::size_t body_max) noexcept
         : bytes_max_{std::max(bytes_max, body_max)} {}
 
-    /// Reserves `bytes` more. Returns false, and reserves nothing, when that would exceed the
-    /// budget.
+    /// Reserves `bytes`. Returns false without reserving if the budget would be exceeded.
     [[nodiscard]] bool take(std::size_t bytes) noexcept {
         const auto before = used_.fetch_add(bytes, std::memory_order_relaxed);
         if (bytes <= bytes_max_ && before <= bytes_max_ - bytes) return true;

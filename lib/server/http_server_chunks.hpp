@@ -1,5 +1,5 @@
 /// @file
-/// A body in chunks (RFC 9112 §7.1).
+/// Decodes chunked bodies (RFC 9112 §7.1).
 
 #pragma once
 
@@ -11,24 +11,25 @@
 
 namespace routemaster::detail {
 
-/// Decodes a chunked body as it arrives. It reads extensions and trailers and discards them, within
-/// bounds: the line of a chunk's size takes 256 bytes, all trailers `head_size_max`.
+/// Decodes a chunked body as the bytes arrive. Reads and discards extensions and trailers, within
+/// limits: 256 bytes for the line with a chunk's size, and `head_size_max` for all trailers.
 ///
 /// Thread safety: a value.
 class ChunkReader {
 public:
     enum class Progress { incomplete, complete, refused };
 
-    /// Reads `bytes`, which begin where the last call stopped. It consumes `consumed` of them;
-    /// `data` is the part that belongs to the body. Call it again until it consumes none: then it
-    /// needs more.
+    /// Reads `bytes`, which must begin where the last call stopped. Sets `consumed` to the number
+    /// of bytes read, and `data` to the part that belongs to the body. If `consumed` is not 0, the
+    /// caller must call again with the remaining bytes. If `consumed` is 0, the reader needs more
+    /// bytes.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed,
                                 std::string_view& data);
 
-    /// Bytes that the chunk which has begun still announces.
+    /// Bytes of the current chunk that have not been read.
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
 
-    /// Why the body was refused.
+    /// The reason for `refused`.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:
@@ -40,7 +41,7 @@ private:
     [[nodiscard]] Progress refuse(int status, const char* text) noexcept;
 
     Part part_ = Part::size;
-    std::uint64_t left_ = 0;  ///< Bytes of the chunk that are still to come.
+    std::uint64_t left_ = 0;  ///< Unread bytes of the current chunk.
     std::size_t trailers_size_ = 0;
     RequestError refusal_;
 };

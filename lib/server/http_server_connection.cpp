@@ -18,18 +18,18 @@
 namespace routemaster::detail {
 namespace {
 
-/// Steps and bytes of a connection before others have their turn.
+/// Limits per iteration, after which the loop continues with the next connection.
 constexpr int steps_per_turn = 64;
 constexpr std::size_t bytes_per_turn = 65'536;
-/// How long a client may read nothing while memory for answers is scarce.
+/// How long a client may read nothing while memory for responses is scarce.
 constexpr std::chrono::seconds scarce_patience{1};
-/// Up to this size, the server reads the rest of a refused body, so that the connection stays open.
+/// The server reads up to this many bytes of a refused body, in order to keep the connection open.
 constexpr std::size_t discard_max = 65'536;
-/// Bytes read from a client after an answer with `Connection: close`.
+/// Maximum bytes read from a client after a response with `Connection: close`.
 constexpr std::size_t linger_max = 64U << 20U;
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/// The handler of a connection runs on this thread.
+/// Sets `Connection::handled_here` while the handler of a connection runs.
 class HandledHere {
 public:
     explicit HandledHere(const Connection& connection) noexcept {
@@ -78,7 +78,7 @@ bool Connection::send() {
     return !at_rest && (readable_ || !input_.empty());
 }
 
-/// Does one step. False when nothing can be done before something happens.
+/// Does one step. False if the connection must wait for an event.
 bool Connection::step() {
     switch (state_) {
         case State::fresh:
@@ -109,10 +109,10 @@ void Connection::enter(State state) noexcept {
 
 void Connection::close() noexcept { enter(State::closed); }
 
-/// Reads from the socket. False when nothing has come, or nothing more will.
+/// Reads from the socket. False if no bytes have arrived, or if the connection has ended.
 bool Connection::receive() {
     if (!readable_) return false;
-    // Unread bytes may lie in the buffer that the next ones overwrite.
+    // Unread bytes may be in `scratch`, which `recv` overwrites.
     if (!input_.empty()) input_.keep();
     auto& scratch = service_->scratch;
     const bool within_body = state_ == State::body && !head_.head().chunked;
@@ -125,8 +125,9 @@ bool Connection::receive() {
         return readable_;
     }
     const auto size = static_cast<std::size_t>(got);
-    // The kernel reports bytes that come after a read that emptied the socket, but the end only
-    // once.
+    // A short read has emptied the socket. The kernel reports later bytes by a new event. The
+    // kernel reports the end of the stream only once, so a half-closed socket must be read to its
+    // end.
     if (size < wanted && !half_closed_) readable_ = false;
     input_.add({scratch.data(), size});
     turn_bytes_ += size;
@@ -172,7 +173,7 @@ void Connection::begin_request() {
     discarded_ = 0;
     began_ = service_->now;
     progress_ = 0;
-    // A body that came with its head costs nothing, so it needs no admission.
+    // A body that has already arrived with its head needs no admission.
     switch (feed()) {
         case Feeding::complete: return handle();
         case Feeding::incomplete: return ask_for_admission();
@@ -196,7 +197,7 @@ void Connection::begin_body() {
     began_ = service_->now;
     progress_ = 0;
     enter(State::body);
-    // Nothing else is being sent to this client, so it fits, or the client does not read.
+    // The socket buffer is empty unless the client does not read, so the text fits.
     if (expected && input_.empty() &&
         ::send(socket_.get(), go_on.data(), go_on.size(), MSG_NOSIGNAL) !=
             static_cast<ssize_t>(go_on.size())) {
@@ -253,8 +254,8 @@ Connection::Feeding Connection::feed_chunks() {
     }
 }
 
-/// Refuses the request, and returns false, when the chunk that has begun exceeds the limit: what
-/// it announces need not come.
+/// Refuses the request and returns false if the size of the current chunk exceeds the limit,
+/// without waiting for the data of the chunk.
 bool Connection::accepts_chunk() {
     const auto left = chunks_.left();
     if (discarding_ || left <= service_->share.options.body_max - request_.body.size()) return true;
@@ -284,7 +285,7 @@ bool Connection::keep(std::string_view data) {
     return true;
 }
 
-/// Charges memory before it is allocated, and allocates as bytes arrive, whatever the client
+/// Reserves budget before memory is allocated. Allocates as bytes arrive, not as the client
 /// announces.
 bool Connection::make_space(std::size_t size) {
     auto& body = request_.body;
@@ -299,8 +300,9 @@ bool Connection::make_space(std::size_t size) {
     return true;
 }
 
-/// Whether it costs little to read the rest of the body and go on with the next request. Not for a
-/// client that waits for 100 Continue: nobody knows whether it will send the body.
+/// Whether reading the rest of the body is cheap, so that the connection can serve further
+/// requests. False if the client waits for 100 Continue, because the client may or may not send the
+/// body.
 bool Connection::may_read_on() const noexcept {
     return !head_.head().expects_continue && announced_left_ <= discard_max;
 }
@@ -414,7 +416,6 @@ void Connection::set_content(HttpResponse& response) {
     }
 }
 
-/// Produces the next part of a large body.
 void Connection::produce() {
     std::string part;
     const bool more = rest_(part);
@@ -449,7 +450,7 @@ bool Connection::flush() {
     sent_ += static_cast<std::size_t>(sent);
     given_ += static_cast<std::size_t>(sent);
     turn_bytes_ += static_cast<std::size_t>(sent);
-    // The kernel accepted less than it got, and reports when it accepts more.
+    // On a short write, the kernel reports when it accepts more.
     if (sent_ < total) return true;
     std::string{}.swap(content_);
     if (rest_) {
@@ -461,7 +462,7 @@ bool Connection::flush() {
     return true;
 }
 
-/// Ends an exchange whose answer is sent and whose body, if it had to be, is read.
+/// Ends an exchange: the response is sent, and the body is read as far as needed.
 void Connection::end_answer() {
     if (ending_) {
         const bool more_may_come = body_left_ || readable_ || !input_.empty();
@@ -481,7 +482,7 @@ void Connection::end_answer() {
     enter(State::idle);
 }
 
-/// Ends the connection, and reads nothing more from the client.
+/// Ends the connection after the response. Bytes that still arrive are discarded.
 void Connection::end_for_good() {
     ending_ = true;
     end_answer();
@@ -503,8 +504,8 @@ bool Connection::discard() {
     return false;
 }
 
-/// Counts as Apache's mod_reqtimeout does: every client has the time of a head, and each byte adds
-/// more.
+/// Whether `bytes` are too few for the elapsed time. As in Apache's mod_reqtimeout, each client has
+/// `header_timeout`, and each byte extends the time.
 bool Connection::too_slow(std::uint64_t bytes) const {
     const auto& options = service_->share.options;
     const std::chrono::duration<double> earned{
@@ -513,8 +514,8 @@ bool Connection::too_slow(std::uint64_t bytes) const {
     return service_->now - began_ > options.header_timeout + earned;
 }
 
-/// Closes the connection of a client that does not read. Bytes count as read once the client's
-/// kernel has acknowledged them: what this machine's kernel accepted may lie here for ever.
+/// Closes the connection if the client does not read. Bytes count as read when the client's kernel
+/// has acknowledged them. Bytes that only this machine's kernel has accepted may stay here forever.
 void Connection::check_reading() {
     int unacknowledged = 0;
     if (::ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) != 0) unacknowledged = 0;
@@ -530,7 +531,7 @@ void Connection::check_reading() {
     if (service_->now - progressed_at_ < patience && !too_slow(progress_)) return;
     service_->share.refusals.log("a client does not read its answer, the connection was closed");
     service_->complained = true;
-    // A reset also frees what lies in the kernel.
+    // A reset also frees the kernel's send buffer.
     const linger at_once{1, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close();

@@ -1,5 +1,5 @@
 /// @file
-/// One client, from its first byte to its last.
+/// `Connection`: the connection of a client.
 
 #pragma once
 
@@ -22,28 +22,29 @@
 
 namespace routemaster::detail {
 
-/// Reads requests, passes them to the handler, and writes the answers. It never waits: the loop
-/// notifies it when its socket is ready, when its answer has come, and when its time is up, and
-/// keeps it in the list of its state.
+/// Reads requests, passes them to the handler, and writes the responses. Never blocks. The loop
+/// calls the connection when its socket is ready, when its response has arrived, and when its
+/// timeout expires. The loop has one list of connections for each state.
 ///
 /// ```
 ///  fresh ──► head ──► body ──► waiting ──► sending ──┬──► idle ──► head …
-///              │     (waiting      │        ▲        ├──► body (what is left of a refused one)
+///              │     (waiting      │        ▲        ├──► body (the rest of a refused body)
 ///              │   for admission)  ▼        │        ├──► lingering ──► closed
 ///              │               abandoned    │        └──► closed
 ///              └──── refused ───────────────┘
 /// ```
-/// The client of a `lingering` connection got its answer before it had sent everything. Closing a
-/// socket with unread bytes resets the connection, and the reset destroys an answer on its way. So
-/// the server closes only the sending half, and reads and discards what still comes. The client of
-/// an `abandoned` connection is gone, but the handler has not answered yet.
+/// A connection is `lingering` if its response was sent before the client had sent the whole
+/// request. When a socket with unread bytes is closed, the kernel resets the connection, and the
+/// reset may destroy the response before the client reads it. Therefore the server closes only the
+/// sending half, and reads and discards the bytes that still arrive. A connection is `abandoned` if
+/// the client is gone and the handler has not responded yet.
 ///
-/// Thread safety: whoever has the turn of its loop.
+/// Thread safety: the calling thread must have locked the turn of the loop (`EventQueue`).
 class Connection {
 public:
     enum class State {
-        fresh,  ///< Nothing has come yet.
-        idle,   ///< Nothing of the next request has come yet.
+        fresh,  ///< No byte has arrived yet.
+        idle,   ///< No byte of the next request has arrived yet.
         head,
         body,
         waiting,  ///< Waiting for the handler.
@@ -63,40 +64,40 @@ public:
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
     [[nodiscard]] State state() const noexcept { return state_; }
 
-    /// Notes that the socket has become ready for `events`, of epoll.
+    /// Records that the socket is ready for `events` (epoll flags).
     void notice(std::uint32_t events) noexcept;
 
-    /// Does what can be done now, a bounded amount; true when there is more.
+    /// Does a bounded amount of work. True if more work can be done now.
     [[nodiscard]] bool proceed();
 
-    /// Gets the answer that it waits for.
+    /// Receives the response for which the connection waits.
     void take(QueuedResponse answer);
 
-    /// Whether the next steps produce a large answer.
+    /// Whether the next steps produce parts of a large response.
     [[nodiscard]] bool producing() const noexcept { return state_ == State::sending && rest_; }
 
-    /// Sends what the socket accepts of the answer, and reads nothing. True when `proceed` can do
-    /// more.
+    /// Sends as much of the response as the socket accepts, and reads nothing. True if `proceed`
+    /// can do more.
     [[nodiscard]] bool send();
 
-    /// Called when its state has lasted as long as it may, or when the next check is due.
+    /// Called when the timeout of the state, or the interval of its checks, has passed.
     void expire();
 
-    /// Ends it at once.
+    /// Closes the connection at once.
     void close() noexcept;
 
-    /// The server is stopping: serves a complete request, and refuses an incomplete one.
+    /// Called when the server stops. Serves a complete request, and refuses an incomplete request.
     void stop();
 
     /// The connection whose handler runs on this thread.
     static inline constinit thread_local const Connection* handled_here = nullptr;
 
-    // Bookkeeping of the loop.
-    std::list<Connection>::iterator place{};        ///< Where the loop keeps it …
-    State listed = State::fresh;                    ///< … in which list …
-    std::chrono::steady_clock::time_point since{};  ///< … and since when.
-    bool moved = true;    ///< It has entered a state since the loop last checked.
-    bool queued = false;  ///< It has more to do.
+    // Set by the loop.
+    std::list<Connection>::iterator place{};        ///< Position in its list.
+    State listed = State::fresh;                    ///< The state of this list.
+    std::chrono::steady_clock::time_point since{};  ///< Time of entry to the list.
+    bool moved = true;    ///< Set when the state changes, until `Loop::settle`.
+    bool queued = false;  ///< Whether the connection is in `Loop::queued_`.
 
 private:
     enum class Feeding { incomplete, complete, refused };
@@ -138,33 +139,33 @@ private:
     Service* service_;
     FileDescriptor socket_;
     State state_ = State::fresh;
-    bool readable_ = false;     ///< There may be something to read.
+    bool readable_ = false;     ///< The socket may have bytes to read.
     bool half_closed_ = false;  ///< The client has closed its sending half.
-    /// The same, for handlers; made with the first request.
+    /// The value of `half_closed_` for handlers. Created with the first request.
     std::shared_ptr<std::atomic<bool>> gone_;
-    bool ending_ = false;       ///< The answer is the last one.
-    bool body_left_ = false;    ///< The body of this request has not been read to its end.
-    bool discarding_ = false;   ///< The body is read only to get past it.
-    bool authorizing_ = false;  ///< The next answer decides whether to read it.
+    bool ending_ = false;       ///< The response is the last response.
+    bool body_left_ = false;    ///< The body of the request has unread bytes.
+    bool discarding_ = false;   ///< The body is read and discarded.
+    bool authorizing_ = false;  ///< The next response is the admission's.
 
     Input input_;
     HeadReader head_;
     ChunkReader chunks_;
     HttpRequest request_;
-    std::uint64_t announced_left_ = 0;  ///< Missing bytes of a body of known length.
+    std::uint64_t announced_left_ = 0;  ///< Unread bytes of a body with Content-Length.
     std::size_t charged_ = 0;           ///< Bytes reserved in the budget.
     std::size_t discarded_ = 0;
     std::chrono::steady_clock::time_point began_{};  ///< When reading, or sending, began.
-    std::uint64_t progress_ = 0;  ///< Bytes read, or acknowledged by the client, since then.
+    std::uint64_t progress_ = 0;  ///< Bytes read, or acknowledged by the client, since `began_`.
     std::chrono::steady_clock::time_point progressed_at_{};  ///< When the client last read.
-    std::size_t turn_bytes_ = 0;  ///< Bytes read, sent and produced in this turn.
+    std::size_t turn_bytes_ = 0;  ///< Bytes read, sent and produced in this iteration.
 
-    std::string output_;       ///< Head of the answer, and its body if that is small.
-    std::string content_;      ///< A large body, or a part of one.
-    std::size_t sent_ = 0;     ///< Of both together.
-    HttpContent rest_;         ///< Produces what follows.
-    bool chunked_ = false;     ///< What follows is sent in chunks.
-    std::uint64_t given_ = 0;  ///< Bytes of the answer that the kernel accepted.
+    std::string output_;       ///< Head of the response, and a small body.
+    std::string content_;      ///< A large body, or a part of a large body.
+    std::size_t sent_ = 0;     ///< Bytes sent of `output_` and `content_`.
+    HttpContent rest_;         ///< Produces the following parts.
+    bool chunked_ = false;     ///< Whether the parts are sent as chunks.
+    std::uint64_t given_ = 0;  ///< Bytes of the response that the kernel accepted.
     AnswerMemory memory_;
 };
 

@@ -12,7 +12,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// That of the loop whose thread this is.
+/// The queue of the loop that runs on this thread.
 constinit thread_local const EventQueue* own_queue = nullptr;
 
 }  // namespace
@@ -47,7 +47,8 @@ bool EventQueue::has_events() {
 
 bool EventQueue::is_read_here() const noexcept { return own_queue == this; }
 
-/// False when the loop is not asleep, or must send the answer by itself.
+/// Sends a response on the calling thread. False if the loop is awake, or must send the response
+/// itself.
 bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
     if (is_read_here() || has_events()) return false;
     const std::unique_lock turn{turn_, std::try_to_lock};
@@ -57,7 +58,7 @@ bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
 void EventQueue::post(QueuedResponse answer) {
     if (!process_.is_this()) return;
     if (send_in_its_turn(answer)) return;
-    // A connection whose answer got lost would wait for ever.
+    // Retries if memory is short: without its response, a connection would wait forever.
     with_patience(
         [&] { post_with([&](Events& events) { events.responses.push_back(std::move(answer)); }); });
 }
@@ -103,7 +104,7 @@ void Responder::answer(HttpResponse response) {
     deliver(std::move(answer));
 }
 
-/// Charges a large answer before it waits for its loop, and for its client.
+/// Reserves memory for a large response, before the response waits for the loop and for the client.
 void Responder::reserve(QueuedResponse& answer) {
     auto& response = answer.response;
     if (response.body.size() <= small_body_max && !response.rest) return;
@@ -121,7 +122,7 @@ void Responder::reserve(QueuedResponse& answer) {
 }
 
 void Responder::deliver(QueuedResponse answer) {
-    // Inside the handler of this request, so on the loop's own thread: it need not post an event.
+    // Inside the handler of this request, and thus on the loop's thread, no event is needed.
     if (Connection::handled_here == connection_) {
         connection_->take(std::move(answer));
     } else {

@@ -1,11 +1,11 @@
 /// @file
-/// How other threads reach an event loop: they post events, and the first one wakes it.
+/// `EventQueue`: passes events from any thread to an event loop.
 ///
-/// Only whoever has the turn of a loop touches its connections: the loop itself, except while it
-/// sleeps. Other threads post their answers as events. Waking costs one system call for all events
-/// posted since the loop last looked: a group commit that answers 64 requests makes one. When a
-/// single request waits, and its loop sleeps, the thread that answers takes the turn, and sends a
-/// short answer by itself.
+/// The connections of a loop are protected by a mutex, the turn of the loop. The loop has locked
+/// the turn except while it sleeps. Threads post their responses as events. The first event after
+/// the loop last read its events wakes the loop by one system call. For example, a group commit
+/// that responds to 64 requests makes one such call. If a single request waits and the loop sleeps,
+/// the responding thread locks the turn and sends a short response itself.
 
 #pragma once
 
@@ -28,47 +28,49 @@ namespace routemaster::detail {
 
 class Connection;
 
-/// An answer on its way to its request.
+/// A response, and the connection that waits for the response.
 struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
-    bool dropped = false;  ///< Nobody answered: the responder was destroyed.
-    bool refused = false;  ///< The answer took too much memory; this is another one.
+    bool dropped = false;  ///< The responder was destroyed without a response.
+    bool refused = false;  ///< A 503 that replaces a response of too much memory.
     AnswerMemory memory{};
 };
 
-/// The events posted to a loop since it last looked.
+/// The events posted to a loop since the loop last read its events.
 struct Events {
     std::vector<QueuedResponse> responses;
     std::vector<FileDescriptor> clients;
-    std::size_t evictions = 0;  ///< Connections to close, for those of other loops.
+    std::size_t evictions = 0;  ///< Connections to close to make room for new clients.
     std::optional<std::chrono::steady_clock::time_point> stop_at;
 };
 
-/// The event queue of one loop. Responders share it, so it may outlive the loop; once closed it
-/// discards events.
+/// The event queue of a loop. Shared with responders, so the queue may outlive the loop. A closed
+/// queue discards events.
 ///
-/// Thread safety: all members from any thread. Bounded by the connections and by the responders
-/// that the handler keeps: each posts one answer.
+/// Thread safety: all members may be called from any thread. The number of events is bounded by the
+/// number of connections, and by the number of responders that the handler keeps: each responder
+/// posts one response.
 class EventQueue {
 public:
-    /// Throws `Failure` (`unavailable`) when the process has no descriptor left.
+    /// Throws `Failure` with `unavailable` if the process has no descriptor left.
     explicit EventQueue(std::shared_ptr<AnswerBudget> answers);
 
-    /// The budget of all answers of the server.
+    /// The memory budget of all responses of the server.
     [[nodiscard]] const std::shared_ptr<AnswerBudget>& answers() const noexcept { return answers_; }
 
-    /// Sends an answer for the loop, or returns false and leaves it as it is.
+    /// Sends a response, or returns false and leaves the response unchanged.
     using Send = std::function<bool(QueuedResponse&)>;
 
-    /// Begins the first turn of the loop, on its own thread. `send` is called by threads that have
-    /// the turn while it sleeps, until `close`.
+    /// Locks the turn. The loop must call this once, on its own thread. While the loop sleeps,
+    /// threads that lock the turn call `send`, until `close`.
     [[nodiscard]] std::unique_lock<std::mutex> begin_turn(Send send);
 
-    /// Whether the calling thread is that of the loop.
+    /// Whether the calling thread is the thread of the loop.
     [[nodiscard]] bool is_read_here() const noexcept;
 
-    /// Becomes readable when there are events; meant for an edge-triggered epoll, nobody reads it.
+    /// An eventfd that is readable when there are events. For an edge-triggered epoll: no code
+    /// reads the eventfd.
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
     /// The process whose threads serve the connections.
@@ -78,19 +80,20 @@ public:
     void post(FileDescriptor client);
     /// Wakes the loop.
     void wake();
-    /// Asks the loop to close the connection that `evictable_at` refers to.
+    /// Makes the loop close the connection to which `evictable_at` refers.
     void evict();
-    /// Asks the loop to end when its requests are answered, at the latest at `deadline`.
+    /// Makes the loop end when all its requests have responses, or at `deadline`.
     void stop(std::chrono::steady_clock::time_point deadline);
 
-    /// Moves the events into `events`, which must be empty: the two swap their memory.
+    /// Moves the events into `events`, which must be empty, by a swap that reuses the memory.
     void take(Events& events);
 
-    /// Takes the last events and discards later ones. The loop calls it in its turn.
+    /// Returns the last events, and discards all later events. The loop must have locked the turn.
     void close(Events& events);
 
-    /// When the loop may close its first connection in favour of another client: one whose
-    /// request is incomplete, or that has been idle for long. The loop sets it.
+    /// When the loop may close its first connection to make room for a new client. The request of
+    /// such a connection is incomplete, or the connection has been idle for long. The loop sets
+    /// this time.
     std::atomic<std::chrono::steady_clock::time_point> evictable_at{
         std::chrono::steady_clock::time_point::max()};
 
@@ -103,26 +106,27 @@ private:
     const OwnerProcess process_{"HTTP server"};
     const std::shared_ptr<AnswerBudget> answers_;
     FileDescriptor wake_;
-    std::mutex turn_;  ///< Locked by the loop unless it sleeps. Guards `send_` and its connections.
+    std::mutex turn_;  ///< Locked by the loop unless it sleeps. Guards `send_` and connections.
     Send send_;
-    std::mutex mutex_;  ///< Guards everything below.
+    std::mutex mutex_;  ///< Guards the members below.
     Events events_;
     bool has_events_ = false;
     bool closed_ = false;
 };
 
-/// The right to answer one request once. An `HttpResponder` is a function that shares one.
+/// Accepts the response to a request, once. An `HttpResponder` is a function that shares ownership
+/// of a `Responder`.
 ///
-/// Thread safety: `answer` from any thread; calls after the first do nothing.
+/// Thread safety: `answer` may be called from any thread. Calls after the first have no effect.
 class Responder {
 public:
-    /// `refusable`: the answer may be replaced by a 503 when it takes too much memory.
+    /// `refusable`: the response may be replaced by a 503 if it takes too much memory.
     Responder(std::shared_ptr<EventQueue> queue, Connection& connection, bool refusable) noexcept
         : queue_{std::move(queue)}, connection_{&connection}, refusable_{refusable} {}
     Responder(const Responder&) = delete;
     Responder& operator=(const Responder&) = delete;
 
-    /// If nobody has answered, posts that nobody will.
+    /// Without a response so far, posts an event with `dropped`.
     ~Responder();
 
     void answer(HttpResponse response);
@@ -132,7 +136,7 @@ private:
     void deliver(QueuedResponse answer);
 
     std::shared_ptr<EventQueue> queue_;
-    Connection* connection_;  ///< Alive until answered; not touched after.
+    Connection* connection_;  ///< Alive until the response; not used afterwards.
     const bool refusable_;
     std::atomic<bool> used_{false};
 };

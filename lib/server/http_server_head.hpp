@@ -1,5 +1,5 @@
 /// @file
-/// The head of a request: its request line and its header fields.
+/// `HeadReader`: reads the head of a request, which is the request line and the header fields.
 
 #pragma once
 
@@ -24,7 +24,7 @@ struct RequestHead {
     std::optional<std::uint64_t> content_length;
     bool chunked = false;
     bool expects_continue = false;
-    bool keep_alive = true;    ///< Whether the client wants the connection to stay open.
+    bool keep_alive = true;    ///< Whether the connection may stay open.
     bool old_version = false;  ///< HTTP/1.0.
 
     [[nodiscard]] bool has_body() const noexcept {
@@ -32,29 +32,31 @@ struct RequestHead {
     }
 };
 
-/// Reads a head line by line, as it arrives, and refuses what RFC 9112 does not allow. A server
-/// that guesses what a malformed request means may guess differently from the proxy in front of it,
-/// and an attacker who knows both hides one request inside another. So it never guesses: every line
-/// ends with CR LF, every name with its colon, `Host` and `Content-Length` occur once, and
-/// `Content-Length` never beside `Transfer-Encoding`.
+/// Reads a head line by line as the bytes arrive, and refuses malformed heads. A server that
+/// interprets a malformed request may interpret it differently from the proxy in front of the
+/// server. An attacker can use the difference to hide a request inside another request (request
+/// smuggling). Therefore the rules of RFC 9112 are strict here: each line ends with CR LF, a colon
+/// follows each name directly, `Host` and `Content-Length` must not occur twice, and
+/// `Content-Length` must not occur together with `Transfer-Encoding`.
 ///
 /// Thread safety: a value.
 class HeadReader {
 public:
     enum class Progress { incomplete, complete, refused };
 
-    /// Reads the complete lines of `bytes`, which begin where the last call stopped; `consumed` is
-    /// how many bytes they take. Pass the rest again, with more.
+    /// Reads the complete lines of `bytes`, which must begin where the last call stopped. Sets
+    /// `consumed` to their size. The caller must pass the remaining bytes again, together with more
+    /// bytes.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed);
 
-    /// What has been read so far.
+    /// The fields read so far.
     [[nodiscard]] RequestHead& head() noexcept { return head_; }
     [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 
     /// Whether a request line was read.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// Why it was refused.
+    /// The reason for `refused`.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// The bytes that a client has sent and nobody has read yet.
+/// `Input`: the unread bytes of a connection.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace routemaster::detail {
 
-/// The unread bytes of a connection. Most of the time they lie in the read buffer that all
-/// connections of a loop share; only bytes that must outlive the turn are copied.
+/// The unread bytes of a connection. The bytes are usually in the read buffer that all connections
+/// of a loop share. Only bytes that must outlive the iteration are copied.
 ///
 /// Thread safety: one thread.
 class Input {
@@ -19,10 +19,10 @@ public:
     [[nodiscard]] std::string_view unread() const noexcept { return unread_; }
     [[nodiscard]] bool empty() const noexcept { return unread_.empty(); }
 
-    /// Removes the first `bytes` of them.
+    /// Removes the first `bytes` bytes.
     void consume(std::size_t bytes) noexcept { unread_.remove_prefix(bytes); }
 
-    /// Appends `arrived` to the unread bytes, which must have been kept.
+    /// Appends `arrived`. If there are unread bytes, `keep` must have been called.
     void add(std::string_view arrived) {
         kept_in_place_ = !unread_.empty();
         if (kept_in_place_) {
@@ -33,7 +33,7 @@ public:
         }
     }
 
-    /// Copies the unread bytes, before the buffer in which they may lie is overwritten.
+    /// Copies the unread bytes. Must be called before the shared buffer is overwritten.
     void keep() {
         if (unread_.empty()) {
             forget();
@@ -52,12 +52,12 @@ public:
     }
 
 private:
-    /// Frees the memory, which assigning an empty string would not.
+    /// Frees the memory. Assigning an empty string would not free it.
     void forget() noexcept { std::string{}.swap(kept_); }
 
     std::string kept_;
     std::string_view unread_;
-    bool kept_in_place_ = false;  ///< Whether `unread_` lies at the end of `kept_`.
+    bool kept_in_place_ = false;  ///< Whether `unread_` is the end of `kept_`.
 };
 
 }  // namespace routemaster::detail

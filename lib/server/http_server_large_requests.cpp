@@ -41,14 +41,14 @@ bool LargeRequests::add(HttpRequest& request, std::shared_ptr<Responder>& respon
     return true;
 }
 
-/// Starts as many threads as the system allows.
+/// Starts up to `threads_max_` threads.
 void LargeRequests::start() {
     try {
         while (threads_.size() < threads_max_) {
             threads_.push_back(start_thread([this] { run(); }));
         }
     } catch (const Failure&) {
-        // Those that have started do the work; without any, the event loops do.
+        // The started threads suffice. Without any thread, the event loops do the work.
     }
 }
 
@@ -67,7 +67,8 @@ void LargeRequests::run() {
             call_handler(handler_, std::move(next.request), next.responder, faults_);
             process_.require_at_return();
         } catch (const std::exception&) {
-            // Without memory for an answer, the responder is dropped, which is answered 500.
+            // If memory for a response is missing, the responder is destroyed, which responds with
+            // 500.
         }
         next.responder.reset();
         lock.lock();

@@ -1,5 +1,5 @@
 /// @file
-/// Threads for the requests whose bodies take long to read.
+/// `LargeRequests`: threads for requests with large bodies.
 
 #pragma once
 
@@ -17,19 +17,19 @@
 
 namespace routemaster::detail {
 
-/// Passes a request to `handler`. After an exception, which is logged to `faults`, the answer is
-/// 500, unless the handler had answered, and the result is false.
+/// Passes a request to `handler`. If the handler throws, logs the exception to `faults`, responds
+/// with 500 unless the handler has responded, and returns false.
 bool call_handler(const HttpHandler& handler, HttpRequest request,
                   const std::shared_ptr<Responder>& responder, Complaints& faults);
 
-/// Handles requests in the order of their arrival, on its own threads: to parse a mebibyte of JSON
-/// takes as long as hundreds of small requests, which shall not wait for it.
+/// Handles requests on its own threads, in the order of arrival. Parsing 1 MiB of JSON takes as
+/// long as hundreds of small requests, so small requests must not wait for large requests.
 ///
-/// Thread safety: `add` from any thread, the rest from one. Bounded by the connections: each has
-/// one request at a time.
+/// Thread safety: `add` may be called from any thread, all further members from one. The number of
+/// requests is bounded by the number of connections: each connection has one request at a time.
 class LargeRequests {
 public:
-    /// `handler` and `faults` must outlive it. The threads start with the first request.
+    /// `handler` and `faults` must outlive this object. The first request starts the threads.
     LargeRequests(const HttpHandler& handler, Complaints& faults, unsigned threads_max)
         : handler_{handler}, faults_{faults}, threads_max_{threads_max} {}
     ~LargeRequests() { stop(); }
@@ -37,13 +37,14 @@ public:
     LargeRequests(const LargeRequests&) = delete;
     LargeRequests& operator=(const LargeRequests&) = delete;
 
-    /// Takes the request and its responder. False, and both are as before, when it has no thread.
+    /// Moves from the request and its responder. False, without a change, if no thread can be
+    /// started or after `stop`.
     [[nodiscard]] bool add(HttpRequest& request, std::shared_ptr<Responder>& responder);
 
-    /// Whether the calling thread is one of its own, and so inside a handler.
+    /// Whether the calling thread is a thread of this object, and thus inside a handler.
     [[nodiscard]] bool is_served_here() const noexcept;
 
-    /// Drops the requests that wait. Afterwards no handler runs.
+    /// Drops the waiting requests. After the return no handler runs.
     void stop();
 
 private:
@@ -59,7 +60,7 @@ private:
     const HttpHandler& handler_;
     Complaints& faults_;
     const unsigned threads_max_;
-    std::mutex mutex_;  ///< Guards everything below.
+    std::mutex mutex_;  ///< Guards the members below.
     std::condition_variable changed_;
     std::deque<Waiting> waiting_;
     bool stopping_ = false;

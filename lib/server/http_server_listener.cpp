@@ -75,13 +75,13 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
         ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     refuse_unless(static_cast<bool>(socket_));
     const int on = 1;
-    // Without it, connections closed long ago would occupy the port after a restart.
+    // Without SO_REUSEADDR, closed connections would occupy the port after a restart.
     refuse_unless(setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
-    // Each answer is written at once, and none should wait for the acknowledgement of the one
-    // before. Connections inherit the option.
+    // Disables Nagle's algorithm: a response must not wait for the acknowledgement of the previous
+    // response. Connections inherit the option.
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
-    // The kernel keeps no more of an answer than it needs to keep sending: the rest stays within
-    // the server's own budget. Connections inherit it as well.
+    // Limits the unsent bytes of a response in the kernel. Further bytes stay in the server, where
+    // the budget of responses counts them. Connections inherit the option.
     const int unsent_max = 131'072;
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_max,
                              sizeof unsent_max) == 0);

@@ -1,5 +1,5 @@
 /// @file
-/// The listening socket, and the number of its connections.
+/// `Listener`: the listening socket, and the number of its connections.
 
 #pragma once
 
@@ -11,40 +11,42 @@
 
 namespace routemaster::detail {
 
-/// Listens at one address and counts the connections that it accepts.
+/// Listens at an address and counts the accepted connections.
 ///
-/// Thread safety: `ended`, `full`, `overfull` and `port` from any thread, everything else from one.
+/// Thread safety: `ended`, `full`, `overfull` and `port` may be called from any thread, all further
+/// members from one.
 class Listener {
 public:
-    /// Throws `Failure`: `invalid` for an address that is not a numeric IPv4 or IPv6 address,
-    /// `unavailable` when it cannot be listened at. Both name address and port.
+    /// Throws `Failure`: `invalid` if `address` is not a numeric IPv4 or IPv6 address,
+    /// `unavailable` if the server cannot listen there. The error names address and port.
     Listener(const std::string& address, std::uint16_t port, unsigned connections_max);
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
-    /// The next client; none when nobody waits, or when the process is `exhausted`. The caller
-    /// checks whether the listener is `full`.
+    /// The next client. Nothing if no client waits, or if the process is `exhausted`. The caller
+    /// must check `full` before.
     [[nodiscard]] FileDescriptor accept();
 
-    /// Whether as many connections are open as may be.
+    /// Whether `connections_max` connections are open.
     [[nodiscard]] bool full() const noexcept {
         return open_.load(std::memory_order_relaxed) >= connections_max_;
     }
 
-    /// Whether more are open, because another one is about to give way.
+    /// Whether more than `connections_max` connections are open, because an evicted connection has
+    /// not closed yet.
     [[nodiscard]] bool overfull() const noexcept {
         return open_.load(std::memory_order_relaxed) > connections_max_;
     }
 
-    /// Whether the last `accept` failed although clients wait: the process or the machine lacks
-    /// descriptors or memory that other connections use.
+    /// Whether the last `accept` failed although clients wait, because the process or the machine
+    /// lacks descriptors or memory.
     [[nodiscard]] bool exhausted() const noexcept { return exhausted_; }
 
-    /// Counts a connection that `accept` returned as closed.
+    /// Counts a connection of `accept` as closed.
     void ended() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
 
-    /// Listens no more; the port is free.
+    /// Closes the listening socket and frees the port.
     void close() noexcept { socket_.close(); }
 
 private:

@@ -15,24 +15,24 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// The data of an epoll event; anything else is a connection's address.
+// Values of `epoll_event::data`. All further values are addresses of connections.
 constexpr std::uint64_t about_events = 0;
 constexpr std::uint64_t about_listener = 1;
 
 constexpr int accepts_per_turn = 64;
-/// Connections that go on with more work, before others have their turn.
+/// Queued connections that continue per iteration, before new events are processed.
 constexpr std::size_t advances_per_turn = 16;
-/// How long not to listen when no connection can be accepted, or after one was evicted.
+/// Pauses of listening, if no connection can be accepted, and after an eviction.
 constexpr milliseconds listen_pause{100};
 constexpr milliseconds eviction_pause{1};
-/// How often to check whether a body comes, or an answer leaves, fast enough.
+/// Interval of the checks that bodies arrive and responses leave fast enough.
 constexpr milliseconds look_interval{1'000};
-/// How long a client that was answered before it had sent everything may take to read its answer.
+/// Time limit for a lingering connection: the client must read its response meanwhile.
 constexpr milliseconds lingering_timeout{2'000};
-/// How old an incomplete request must be before its connection may be evicted.
+/// Minimum age of an incomplete request, or of an idle connection, for an eviction.
 constexpr milliseconds half_open_protection{500};
 constexpr milliseconds idle_protection{5'000};
-/// How long the last answers may take to leave when the server stops.
+/// Time limit for sending the last responses when the server stops.
 constexpr milliseconds send_timeout{200};
 
 bool has_socket(Connection::State state) noexcept {
@@ -93,13 +93,14 @@ bool Loop::finished() const {
                         service_.now >= *stop_at_);
 }
 
-/// Runs on another thread, while the loop sleeps. It wakes the loop for all but the last steps of a
-/// request: whoever answers it shall not do the work of others, or wait for them.
+/// Sends a response. Called on the responding thread while the loop sleeps. The loop does all
+/// remaining work of the connection, because the responding thread must not do work for, or wait
+/// for, further requests.
 bool Loop::send(QueuedResponse& answer) {
     auto& connection = *answer.connection;
     if (service_.stopping || connection.state() != State::waiting) return false;
     if (in(State::waiting).size() > 1) return false;
-    // Other threads send small answers alone.
+    // The calling thread sends only small responses.
     if (answer.response.body.size() > small_body_max || answer.response.rest) return false;
     service_.now = steady_clock::now();
     connection.take(std::move(answer));
@@ -112,7 +113,7 @@ bool Loop::send(QueuedResponse& answer) {
     return true;
 }
 
-/// Waits for events, for at most `wait`, and handles them and expired timeouts.
+/// Waits for events for at most `wait`, then handles the events and expired timeouts.
 void Loop::turn(std::optional<milliseconds> wait) {
     std::array<epoll_event, 256> events{};
     const int timeout =
@@ -130,7 +131,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
         } else if (event.data.u64 == about_listener) {
             accept_clients();
         } else {
-            // One that was closed in this turn still exists, and does nothing.
+            // A connection closed in this iteration still exists and ignores events.
             auto& connection = *reinterpret_cast<Connection*>(event.data.u64);
             connection.notice(event.events);
             connection.producing() ? enqueue(connection) : advance(connection);
@@ -144,7 +145,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
     tell_complaints();
 }
 
-/// How long until the next timeout, rounded up.
+/// The time until the next timeout, rounded up to milliseconds.
 std::optional<milliseconds> Loop::time_left() const {
     if (!queued_.empty()) return milliseconds{0};
     std::optional<SteadyTime> first;
@@ -158,7 +159,8 @@ std::optional<milliseconds> Loop::time_left() const {
         }
     }
     for (const auto& at : {listen_again_at_, complain_at_, stop_at_}) consider(at);
-    // Another thread may send the answer: from then on the connection has a timeout.
+    // A responding thread may put a waiting connection into the state `sending`, which has a
+    // timeout.
     if (!in(State::waiting).empty()) consider(service_.now + look_interval);
     if (!first) return std::nullopt;
     return std::max(std::chrono::ceil<milliseconds>(*first - service_.now), milliseconds{0});
@@ -183,7 +185,7 @@ void Loop::accept_clients() {
     }
 }
 
-/// The listener stays readable while clients wait, so it is not watched until later.
+/// Stops watching the listener for `pause`, because the listener stays readable while clients wait.
 void Loop::listen_later(milliseconds pause) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.descriptor(), nullptr);
     listen_again_at_ = service_.now + pause;
@@ -195,8 +197,7 @@ void Loop::listen_again() {
     listen_again_at_ = watched ? std::nullopt : std::optional{service_.now + listen_pause};
 }
 
-/// Makes some loop close the connection that has been evictable for longest. False when there is
-/// none.
+/// Makes a loop close the connection that has been evictable for longest. False if there is none.
 bool Loop::make_place() {
     const auto at = [](const auto& queue) {
         return queue->evictable_at.load(std::memory_order_relaxed);
@@ -205,7 +206,7 @@ bool Loop::make_place() {
         std::min_element(queues_.begin(), queues_.end(),
                          [&](const auto& a, const auto& b) { return at(a) < at(b); });
     if (at(*oldest) > service_.now) return false;
-    // The loop reports the next one when it has closed this one.
+    // The loop reports its next evictable connection after closing this connection.
     (*oldest)->evictable_at.store(SteadyTime::max(), std::memory_order_relaxed);
     (*oldest)->evict();
     return true;
@@ -233,7 +234,7 @@ void Loop::adopt(FileDescriptor client) {
     connection.place = std::prev(fresh.end());
     connection.since = service_.now;
     connection.moved = false;
-    // Edge-triggered, so it need not be registered again and again.
+    // Edge-triggered, so that one registration suffices.
     if (!watch(descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, address_of(connection))) {
         connection.close();
         settle(connection);
@@ -296,10 +297,10 @@ void Loop::bury_closed() {
     closed.clear();
 }
 
-/// How long a connection may be in a state before it is checked.
+/// The time in a state after which a connection is checked.
 std::optional<milliseconds> Loop::timeout_of(State state) const {
     const auto& options = share_.options;
-    // Clients that connect before their first request should not race against a tiny limit.
+    // Rounds up a tiny limit: clients may connect before they send the first request.
     const milliseconds idle =
         std::chrono::ceil<std::chrono::seconds>(std::max(options.idle_timeout, Duration{1}));
     const milliseconds head = std::max(options.header_timeout, Duration{1});
@@ -325,7 +326,7 @@ void Loop::expire() {
         while (!connections.empty() && connections.front().since + *timeout <= service_.now) {
             auto& connection = connections.front();
             connection.expire();
-            // One that may stay is checked again after the others.
+            // If the connection stays open, moves it to the end of the list for its next check.
             connection.moved = true;
             settle(connection);
             advance(connection);
@@ -333,7 +334,8 @@ void Loop::expire() {
     }
 }
 
-/// The first connection to evict, and from when on it may be. Null when there is none.
+/// The first connection to evict; null if there is none. Sets `at` to the time from which the
+/// eviction is allowed.
 Connection* Loop::first_evictable(SteadyTime& at) {
     Connection* first = nullptr;
     const auto consider = [&](State state, milliseconds protection) {
@@ -351,8 +353,8 @@ Connection* Loop::first_evictable(SteadyTime& at) {
     return first;
 }
 
-/// Closes as many connections as requested. If one may no longer be closed, another is closed
-/// later, unless others have ended by then.
+/// Closes as many connections as requested. If fewer are evictable now, the remaining evictions
+/// stay pending until the number of connections is within the limit.
 void Loop::evict() {
     for (; evictions_ > 0; --evictions_) {
         SteadyTime at{};
@@ -366,8 +368,8 @@ void Loop::evict() {
     if (!listener_.overfull()) evictions_ = 0;
 }
 
-/// Reports the next evictable connection. While a requested eviction is pending, it reports only
-/// once that is done.
+/// Publishes the time of the next eviction in `evictable_at`. While the accepting loop waits for a
+/// requested eviction, publishes only after the eviction (`asked`).
 void Loop::report_evictable(bool asked) {
     auto at = SteadyTime::max();
     if (first_evictable(at) == nullptr) at = SteadyTime::max();

@@ -1,5 +1,5 @@
 /// @file
-/// One event loop of the server: a thread, an epoll, and the connections it serves.
+/// `Loop`: an event loop of the server, with a thread, an epoll set, and connections.
 
 #pragma once
 
@@ -25,15 +25,15 @@ namespace routemaster::detail {
 
 /// Serves the connections that are posted to its event queue.
 ///
-/// Every connection is in the list of its state, in the order in which they entered it. All of one
-/// list have the same timeout, so the loop checks only the first ones.
+/// For each state, the loop has a list of the connections in this state, in the order of entry.
+/// Each list has one timeout, so the loop checks only the first connections.
 ///
-/// Thread safety: `queue` from any thread; `start` and `join` from the one that owns it.
+/// Thread safety: `queue` may be called from any thread, `start` and `join` only from the owner's.
 class Loop {
 public:
     using EventQueues = std::vector<std::shared_ptr<EventQueue>>;
 
-    /// `share` and `listener` must outlive it.
+    /// `share` and `listener` must outlive this object.
     Loop(ServerShare& share, Listener& listener);
     ~Loop();
 
@@ -41,8 +41,8 @@ public:
         return service_.queue;
     }
 
-    /// Runs until `stop` is posted to the event queue. A loop that gets `queues` also accepts, and
-    /// passes clients to them in turn.
+    /// Runs until `stop` is posted to the event queue. A loop with `queues` also accepts clients,
+    /// and distributes them among the queues in turn.
     void start(EventQueues queues);
 
     void join();
@@ -95,16 +95,17 @@ private:
     std::size_t next_queue_ = 0;
 
     FileDescriptor epoll_;
-    /// Bounded by `connections_max`, the abandoned ones by the responders that the handler keeps.
+    /// Bounded by `connections_max`. Abandoned connections are bounded by the number of responders
+    /// that the handler keeps.
     std::array<Connections, Connection::states> connections_;
-    std::deque<Connection*> queued_;  ///< Those that have more to do, each once.
-    std::size_t evictions_ = 0;       ///< Requested and not done yet.
+    std::deque<Connection*> queued_;  ///< Connections with more work, without duplicates.
+    std::size_t evictions_ = 0;       ///< Pending evictions.
     SteadyTime evictable_reported_ = SteadyTime::max();
     Events events_;
     std::optional<SteadyTime> stop_at_;
     std::optional<SteadyTime> listen_again_at_;
     std::optional<SteadyTime> complain_at_;
-    std::unique_lock<std::mutex> turn_;  ///< Not locked while it sleeps.
+    std::unique_lock<std::mutex> turn_;  ///< Not locked while the loop sleeps.
     std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The state that the connections of one loop share.
+/// The shared state of a server, and of a loop.
 
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace routemaster::detail {
 
-/// The state that all connections of a server share. Thread safety: its members are thread safe, or
-/// do not change.
+/// The state that all connections of a server share. Thread safety: all members are thread safe or
+/// constant.
 struct ServerShare {
     ServerShare(HttpServerOptions given, HttpHandler serving, HttpHandler authorizing)
         : options{std::move(given)},
@@ -42,19 +42,19 @@ struct ServerShare {
     LargeRequests large_requests;
 };
 
-/// The state that the connections of one loop share. Thread safety: whoever has the
-/// turn of the loop.
+/// The state that the connections of a loop share. Thread safety: the calling thread must have
+/// locked the turn of the loop (`EventQueue`).
 struct Service {
-    /// The most bytes of one read; before the body of a request no more than a head may take.
+    /// Maximum bytes of a read of a body. Reads before the body are limited to `head_size_max`.
     static constexpr std::size_t read_size = 65'536;
 
     ServerShare& share;
     std::shared_ptr<EventQueue> queue;
     ResponseDate date{};
-    std::chrono::steady_clock::time_point now{};  ///< When this turn began.
-    bool stopping = false;                        ///< Every answer ends its connection.
-    bool complained = false;                ///< `share.refusals` or `share.faults` got a line.
-    std::array<char, read_size> scratch{};  ///< The read buffer of all sockets.
+    std::chrono::steady_clock::time_point now{};  ///< When this iteration began.
+    bool stopping = false;                        ///< Each response ends its connection.
+    bool complained = false;                      ///< `share.refusals` or `share.faults` was used.
+    std::array<char, read_size> scratch{};        ///< The read buffer of all sockets.
 };
 
 }  // namespace routemaster::detail

@@ -11,11 +11,11 @@
 
 namespace routemaster::detail {
 
-/// Bytes that a request line and its header fields may take together, and all trailers of a body.
-/// An incomplete request keeps only the line that has not ended yet in memory.
+/// Maximum bytes of a request line with its header fields, and of all trailers of a body. Of an
+/// incomplete head, only the last, incomplete line is kept in memory.
 inline constexpr std::size_t head_size_max = 16'384;
 
-/// What is wrong with a request, as its answer says it. The text is a literal.
+/// The error of a request, as in its response. `text` must be a string literal.
 struct RequestError {
     int status = 0;
     const char* text = "";
@@ -42,7 +42,7 @@ inline constexpr auto classes = [] {
     return table;
 }();
 
-/// Whether `text` consists only of bytes of that class.
+/// Whether `text` consists only of bytes of class `kind`.
 [[nodiscard]] constexpr bool all(std::string_view text, Class kind) noexcept {
     return std::all_of(text.begin(), text.end(), [kind](char c) {
         return (classes[static_cast<unsigned char>(c)] & kind) != 0;
@@ -53,13 +53,13 @@ inline constexpr auto classes = [] {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// Whether `text` is `word`, which is in lower case, in whatever case.
+/// Whether `text` equals `word`, ignoring case. `word` must be in lower case.
 [[nodiscard]] constexpr bool is(std::string_view text, std::string_view word) noexcept {
     return std::equal(text.begin(), text.end(), word.begin(), word.end(),
                       [](char a, char b) { return lower(a) == b; });
 }
 
-/// `text` without white space at its ends.
+/// `text` without leading and trailing white space.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -73,8 +73,8 @@ struct Field {
     std::string_view name;
     std::string_view value;
 
-    /// Parses a line without its end. False when it is not a field: it has white space before its
-    /// colon, continues the line before it, or contains a control character.
+    /// Parses a line without its end. False if the line is not a valid field: white space before
+    /// the colon, a continuation of the previous line, or a control character.
     [[nodiscard]] static constexpr bool parse(std::string_view line, Field& field) noexcept {
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || colon == 0) return false;

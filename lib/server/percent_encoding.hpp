@@ -1,5 +1,5 @@
 /// @file
-/// Percent-encoding (RFC 3986 §2.1), which lets a target carry any bytes.
+/// Percent-encoding (RFC 3986 §2.1).
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace routemaster::detail {
 
-/// Undoes percent-encoding. None when a `%` is not followed by two hexadecimal digits.
+/// Decodes percent-encoding. Nothing if two hexadecimal digits do not follow each `%`.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
 
-/// Encodes everything but the unreserved characters.
+/// Encodes all characters except the unreserved characters.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 
 }  // namespace routemaster::detail

@@ -25,7 +25,7 @@ constexpr auto digit_values = [] {
     return values;
 }();
 
-/// Decodes Base64; padding is optional, since nothing depends on it.
+/// Decodes Base64. Padding is optional.
 std::optional<std::string> decoded_base64(std::string_view text) {
     while (text.ends_with('=')) text.remove_suffix(1);
     std::string bytes;
@@ -58,7 +58,7 @@ bool begins_with_scheme(std::string_view header, std::string_view scheme) noexce
 }
 
 /// The user name in an `Authorization` header of HTTP Basic (RFC 7617): the text before the first
-/// colon. Nothing when the header has another scheme, is not Base64, or has no colon.
+/// colon. Nothing if the header has another scheme, is not Base64, or has no colon.
 std::optional<std::string> basic_user(std::string_view authorization) {
     constexpr std::string_view scheme = "basic ";
     if (!begins_with_scheme(authorization, scheme)) return std::nullopt;
@@ -72,10 +72,10 @@ std::optional<std::string> basic_user(std::string_view authorization) {
     return user;
 }
 
-/// Whether `given` is `secret`, which is not empty. The time it takes does not reveal where the two
-/// differ.
+/// Whether `given` equals `secret`, which must not be empty. The duration does not reveal the
+/// position of the first difference.
 bool is_secret(std::string_view secret, std::string_view given) noexcept {
-    // Volatile: else a compiler may stop at the first difference.
+    // Volatile: otherwise a compiler may stop at the first difference.
     volatile unsigned difference = secret.size() == given.size() ? 0 : 1;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const auto a = static_cast<unsigned char>(given[i]);
@@ -135,7 +135,7 @@ void authorize(Exchange& exchange, Access access, TokenCheck check, Handler hand
         exchange.identify({Caller::Kind::root, std::move(*user)});
         return handler(exchange);
     }
-    // A user name that cannot be a token needs no lookup.
+    // No token is an invalid user name, so no lookup is needed.
     if (!user || !takes_clients(access) || !is_user_name(*user)) return turn_away(exchange, access);
     exchange.identify({Caller::Kind::client, std::move(*user)});
     check == TokenCheck::within ? handler(exchange) : check_token(exchange, access, handler);

@@ -7,8 +7,8 @@
 namespace routemaster::api {
 namespace {
 
-/// The rules for its event. One for a subscriber alone may carry data and no URL; only Ruby
-/// processes, whose rule for topics is stricter too, cannot do without.
+/// The rules for the event of an action. The event of a `deliver` action may have data and no URL,
+/// unless the topic rule is `ruby`: then Ruby processes, which require a URL, may read the event.
 PublicationOptions rules_for(const TimerAction& action, const HttpApiOptions& options) {
     PublicationOptions rules{.rules = options.event_rules,
                              .event_data_max = options.event_data_max};

@@ -1,5 +1,5 @@
 /// @file
-/// Actions of timers, as clients ask for them.
+/// Reads the actions of timers from the JSON of clients.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::api {
 
-/// The action that a JSON value describes. What a client may not decide is as the options say.
-/// `invalid`, naming the field, when it is none, or can never be done.
+/// The action in a JSON value. The options determine the settings that a client must not choose.
+/// `invalid`, naming the field, if the value is not an action, or the action can never succeed.
 [[nodiscard]] Result<TimerAction> client_action(const Value& payload,
                                                 const HttpApiOptions& options);
 

@@ -16,15 +16,15 @@ namespace {
 
 bool is_root(const Exchange& exchange) { return exchange.caller().kind == Caller::Kind::root; }
 
-/// The subscriber whose batches the request names: clients use `/v1/subscriber/batches` for their
-/// own, root uses `/v1/subscribers/:token/batches` for anybody's.
+/// The subscriber whose batches are requested. Clients use `/v1/subscriber/batches` for their own
+/// batches. Root uses `/v1/subscribers/:token/batches` for any subscriber.
 Subscriber owner_of(const Exchange& exchange) {
     return exchange.bus().subscriber(is_root(exchange) ? std::string{exchange.segment(2)}
                                                        : exchange.caller().token);
 }
 
-/// The batch that the path names, one segment further on for root. Nothing when the segment is not
-/// an id.
+/// The batch in the path. Root's path has one segment more before the id. Nothing if the segment is
+/// not an id.
 std::optional<Uid> batch_of(const Exchange& exchange) {
     return Uid::parse(exchange.segment(is_root(exchange) ? 4 : 3));
 }
@@ -50,7 +50,7 @@ void append_batch(std::string& json, const QueuedBatch& batch) {
     json.push_back('}');
 }
 
-/// Answers that there are none. A subscriber that root names must exist.
+/// Responds with an empty list. If root requests an unknown subscriber, responds with 404.
 void answer_none(Exchange& exchange) {
     if (!is_root(exchange)) return exchange.answer_json(200, "[]");
     owner_of(exchange).status(
@@ -59,7 +59,7 @@ void answer_none(Exchange& exchange) {
         }));
 }
 
-/// Answers for what became of an action on a batch.
+/// Responds with the result of an action on a batch.
 void answer_action(Exchange& exchange, BatchAction action) {
     switch (action) {
         case BatchAction::done: return exchange.answer(204);
@@ -79,7 +79,7 @@ void list_batches(Exchange& exchange) {
         after = Uid::parse(page->after);
         if (!after) return exchange.refuse(bad("after", "must be the uid of a queued batch"));
     }
-    // One more than is wanted shows whether there is a next page.
+    // Requests one more batch, which shows whether there is a next page.
     owner_of(exchange).batches(
         page->limit + 1, after,
         exchange.then(

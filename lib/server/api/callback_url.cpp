@@ -16,7 +16,7 @@
 namespace routemaster::api {
 namespace {
 
-/// The host and port of a URL.
+/// The host of a URL.
 struct Place {
     std::string host;  ///< In lower case, without brackets and a final dot.
     bool bracketed = false;
@@ -54,12 +54,12 @@ std::optional<Place> place_of(std::string_view url) {
     if (bracketed) rest.remove_prefix(1);
     if (!rest.empty() && (rest.front() != ':' || !is_port(rest.substr(1)))) return std::nullopt;
     while (host.ends_with('.')) host.remove_suffix(1);
-    // Programs disagree about an encoded host, and about which of several `@` ends the password.
+    // Programs interpret an encoded host, or a second `@`, differently.
     if (host.empty() || host.find_first_of("[]%@") != std::string_view::npos) return std::nullopt;
     return Place{lower(host), bracketed};
 }
 
-/// 127.0.0.0/8, and 0.0.0.0/8, which Linux treats as this machine too.
+/// 127.0.0.0/8 and 0.0.0.0/8. Linux connects both to this machine.
 bool is_loopback(const in_addr& address) noexcept {
     const auto first = ntohl(address.s_addr) >> 24U;
     return first == 127 || first == 0;
@@ -91,7 +91,7 @@ Result<void> check_place(const Place& place, bool allow_loopback) {
         }
         loopback = is_loopback(address);
     } else {
-        // Accepts the short, decimal, octal and hexadecimal forms that resolvers accept.
+        // `inet_aton` accepts the short, decimal, octal and hexadecimal forms, as resolvers do.
         in_addr address{};
         loopback = is_name_of_this_machine(place.host) ||
                    (inet_aton(place.host.c_str(), &address) != 0 && is_loopback(address));

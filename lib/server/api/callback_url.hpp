@@ -1,5 +1,5 @@
 /// @file
-/// The callbacks that subscribers may set over HTTP.
+/// Checks the callbacks that subscribers set over HTTP.
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace routemaster::api {
 
-/// Checks the rules of `check_url`, and that the port fits 16 bits. Unless `allow_http`, which also
-/// accepts http URLs, the host must not be a literal that means this machine: no client may make
-/// the bus call services that only this machine may reach. Names that resolve to such an address
-/// pass here. `invalid`, naming `callback`, when something is wrong.
+/// Checks the rules of `check_url`, and the port, which must fit 16 bits. If `allow_http`, http
+/// URLs are accepted too. Otherwise the host must not be an address or a well-known name of this
+/// machine: clients must not make the bus call services that only this machine may reach. Further
+/// names are accepted, even if they resolve to this machine. On error `invalid`, naming `callback`.
 [[nodiscard]] Result<void> check_callback(std::string_view url, bool allow_http);
 
 }  // namespace routemaster::api

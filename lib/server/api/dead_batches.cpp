@@ -16,23 +16,24 @@
 namespace routemaster::api {
 namespace {
 
-/// The subscriber whose batches the request names: clients use `/subscriber/dead` for their own,
-/// root uses `/subscribers/:token/dead` for anybody's.
+/// The subscriber whose batches are requested. Clients use `/subscriber/dead` for their own
+/// batches. Root uses `/subscribers/:token/dead` for any subscriber.
 Subscriber owner_of_dead(const Exchange& exchange) {
     const bool root = exchange.caller().kind == Caller::Kind::root;
     return exchange.bus().subscriber(root ? std::string{exchange.segment(1)}
                                           : exchange.caller().token);
 }
 
-/// The batch that the path names, one segment further on for root. Nothing when the segment is not
-/// an id.
+/// The batch in the path. Root's path has one segment more before the id. Nothing if the segment is
+/// not an id.
 std::optional<Uid> dead_batch_of(const Exchange& exchange) {
     return Uid::parse(exchange.segment(exchange.caller().kind == Caller::Kind::root ? 3 : 2));
 }
 
 void answer_unknown_dead(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
 
-/// Answers with `json`, in which there are none. A subscriber that root names must exist.
+/// Responds with `json`, which lists no batches. If root requests an unknown subscriber, responds
+/// with 404.
 void answer_none_dead(Exchange& exchange, std::string json) {
     if (exchange.caller().kind != Caller::Kind::root) {
         return exchange.answer_json(200, std::move(json));
@@ -43,7 +44,7 @@ void answer_none_dead(Exchange& exchange, std::string json) {
         }));
 }
 
-/// Appends `batch` as an object that is not closed yet.
+/// Appends `batch` as an object without its closing brace.
 void append_status(std::string& json, const DeadBatchStatus& batch) {
     json.append(R"({"uid":")").append(batch.uid.text());
     json.append(R"(","created_at":)").append(std::to_string(to_milliseconds(batch.created_at)));
@@ -54,8 +55,8 @@ void append_status(std::string& json, const DeadBatchStatus& batch) {
     append_json_text(json, batch.error);
 }
 
-/// Answers with the object `json`, which its events and `undecodable` complete. Beyond a few events
-/// it produces them as the client reads.
+/// Completes the object `json` by its events and `undecodable`, and responds with the object. Many
+/// events are produced as the client reads.
 void answer_events(Exchange& exchange, std::string json, MessageList messages) {
     constexpr std::size_t at_once_max = 4'096;
     constexpr std::size_t part_size = 65'536;
@@ -86,7 +87,7 @@ void list_dead(Exchange& exchange) {
         after = Uid::parse(page->after);
         if (!after) return exchange.refuse(bad("after", "must be the uid of a DEAD batch"));
     }
-    // One more than is wanted shows whether there is a next page.
+    // Requests one more batch, which shows whether there is a next page.
     owner_of_dead(exchange).dead_batches(
         page->limit + 1, after,
         exchange.then(

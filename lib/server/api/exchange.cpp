@@ -86,7 +86,7 @@ std::string Exchange::shown(const Error& error) const {
                             Errc::cancelled, Errc::timed_out}) {
         if (error.code() == code) return error.context();
     }
-    // Operators may learn what is broken inside, clients may not.
+    // Internal errors are logged for operators, and hidden from clients.
     context_.faults.log(request_.method + " failed: " + error.message());
     return "internal error";
 }

@@ -1,5 +1,5 @@
 /// @file
-/// An exchange: one request on its way to its answer.
+/// `Exchange`: a request and its response.
 
 #pragma once
 
@@ -31,8 +31,8 @@
 
 namespace routemaster::api {
 
-/// The state that all exchanges of an `HttpApi` share. Thread safety: its members are thread safe,
-/// or do not change.
+/// The state that all exchanges of an `HttpApi` share. Thread safety: all members are thread safe
+/// or constant.
 struct Context {
     Context(Store& any, HttpApiOptions given)
         : store{any},
@@ -53,14 +53,14 @@ struct Context {
     const Clock& clock;
     Bus bus;
     const ApiTokens tokens;
-    detail::Complaints faults;  ///< Reports of damage.
+    detail::Complaints faults;  ///< Logs internal errors.
     const std::shared_ptr<LimitedReads> large_reads =
         std::make_shared<LimitedReads>(large_reads_max);
 
     static constexpr std::size_t large_reads_max = 16;
 };
 
-/// The client that sends a request.
+/// The client of a request.
 struct Caller {
     /// The kind of the token that the client presented.
     enum class Kind {
@@ -70,28 +70,29 @@ struct Caller {
     };
 
     Kind kind = Kind::anyone;
-    std::string token{};  ///< As presented; empty for anyone.
+    std::string token{};  ///< As presented; empty for `anyone`.
 
-    /// Whether it may see everything about the owner of `owner`: the owner and root may.
+    /// Whether the client may see all data of the owner of token `owner`. The owner and root may.
     [[nodiscard]] bool may_see_all(std::string_view owner) const noexcept {
         return kind == Kind::root || (kind == Kind::client && token == owner);
     }
 };
 
-/// Replaces what one client may not see of another.
+/// The text that replaces data of another client.
 inline constexpr std::string_view withheld = "...";
 
-/// A token as other clients see it: its `public_name`, or `withheld`.
+/// A token as shown to other clients: its `public_name`, or `withheld`.
 [[nodiscard]] std::string_view shown_token(std::string_view token) noexcept;
 
-/// A callback as other clients see it: scheme, host and port; of `local:TOKEN`, the token as above.
+/// A callback as shown to other clients: scheme, host and port. For `local:TOKEN`, the token is
+/// shown as by `shown_token`.
 [[nodiscard]] std::string shown_callback(std::string_view callback);
 
-/// Carries a request from the route to its answer, through as many steps as that takes. It lives as
-/// long as a completion that it waits for, or a `shared_ptr` to it.
+/// A request on the way from its route to its response, through any number of asynchronous steps.
+/// The pending completions share ownership of the exchange.
 ///
-/// Exactly one of the `answer…`, `refuse` and `let_body_come` functions is called, once.
-/// Thread safety: one thread at a time; the completions it waits for take turns.
+/// A handler must call exactly one of the functions `answer…`, `refuse` and `let_body_come`, once.
+/// Thread safety: one thread at a time. The completions of an exchange run one after the other.
 class Exchange : public std::enable_shared_from_this<Exchange> {
 public:
     Exchange(Context& context, HttpRequest request, HttpResponder respond)
@@ -101,7 +102,7 @@ public:
     [[nodiscard]] const HttpApiOptions& options() const noexcept { return context_.options; }
     [[nodiscard]] Bus& bus() const noexcept { return context_.bus; }
     [[nodiscard]] const ApiTokens& tokens() const noexcept { return context_.tokens; }
-    /// The queue that the path names: `/v1/queues/:queue/…`.
+    /// The queue in the path: `/v1/queues/:queue/…`.
     [[nodiscard]] JobQueue queue() const {
         return {context_.store, std::string{segment(2)}, context_.clock};
     }
@@ -131,26 +132,26 @@ public:
     /// Reads whose replies may be large.
     [[nodiscard]] LimitedReads& large_reads() const noexcept { return *context_.large_reads; }
 
-    /// The last segment of the path, where the route leaves it open.
+    /// The last segment of the path.
     [[nodiscard]] std::string last_segment() const {
         return request_.path.substr(request_.path.rfind('/') + 1);
     }
 
-    /// A segment of the path, counted from 0; empty when it has none of that number.
+    /// A segment of the path, counted from 0. Empty if the path has too few segments.
     [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
 
-    /// The path from a segment on, which may contain slashes.
+    /// The path from segment `number` to the end, with slashes.
     [[nodiscard]] std::string rest_of_path(std::size_t number) const {
         const auto begin = static_cast<std::size_t>(segment(number).data() - request_.path.data());
         return request_.path.substr(begin);
     }
 
-    /// Notes which client sent the request.
+    /// Sets the client of the request.
     void identify(Caller caller) { caller_ = std::move(caller); }
 
-    /// Returns a completion that passes the value of its result to `next`, as `next(Exchange&,
-    /// value)`, or `next(Exchange&)` when there is none. When the result is an error, it refuses
-    /// the exchange instead.
+    /// Returns a completion. If its result is a value, the completion calls `next(Exchange&,
+    /// value)`, or `next(Exchange&)` for `Result<void>`. If the result is an error, the completion
+    /// refuses the exchange.
     template <class Next>
     [[nodiscard]] auto then(Next next) {
         return [exchange = shared_from_this(), next = std::move(next)](auto result) {
@@ -158,22 +159,22 @@ public:
         };
     }
 
-    /// Answers 100: the server may read the body. For an exchange about authorization alone.
+    /// Responds with 100: the server may read the body. Only for exchanges of `HttpApi::authorize`.
     void let_body_come();
-    /// Answers without a body.
+    /// Responds without a body.
     void answer(int status);
-    /// Answers with plain text.
+    /// Responds with plain text.
     void answer_text(int status, std::string text);
-    /// Answers with JSON.
+    /// Responds with JSON.
     void answer_json(int status, std::string json);
-    /// Answers with anything else.
+    /// Responds with any response.
     void answer_with(HttpResponse response);
 
-    /// Answers with an error, and with the status that says what the client should do.
+    /// Responds with an error. The status tells the client what to do next.
     void refuse(const Error& error);
-    /// What a client may read of an error. What is broken inside is logged instead.
+    /// The text of an error for a client. Logs internal errors and hides them from the client.
     [[nodiscard]] std::string shown(const Error& error) const;
-    /// Refuses a request whose body has fields; false when there is nothing to refuse.
+    /// Refuses a request whose body has fields. Returns whether the request was refused.
     [[nodiscard]] bool refuse_fields();
 
 private:

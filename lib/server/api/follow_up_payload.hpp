@@ -1,5 +1,6 @@
 /// @file
-/// What follows from a job or a timer, as who elsewhere ends it says.
+/// Follow-ups of a job or a timer: the pushes, publications and timers that a remote worker
+/// requests when it ends the job or timer.
 
 #pragma once
 
@@ -12,13 +13,14 @@
 
 namespace routemaster::api {
 
-/// The `pushes`, `publications` and `timers` of a JSON object; all may be missing. `invalid`,
-/// naming the list, the place in it and the field, when something is wrong with one of them.
+/// The `pushes`, `publications` and `timers` of a JSON object. All are optional. If an element is
+/// wrong, the error is `invalid`, and names the list, the index and the field.
 [[nodiscard]] Result<FollowUps> follow_ups(const Value& payload, const HttpApiOptions& options,
                                            TimePoint now);
 
-/// Answers why something could not be ended together with what follows from it. Root asks, so an
-/// event that its publisher may not publish is no question of the token of the request.
+/// Responds with the error of an attempt to end a job or a timer with follow-ups. The client is
+/// root. Therefore an error about the publisher of an event is a 403, not a 401 about the token of
+/// the request.
 void refuse_completion(Exchange& exchange, const Error& error);
 
 }  // namespace routemaster::api

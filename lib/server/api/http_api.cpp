@@ -13,7 +13,7 @@ namespace routemaster {
 namespace api {
 namespace {
 
-/// Removes the first segment of a path, and returns it.
+/// Removes and returns the first segment of a path.
 std::string_view next_segment(std::string_view& path) noexcept {
     const auto segment = path.substr(0, path.find('/'));
     path.remove_prefix(std::min(segment.size() + 1, path.size()));
@@ -34,7 +34,7 @@ bool matches(std::string_view pattern, std::string_view path) noexcept {
     return true;
 }
 
-/// The route of a request; null when there is none. Routes of `GET` also serve `HEAD`.
+/// The route of a request; null if no route matches. Routes of `GET` also serve `HEAD`.
 const Route* find_route(std::string_view method, std::string_view path) noexcept {
     if (method == "HEAD") method = "GET";
     for (const auto& route : routes) {
@@ -50,7 +50,6 @@ namespace {
 
 Error invalid(const char* text) { return {Errc::invalid, text}; }
 
-/// Returns the options when they are valid. Throws `Failure` otherwise.
 HttpApiOptions checked(HttpApiOptions options) {
     if (options.root_key.empty()) throw Failure{invalid("root_key: is missing")};
     if (options.root_key.find(':') != std::string::npos) {
@@ -74,7 +73,7 @@ HttpApiOptions checked(HttpApiOptions options) {
 struct HttpApi::Impl {
     Impl(Store& store, HttpApiOptions options) : context{store, checked(std::move(options))} {}
 
-    /// Begins an exchange of a route. Answers and returns null when there is no route.
+    /// Begins an exchange. If `route` is null, responds with 404 and returns null.
     [[nodiscard]] std::shared_ptr<api::Exchange> begin(const api::Route* route, HttpRequest request,
                                                        HttpResponder respond) {
         auto exchange =

@@ -20,21 +20,21 @@ namespace {
 
 constexpr std::array<std::string_view, 3> create_fields{"name", "on_success", "on_end"};
 
-/// The batch that the path names; nothing when the segment is no id.
+/// The batch in the path; nothing if the segment is not an id.
 std::optional<JobBatchId> batch_of(const Exchange& exchange) {
     return number_of(exchange.segment(2));
 }
 
 void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "batch not found"); }
 
-/// Answers 204, or 404 when there is none.
+/// Responds with 204 or 404.
 void answer_whether(Exchange& exchange, bool found) {
     found ? exchange.answer(204) : answer_unknown(exchange);
 }
 
 // --- Creating -----------------------------------------------------------------------------------
 
-/// A callback, with what of a push's options each push can have.
+/// Reads a callback. Refuses options for a single push.
 Result<JobBatchCallback> callback_of(const Value& payload) {
     for (const std::string_view field :
          {"delay", "run_at", "expires", "unique", "after", "group", "concurrency", "batch"}) {
@@ -137,7 +137,7 @@ struct BatchQuery {
     JobBatchId after = 0;
     std::uint32_t limit = job_batches_listed_max;
 
-    /// What asks for the same, after another batch.
+    /// The query of the next page, which begins after batch `next`.
     [[nodiscard]] std::string from(JobBatchId next) const {
         return std::string{"state="} + (ended ? "ended" : "running") +
                "&after=" + std::to_string(next);

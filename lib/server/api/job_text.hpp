@@ -1,5 +1,5 @@
 /// @file
-/// Jobs as clients see them.
+/// Jobs in the JSON of responses.
 
 #pragma once
 
@@ -18,32 +18,32 @@ namespace routemaster::api {
 /// The word for a state.
 [[nodiscard]] std::string_view to_string(JobStatus::State state) noexcept;
 
-/// The state of that name.
+/// The state for a word.
 [[nodiscard]] std::optional<JobStatus::State> job_state(std::string_view word) noexcept;
 
 /// Appends the workers of a queue.
 void append_workers(std::string& json, const QueueWorkers& workers);
 
-/// Appends an instant in milliseconds since the Unix epoch; `null` when there is none.
+/// Appends a time in milliseconds since the Unix epoch, or `null`.
 void append_time(std::string& json, std::optional<TimePoint> at);
 
-/// Appends `"name":…,"arguments":…`; nulls when the job cannot be decoded. Bytes that are no UTF-8
-/// become U+FFFD.
+/// Appends `"name":…,"arguments":…`; both are null if the job cannot be decoded. Invalid UTF-8
+/// becomes U+FFFD.
 void append_job(std::string& json, const std::optional<Job>& job);
 
-/// Appends what became of a push: its job's `id`, null where it has none, and `outcome`.
+/// Appends the result of a push: `id` of the job (null if the job has no id), and `outcome`.
 void append_pushed(std::string& json, const Pushed& pushed);
 
-/// Appends an object of strings.
+/// Appends the metadata as an object of strings.
 void append_metadata(std::string& json, const JobMetadata& metadata);
 
-/// Appends `,"batch":…`, null for none.
+/// Appends `,"batch":…`, or null without a batch.
 void append_batch_id(std::string& json, JobBatchId batch);
 
-/// Appends a job with all that the store says of it.
+/// Appends the whole status of a job.
 void append_job_status(std::string& json, const JobStatus& status);
 
-/// Appends an explanation, in words, with what it rests on.
+/// Appends an explanation: its text, and the facts behind the text.
 void append_explanation(std::string& json, const JobExplanation& explanation);
 
 }  // namespace routemaster::api

@@ -24,15 +24,15 @@ namespace {
 /// The longest name of a worker, in bytes.
 constexpr std::size_t worker_length_max = 64;
 
-/// How far ahead a job that failed may run again: a year.
+/// Maximum delay of a failed job's next attempt: a year, in milliseconds.
 constexpr std::int64_t retry_after_max = 31'536'000'000;
 
-/// A lease is the worker of the store and the fence: `EjRWeJq83vD-3LqYdlQy.17`.
+/// The text of a lease: the worker's id in the store, and the fence: `EjRWeJq83vD-3LqYdlQy.17`.
 std::string text_of(const Lease& lease) {
     return std::string{lease.worker.text()} + '.' + std::to_string(lease.fence);
 }
 
-/// The lease that the path and the body name.
+/// The lease that is named by the path and the body.
 Result<LeaseName> lease_of(const Exchange& exchange, const Value& payload) {
     const auto* value = given(payload, "lease");
     const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
@@ -53,7 +53,7 @@ Result<std::optional<Duration>> span_of(const Value& payload, std::string_view f
     return *number ? std::optional{Duration{**number}} : std::nullopt;
 }
 
-/// The name of the worker; one at random when it gives none.
+/// The name of the worker; a random name if the request has no name.
 Result<std::string> worker_of(const Value& payload) {
     const auto* value = given(payload, "worker");
     if (value == nullptr) return std::string{Uid{entropy(), entropy()}.text()};
@@ -65,7 +65,7 @@ Result<std::string> worker_of(const Value& payload) {
     return *name;
 }
 
-/// The names of jobs that the worker can do. How many there may be, and how long, `JobLeases` says.
+/// The names of jobs that the worker can do. `JobLeases` checks their number and length.
 Result<std::vector<std::string>> handlers_of(const Value& payload) {
     const auto* value = given(payload, "handlers");
     if (value == nullptr) return std::vector<std::string>{};
@@ -122,7 +122,7 @@ void append_leased(std::string& json, const LeasedJob& job) {
 
 void answer_lost(Exchange& exchange) { exchange.answer_text(409, "the lease is lost"); }
 
-/// What a worker says at the end of an attempt: its lease, and more.
+/// A request to end an attempt.
 struct EndRequest {
     LeaseName lease;
     AttemptEnd end;
@@ -161,7 +161,7 @@ Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) 
     return request;
 }
 
-/// Ends an attempt and answers 204, or whatever `answer` makes of it.
+/// Ends an attempt. Responds with 204, or by `answer`.
 void end_attempt(
     Exchange& exchange, AttemptEnd::Kind kind,
     void (*answer)(Exchange&, Settlement) = [](Exchange& done, Settlement) { done.answer(204); }) {

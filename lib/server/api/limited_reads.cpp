@@ -27,8 +27,8 @@ void LimitedReads::end() noexcept {
     begin_next();
 }
 
-/// A store may reply inside the call that asks, and thereby end a read. Then the loop here begins
-/// the next one: to begin it from within the reply would exhaust the stack.
+/// A store may reply inside the call of `read` and so end the read. The loop then begins the next
+/// read: a recursive call would exhaust the stack.
 void LimitedReads::begin_next() noexcept {
     std::unique_lock lock{mutex_};
     while (!beginning_ && under_way_ < reads_max_ && !waiting_.empty()) {
@@ -42,7 +42,7 @@ void LimitedReads::begin_next() noexcept {
             place = Place{this, [self = shared_from_this()](LimitedReads*) { self->end(); }};
             read(std::move(place));
         } catch (const std::exception&) {
-            // Without memory the read is dropped, and its request answered 500.
+            // If memory runs out, the read is dropped, and the server responds with 500.
         }
         read = nullptr;
         place.reset();

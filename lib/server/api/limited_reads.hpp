@@ -1,5 +1,5 @@
 /// @file
-/// Bounds the reads of a store whose replies are large.
+/// `LimitedReads`: limits the number of concurrent reads with large replies.
 
 #pragma once
 
@@ -11,24 +11,24 @@
 
 namespace routemaster::api {
 
-/// Lets as many reads be under way at once as `reads_max`, the others in the order in which they
-/// came. The reply of one may take a mebibyte and more, and each client may ask for one at the same
-/// time.
+/// Runs at most `reads_max` reads at once, in order of arrival. Without the limit, each client
+/// could request a reply of 1 MiB or more simultaneously.
 ///
-/// Thread safety: all members from any thread. Bounded by the requests under way.
+/// Thread safety: all members may be called from any thread. The queue is bounded by the number of
+/// requests.
 class LimitedReads : public std::enable_shared_from_this<LimitedReads> {
 public:
     explicit LimitedReads(std::size_t reads_max) noexcept : reads_max_{reads_max} {}
 
-    /// Keeps the place of a read while it lives.
+    /// A read is running while its `Place` lives.
     using Place = std::shared_ptr<LimitedReads>;
     using Read = std::function<void(Place)>;
 
-    /// Calls `read` once there is a place: inside this call or later, from the thread that gives a
-    /// place up.
+    /// Calls `read` as soon as fewer than `reads_max` reads are running: inside this call, or later
+    /// on the thread that ends another read.
     void begin(Read read);
 
-    /// Drops the reads that wait. Places may outlive this call.
+    /// Drops the waiting reads. Running reads may outlive this call.
     void close() noexcept;
 
 private:
@@ -36,10 +36,10 @@ private:
     void begin_next() noexcept;
 
     const std::size_t reads_max_;
-    std::mutex mutex_;  ///< Guards everything below.
+    std::mutex mutex_;  ///< Guards the members below.
     std::deque<Read> waiting_;
     std::size_t under_way_ = 0;
-    bool beginning_ = false;  ///< Some thread begins all that may begin.
+    bool beginning_ = false;  ///< A thread runs the loop in `begin_next`.
 };
 
 }  // namespace routemaster::api

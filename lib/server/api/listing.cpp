@@ -18,13 +18,13 @@ bool read_number(std::string_view text, Number& number) {
     return error == std::errc{} && stopped == end;
 }
 
-/// One parameter of a query.
+/// A parameter of a query.
 struct Parameter {
     std::string_view name;
-    std::optional<std::string> value;  // Nothing when it cannot be decoded.
+    std::optional<std::string> value;  // Nothing if it cannot be decoded.
 };
 
-/// Takes the first parameter off a query that is not empty.
+/// Removes and returns the first parameter. The query must not be empty.
 Parameter next_parameter(std::string_view& query) {
     const auto parameter = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), parameter.size() + 1));

@@ -1,5 +1,5 @@
 /// @file
-/// Answers with a page of a long list as one JSON array, with a link to the next page.
+/// Responds with a page of a list, as a JSON array with a link to the next page.
 
 #pragma once
 
@@ -22,50 +22,49 @@
 
 namespace routemaster::api {
 
-/// The most items of one answer, and the default.
+/// The maximum number of items of a page, and the default.
 inline constexpr std::uint32_t page_limit_max = 1'000;
 
-/// Bytes of JSON after which an answer ends before its limit: an answer that a client does not read
-/// stays in the memory of the bus.
+/// Bytes of JSON after which a page ends early. Unread responses stay in the memory of the bus.
 inline constexpr std::size_t page_bytes_max = 1U << 20U;
 
-/// The page of a list that a client requests.
+/// The page that a client requests.
 struct PageQuery {
     std::string after{};
     std::uint64_t skip = 0;  ///< See `PageCursor`.
     std::uint32_t limit = page_limit_max;
 };
 
-/// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target; ignores
-/// other parameters. `invalid`, naming the parameter, when one of them is malformed.
+/// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target. Ignores
+/// further parameters. `invalid`, naming the parameter, if a parameter is malformed.
 [[nodiscard]] Result<PageQuery> page_query(std::string_view query);
 
-/// The value of one parameter of a query, or nothing. `invalid` when it is not percent-encoded
-/// properly.
+/// The value of a parameter of a query, or nothing. `invalid` if its percent-encoding is malformed.
 [[nodiscard]] Result<std::optional<std::string>> query_parameter(std::string_view query,
                                                                  std::string_view name);
 
-/// Reads a whole number that is all of a text; nothing when it is none, or does not fit.
+/// The text as an integer. Nothing if the text is not an integer, or the integer does not fit.
 [[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view text);
 
 /// The value of a `Link` header (RFC 8288) to the next page, which begins at `where`.
 [[nodiscard]] std::string next_link(std::string_view path, std::string_view where,
                                     std::uint32_t limit);
 
-/// Requests as many items as the client wants, then answers. It ends an answer early when that gets
-/// large, so an answer that a client does not read costs little memory.
+/// Requests the items of a page from the store, in several steps, and responds. A large page ends
+/// early, which limits the memory of a response that the client does not read.
 ///
-/// Items added or removed meanwhile may be missing or listed; all others are listed once, in order.
-/// Thread safety: none is needed; the completions it waits for take turns.
+/// Items that are added or removed meanwhile may be missing or present. All further items are
+/// listed exactly once, in order. Thread safety: the completions of a listing run one after the
+/// other.
 template <class Item>
 class Listing : public std::enable_shared_from_this<Listing<Item>> {
 public:
     using Items = Result<std::vector<Item>>;
     /// Requests a page from the bus.
     using Ask = void (*)(Exchange&, Page, std::function<void(Items)>);
-    /// The key by which the list is ordered, and after which a page begins.
+    /// The key of an item. The list is ordered by keys, and a page begins after a key.
     using Key = const std::string& (*)(const Item&);
-    /// Appends an item as `caller` may see it.
+    /// Appends an item, without the parts that `caller` must not see.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
 
     Listing(Exchange& exchange, const PageQuery& page, Keys keys, Ask ask, Key key, Print print)
@@ -76,14 +75,14 @@ public:
           key_{key},
           print_{print} {}
 
-    /// Answers the request; `this` lives until then.
+    /// Responds to the request. The listing lives until then.
     ///
-    /// A store may reply inside the call that asks. Then the loop here asks for more: to ask from
-    /// within the reply would exhaust the stack.
+    /// A store may reply inside the call of `ask_`. The loop then requests the next items: a
+    /// recursive call would exhaust the stack.
     void run() {
         do {
             passed_.store(false);
-            // One item more than is wanted shows whether there is a next page.
+            // Requests one more item, which shows whether there is a next page.
             const auto wanted = std::min(limit_ - listed_ + 1, items_per_step);
             exchange_->large_reads().begin(
                 [self = this->shared_from_this(), wanted](LimitedReads::Place place) {
@@ -97,7 +96,7 @@ public:
     }
 
 private:
-    /// An item may be large: a subscriber has up to a thousand topics.
+    /// Small, because an item may be large: a subscriber has up to a thousand topics.
     static constexpr std::uint32_t items_per_step = 100;
 
     void go_on() {
@@ -139,11 +138,11 @@ private:
     std::uint32_t listed_ = 0;
     std::string json_;
     bool answered_ = false;
-    /// Set by the first to arrive of the completion and the return from `ask_`; the second goes on.
+    /// Set when the completion has run, or when `ask_` has returned. The later of both continues.
     std::atomic<bool> passed_ = false;
 };
 
-/// Answers with the page of the list that the query requests. Root sees secret keys.
+/// Responds with the page that the query requests. Root sees secret keys.
 template <class Item>
 void list_page(Exchange& exchange, Keys keys, typename Listing<Item>::Ask ask,
                typename Listing<Item>::Key key, typename Listing<Item>::Print print) {

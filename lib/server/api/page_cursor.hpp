@@ -1,5 +1,5 @@
 /// @file
-/// The position in a list at which the next page begins.
+/// `PageCursor`: the position in a list at which the next page begins.
 
 #pragma once
 
@@ -12,24 +12,24 @@ namespace routemaster::api {
 /// Whether a client may know the keys of items.
 enum class Keys {
     open,    ///< The next page begins after the key of the last item.
-    secret,  ///< Keys are tokens, of which the client sees only the `public_name`.
+    secret,  ///< Keys are tokens. The client sees only the `public_name`.
 };
 
-/// Goes through a list and builds the query for the next page.
+/// Iterates through a list and builds the query for the next page.
 ///
-/// It encodes a secret key as its public name, with `--`, and the number of items after that which
-/// were listed already: whatever a client requests, it learns nothing of the part after `--`.
+/// The query contains a secret key only as its public name with `--`, and the number of items
+/// listed after this name. Therefore no request reveals the part of a token after `--`.
 ///
 /// Thread safety: a value.
 class PageCursor {
 public:
-    /// Reads `after` and `skip` of a query, which may come from anybody.
+    /// Takes `after` and `skip` of a query, which are untrusted.
     PageCursor(std::string_view after, std::uint64_t skip, Keys keys);
 
     /// The key after which to request items from the store.
     [[nodiscard]] const std::string& after() const noexcept { return last_; }
 
-    /// Passes an item. False when an earlier page listed it.
+    /// Moves past an item. False if an earlier page listed the item.
     bool pass(std::string_view key);
 
     /// The query of the next page.
@@ -39,7 +39,7 @@ private:
     Keys keys_;
     std::string last_;         // The key of the last item.
     std::string base_;         // The part that clients may know.
-    std::uint64_t since_ = 0;  // Items after it.
+    std::uint64_t since_ = 0;  // Items after `base_`.
     std::uint64_t skip_ = 0;
 };
 

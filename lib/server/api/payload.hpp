@@ -11,10 +11,11 @@
 
 namespace routemaster::api {
 
-/// Parses `body` as an object. `invalid` when it is not JSON, or JSON of another kind.
+/// Parses `body` as an object. `invalid` if `body` is not a JSON object.
 [[nodiscard]] Result<Value> json_object(std::string_view body);
 
-/// `invalid` unless the body is empty, or an object without fields: what it says would be ignored.
+/// `invalid` unless the body is empty, or an object without fields. Fields would be ignored
+/// silently.
 [[nodiscard]] Result<void> check_no_fields(std::string_view body);
 
 using detail::asked_for;

@@ -31,7 +31,7 @@ void get_time(Exchange& exchange) {
     exchange.answer_json(200, R"({"pong":")" + printed(exchange.now()) + R"("})");
 }
 
-/// Asks the store whether it accepts changes, then `trouble` whether the process can deliver.
+/// Checks whether the store accepts changes, then whether the process can deliver.
 void get_pulse(Exchange& exchange) {
     exchange.bus().probe(exchange.then([](Exchange& done) {
         const auto& trouble = done.options().trouble;

@@ -33,7 +33,7 @@ void answer_unknown_recurring(Exchange& exchange) {
 
 // --- Putting ------------------------------------------------------------------------------------
 
-/// Reads a text into `into`, if it is given.
+/// Reads a text, if present.
 Result<void> read_text(const Value& payload, std::string_view field, std::string& into) {
     auto text = optional_text(payload, field);
     if (!text) return text.error();
@@ -53,7 +53,7 @@ Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
     return bad("catch_up", "must be skip, once or all");
 }
 
-/// What is wrong when a tick would do nothing.
+/// The error for a recurring job without a job, timer or action.
 Error nothing_to_do(const Value& payload) {
     for (const std::string_view field : {"timer", "action"}) {
         if (payload.find(field) != nullptr) {
@@ -63,7 +63,7 @@ Error nothing_to_do(const Value& payload) {
     return bad("job", "is missing, and so are timer and action");
 }
 
-/// The job that each tick pushes, with what of a push's options each push can have.
+/// Reads the job that each tick pushes. Refuses options for a single push.
 Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     const auto* job = given(payload, "job");
     if (job == nullptr) return nothing_to_do(payload);
@@ -86,7 +86,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     return {};
 }
 
-/// `invalid` when there is something else that a tick would do.
+/// `invalid` if the payload has another kind of work besides `what`.
 Result<void> check_alone(const Value& payload, std::string_view what) {
     for (const std::string_view field : {"queue", "job", "timer", "action"}) {
         if (field == what || given(payload, field) == nullptr) continue;
@@ -95,7 +95,7 @@ Result<void> check_alone(const Value& payload, std::string_view what) {
     return {};
 }
 
-/// The timer that each tick posts instead.
+/// Reads the timer that each tick posts.
 Result<void> read_timer(const Value& payload, const Value& timer, RecurringSettings& settings) {
     if (auto checked = check_alone(payload, "timer"); !checked) return checked;
     const auto* fields = timer.get_if<Value::Map>();
@@ -121,13 +121,13 @@ Result<void> read_timer(const Value& payload, const Value& timer, RecurringSetti
     return {};
 }
 
-/// What a client puts.
+/// A recurring job, as put by a client.
 struct RecurringPut {
     RecurringSettings settings{};
-    std::optional<TimerAction> action{};  ///< Instead of the job or the timer of the settings.
+    std::optional<TimerAction> action{};  ///< Replaces the job or timer in `settings`.
 };
 
-/// What each tick is to do.
+/// Reads the work of each tick.
 Result<void> read_what(const Value& payload, const HttpApiOptions& options, RecurringPut& put) {
     if (const auto* timer = given(payload, "timer")) {
         return read_timer(payload, *timer, put.settings);
@@ -172,7 +172,7 @@ void append_text(std::string& json, std::string_view name, std::string_view text
     append_json_text(json, text);
 }
 
-/// What each tick pushes.
+/// Appends the job that each tick pushes.
 void append_tick_push(std::string& json, const RecurringSettings& settings) {
     append_text(json, "queue", settings.queue);
     auto job = decode_job(settings.job);
@@ -187,7 +187,7 @@ void append_tick_push(std::string& json, const RecurringSettings& settings) {
     json.append("}");
 }
 
-/// What each tick posts.
+/// Appends the timer or action that each tick posts.
 void append_tick_post(std::string& json, const RecurringTimer& timer) {
     const auto payload = decode_value(timer.payload);
     if (timer.space == action_space) {
@@ -223,7 +223,7 @@ void append_recurring(std::string& json, const RecurringJob& one, const Caller&)
     json.append(R"(,"kept":)").append(std::to_string(one.kept)).append("}");
 }
 
-/// Answers 204, or 404 when there is none.
+/// Responds with 204 or 404.
 void answer_whether(Exchange& exchange, bool found) {
     found ? exchange.answer(204) : answer_unknown_recurring(exchange);
 }

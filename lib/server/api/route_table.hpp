@@ -12,15 +12,14 @@ namespace routemaster::api {
 /// One route of the API.
 struct Route {
     std::string_view method;
-    /// `:name` matches one segment of any text but the empty one; `*name`, at the end, all that is
-    /// left, slashes included.
+    /// `:name` matches one non-empty segment. `*name`, at the end, matches the rest, with slashes.
     std::string_view path;
     Access access;
     Handler handler;
     TokenCheck check = TokenCheck::before;
 };
 
-/// The first route that matches a request serves it.
+/// The first matching route serves a request.
 inline constexpr Route routes[] = {
     {"POST", "/topics/:name", Access::client, publish_event, TokenCheck::within},
     {"GET", "/topics", Access::client_or_root, list_topics},

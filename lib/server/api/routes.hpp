@@ -1,5 +1,5 @@
 /// @file
-/// The handlers of the routes, and which tokens they take.
+/// The handlers of the routes, and the tokens that routes accept.
 
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace routemaster::api {
 
-/// Which tokens a route takes. The order matters only for the text of a 401.
+/// The tokens that a route accepts. The order in a name matters only for the text of a 401.
 enum class Access {
-    open,  ///< None; there must be no `Authorization` header at all.
+    open,  ///< No token. An `Authorization` header is refused.
     client,
     root,
     client_or_root,
@@ -27,16 +27,16 @@ enum class TokenCheck {
     within,  ///< By the handler, in its first step.
 };
 
-/// Identifies the client, then passes the exchange to `handler`, or answers 401.
+/// Identifies the client, then passes the exchange to `handler`, or responds with 401.
 void authorize(Exchange& exchange, Access access, TokenCheck check, Handler handler);
 
-/// Checks the token of a client, then passes the exchange to `next`, or answers 401.
+/// Checks the token of a client, then passes the exchange to `next`, or responds with 401.
 void check_token(Exchange& exchange, Access access, std::function<void(Exchange&)> next);
 
-/// Answers 401 with the kinds of token that the route takes.
+/// Responds with 401, and names the kinds of token that the route accepts.
 void turn_away(Exchange& exchange, Access access);
 
-// The handlers, one for each route. All of them answer the exchange, at once or later.
+// The handlers of the routes. Each handler responds exactly once, at once or later.
 
 // topics.cpp
 void publish_event(Exchange& exchange);

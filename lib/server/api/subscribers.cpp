@@ -19,9 +19,10 @@
 namespace routemaster::api {
 namespace {
 
-// --- The subscription that a subscriber asks for ------------------------------------------------
+// --- The subscription of a request
+// ----------------------------------------------------------------
 
-/// The topics, in alphabetical order and each once, and the settings.
+/// A subscription. The topics are sorted, without duplicates.
 struct SubscriptionRequest {
     std::vector<std::string> topics{};
     SubscribeOptions options{};
@@ -31,7 +32,7 @@ constexpr std::array<std::string_view, 9> subscription_fields{
     "topics",        "callback",     "uuid",    "max",     "timeout",
     "max_in_flight", "attempts_max", "age_max", "dead_max"};
 
-/// The topics of the payload, in alphabetical order, each once.
+/// The topics of the payload, sorted, without duplicates.
 Result<std::vector<std::string>> topics_of(const Value& payload, const HttpApiOptions& options) {
     const auto* field = given(payload, "topics");
     const auto* names = field == nullptr ? nullptr : field->get_if<Value::Array>();
@@ -95,7 +96,7 @@ Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
 
-/// Moves a value that was read to its place. If there is none, notes the reason and returns false.
+/// Stores a value in `place`. On error, stores the error in `problem` and returns false.
 template <class T>
 bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     if (!read) {
@@ -106,12 +107,11 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     return true;
 }
 
-/// The subscription that the payload, a JSON object, asks for. `invalid`, naming the field, when
-/// something is wrong.
+/// Reads the subscription from the payload, a JSON object. `invalid`, naming the field, on error.
 Result<SubscriptionRequest> subscription_request(const Value& payload,
                                                  const HttpApiOptions& limits) {
     if (auto checked = check_fields(payload, subscription_fields); !checked) {
-        // Ruby Routemaster's words.
+        // The text of Ruby Routemaster.
         return headed("bad data in payload", checked.error());
     }
     SubscriptionRequest wanted;
@@ -134,7 +134,8 @@ Result<SubscriptionRequest> subscription_request(const Value& payload,
     return wanted;
 }
 
-// --- Subscribers as they are listed -------------------------------------------------------------
+// --- Lists of subscribers
+// -------------------------------------------------------------------------
 
 void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     char separator = '[';
@@ -145,8 +146,8 @@ void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     json.append(subscriber.topics.empty() ? "[]" : "]");
 }
 
-/// `sent` and `oldest` are always null, as in Ruby Routemaster: they would take a walk through all
-/// batches.
+/// `sent` and `oldest` are always null, as in Ruby Routemaster: computing them would require
+/// reading all batches.
 void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
                        const Caller& caller) {
     const auto& [token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,

@@ -1,5 +1,5 @@
 /// @file
-/// Timers as clients post them.
+/// Reads timers from the JSON of clients.
 
 #pragma once
 
@@ -13,20 +13,20 @@
 
 namespace routemaster::api {
 
-/// When a timer is to be due: `at`, or `delay` from now.
+/// The due time of a timer: `at`, or `delay` from now.
 struct TimerDue {
     Duration delay{0};
     std::optional<TimePoint> at{};
 };
 
-/// Reads `delay` and `at`. `invalid` when there are both, or, if one is `required`, none.
+/// Reads `delay` and `at`. `invalid` if both are present, or if `required` and both are missing.
 [[nodiscard]] Result<TimerDue> timer_due(const Value& payload, bool required);
 
-/// Appends what became of a post.
+/// Appends the result of a post.
 void append_posted(std::string& json, const PostedTimer& posted);
 
-/// The timer that a JSON value describes. `invalid`, naming the field, when something is wrong with
-/// the types; what they contain is for `Delayer::check`.
+/// Reads a timer from a JSON value. `invalid`, naming the field, if a type is wrong.
+/// `Delayer::check` checks the values.
 [[nodiscard]] Result<TimerPost> timer_post(const Value& payload);
 
 }  // namespace routemaster::api

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> state_words{"pending", "fired", "dead"};
 
-/// Timers of one request that posts many, and of one page.
+/// Maximum timers of a request, and of a page.
 constexpr std::size_t posts_max = 1'000;
 constexpr std::uint32_t timers_per_page_max = 100;
 
@@ -35,7 +35,7 @@ void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "timer not f
 
 // --- Reading ------------------------------------------------------------------------------------
 
-/// The id of a body that must have one.
+/// The id in a body; required.
 Result<std::string> id_of(const Value& payload) {
     auto id = optional_text(payload, "id");
     if (!id) return id.error();
@@ -43,7 +43,7 @@ Result<std::string> id_of(const Value& payload) {
     return **std::move(id);
 }
 
-/// The body of a request that names a timer or, if `all_if_absent`, means all.
+/// The id in a body; nothing, if the request is for all timers.
 Result<std::optional<std::string>> which(const Exchange& exchange) {
     const auto& body = exchange.request().body;
     if (body.empty()) return std::optional<std::string>{};
@@ -71,7 +71,7 @@ void post_one(Exchange& exchange, const Value& payload) {
     }
 }
 
-/// Answers 200 when at least one of the timers is there now; else with the first error.
+/// Responds with 200 if at least one timer was posted; else with the first error.
 void answer_posts(Exchange& exchange, const std::vector<Result<PostedTimer>>& replies) {
     const bool none =
         std::none_of(replies.begin(), replies.end(), [](const auto& reply) { return bool{reply}; });
@@ -147,7 +147,7 @@ struct TimerQuery {
     TimerState state = TimerState::pending;
     TimerPage page{};
 
-    /// What asks for the same, after another timer.
+    /// The query of the next page, which begins after timer `last`.
     [[nodiscard]] std::string from(const TimerStatus& last) const {
         return "state=" + std::string{state_words.at(static_cast<std::size_t>(state))} +
                "&from=" + std::to_string(to_milliseconds(last.at)) +
@@ -191,8 +191,8 @@ void answer_page(Exchange& exchange, const TimerQuery& query,
         last = &timer;
         ++listed;
     }
-    // A page that the store ended early, at `timer_slice_bytes_max`, is longer than this one: its
-    // JSON has a third as many bytes at least.
+    // The store ends a page early at `timer_slice_bytes_max`. Such a page always exceeds
+    // `page_bytes_max` here, because the JSON of a timer has at least a third as many bytes.
     HttpResponse response{200, std::move(json) + "]", "application/json", {}};
     if (last != nullptr && listed < timers.size()) {
         response.headers.emplace_back(
@@ -257,7 +257,7 @@ void post_timers(Exchange& exchange) {
 void list_timers(Exchange& exchange) {
     const auto query = timer_query(exchange.request().query);
     if (!query) return exchange.refuse(query.error());
-    // One more than is wanted shows whether there is a next page.
+    // Requests one more timer, which shows whether there is a next page.
     auto page = query->page;
     ++page.limit;
     exchange.delayer().list(

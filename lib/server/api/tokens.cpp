@@ -20,17 +20,17 @@ namespace {
 /// Random bytes in a token.
 constexpr std::size_t token_random_bytes = 16;
 
-/// The longest name that `fresh_token` leaves space for.
+/// The longest owner that fits into a token of `fresh_token`.
 constexpr std::size_t token_owner_length_max = name_length_max - 2 - 2 * token_random_bytes;
 
-/// A token for `owner` that nobody can guess: `OWNER--` and 32 hexadecimal digits. `unavailable`
-/// when the machine's random source fails.
+/// A random token for `owner`: `OWNER--` and 32 hexadecimal digits. `unavailable` if the random
+/// source of the machine fails.
 Result<std::string> fresh_token(std::string_view owner) {
     std::array<unsigned char, token_random_bytes> bytes{};
     ssize_t got = 0;
     do {
-        // So few bytes come all at once, or not at all when a signal interrupts the wait for the
-        // random source of a machine that has just started.
+        // `getrandom` returns few bytes all at once. A signal can interrupt the call only while a
+        // machine waits for entropy after its start.
         got = getrandom(bytes.data(), bytes.size(), 0);
     } while (got < 0 && errno == EINTR);
     if (got != static_cast<ssize_t>(bytes.size())) {
@@ -55,7 +55,8 @@ Result<std::string> user_name_of(const Value& payload, std::string_view field) {
     return *name;
 }
 
-/// The token of the payload, without a colon, which would end the user name.
+/// The token of the payload, or a new token. A token must not contain a colon, which would end the
+/// user name.
 Result<std::string> token_of(const Value& payload, const std::string& name) {
     if (asked_for(payload, "token") != nullptr) {
         auto token = user_name_of(payload, "token");

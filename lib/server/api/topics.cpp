@@ -17,9 +17,10 @@
 namespace routemaster::api {
 namespace {
 
-// --- The event that a publisher sends -----------------------------------------------------------
+// --- Publishing
+// -----------------------------------------------------------------------------------
 
-/// The event to publish. Only the name of its topic is checked yet.
+/// The event to publish. Only the name of its topic has been checked.
 Result<Event> event_of(const Exchange& exchange) {
     const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
@@ -33,8 +34,9 @@ Result<Event> event_of(const Exchange& exchange) {
     return event;
 }
 
-/// Answers why an event was not published. Strangers must learn neither what is wrong with it nor
-/// the state of the store: an unchecked token is checked first.
+/// Responds with the error of a publication. Clients without a valid token must not learn the error
+/// of an event or the state of the store. Therefore the token is checked before such an error is
+/// sent.
 void refuse_event(Exchange& exchange, const Error& error) {
     const auto& code = error.code();
     if (code == Errc::unauthenticated) return turn_away(exchange, Access::client);
