@@ -78,7 +78,7 @@ def check(root):
 
 _PLAIN = "/// Removes a completed job and releases the dependents of the job.\n"
 _RIDDLE = "/// The same of one that was done: those that wait for it wait for it no more.\n"
-_POINTING = "/// Removes a completed job and each job that waits for it, in one step of the store.\n"
+_POINTING = "/// Removes a completed job and each job that waits for it, in one step.\n"
 
 CLEAN = [
     {"lib/core/state/jobs.hpp": _PLAIN * 40},
