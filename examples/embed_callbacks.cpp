@@ -1,6 +1,6 @@
 /// @file
-/// The bus inside one program: several subscribers, each with a callback, over a file that stores
-/// the events. One of them fails at first and gets its batch again.
+/// A bus within one program: several subscribers with callbacks, and a file for the events. One
+/// subscriber fails at first and gets its batch again.
 
 #include <cstdlib>
 #include <future>
@@ -22,7 +22,7 @@ std::string order_url(int number) {
     return "https://shop.example/orders/" + std::to_string(number);
 }
 
-/// Collects the URLs of events until all have come.
+/// Collects the URLs of events until all events have arrived.
 class Inbox {
 public:
     void take(const rm::Batch& batch) {
@@ -32,7 +32,7 @@ public:
         if (urls_.size() == orders) complete_.set_value();
     }
 
-    /// Waits, then returns whether every event came once and in order.
+    /// Waits, then returns whether each event arrived once and in order.
     bool complete_in_order() {
         complete_.get_future().wait();
         for (int i = 0; i < orders; ++i) {
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    std::vector<std::string> urls_;  // Touched by one callback at a time.
+    std::vector<std::string> urls_;  // Used by one callback at a time.
     std::promise<void> complete_;
 };
 

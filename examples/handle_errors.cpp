@@ -1,5 +1,5 @@
 /// @file
-/// What calls return: a value, or an error whose code says what to do.
+/// Handling results: a result holds a value, or an error whose code tells how to react.
 
 #include <cstdlib>
 #include <future>
@@ -12,7 +12,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// What a program may do with a result.
+/// The possible reactions to a result.
 void report(const rm::Result<void>& published) {
     if (published) {
         std::cout << "published\n";
@@ -31,7 +31,7 @@ void report(const rm::Result<void>& published) {
 }  // namespace
 
 int main() {
-    auto store = rm::open_store("memory:").value();  // Throws rm::Failure if it cannot.
+    auto store = rm::open_store("memory:").value();  // Throws `rm::Failure` on an error.
     rm::Bus shop{*store, {.publisher = "shop"}};
     rm::Bus rival{*store, {.publisher = "rival"}};
     const rm::Event order{
@@ -41,8 +41,8 @@ int main() {
     report(rival.publish(order));  // topic: belongs to another publisher: forbidden
     report(shop.publish({.topic = "Orders", .type = rm::EventType::noop, .url = order.url}));
 
-    // Returns at once. The store may call the completion on a thread of its own, which must not
-    // block.
+    // Returns immediately. The store may call the completion on its own thread, so the completion
+    // must not block.
     std::promise<bool> replied;
     shop.publish(order, [&](const rm::Result<void>& published) {
         report(published);
@@ -50,7 +50,7 @@ int main() {
     });
     const bool done = replied.get_future().get();
 
-    // A result that is not a mistake is an outcome, not an error.
+    // An unknown subscriber is a possible reply to the request, and no error.
     const auto removal = shop.subscriber("nobody").remove();
     return done && *removal == rm::Removal::unknown ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,6 @@
 /// @file
-/// Publishes to subscribers that listen over HTTP. Here the receiver is in the same program; any
-/// web server that answers POST with a 2xx will do.
+/// Publishes to subscribers over HTTP. The receiver is part of this program; any web server that
+/// responds to POST with a 2xx will do.
 
 #include <cstdlib>
 #include <future>
@@ -30,7 +30,7 @@ constexpr const char* expected[] = {
 }  // namespace
 
 int main() {
-    std::vector<std::string> batches;  // One at a time: the next waits for our answer.
+    std::vector<std::string> batches;  // One at a time: the next waits for the response.
     std::promise<void> complete;
     rm::HttpServer receiver{{},
                             [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -56,7 +56,7 @@ int main() {
             .value();
     }
 
-    // Subscribers are reached by https only, and never on this machine, unless that is allowed.
+    // By default, callbacks must use https and must not be on this machine.
     const rm::HttpTransportOptions options{.allow_http = true, .allow_loopback = true};
     rm::DeliveryWorker worker{bus, {.transports = {std::make_shared<rm::HttpTransport>(options)}}};
     complete.get_future().wait();

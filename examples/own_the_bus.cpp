@@ -1,6 +1,6 @@
 /// @file
-/// An object that owns a bus and its dispatcher. The order of its members is the order of
-/// lifetimes: a member that others use is constructed before them and destroyed after them.
+/// An object that owns a bus and its worker. The order of the members is their order of
+/// construction, so a member must come after all members that it uses.
 
 #include <future>
 #include <iostream>
@@ -18,14 +18,15 @@ namespace {
 class Shop {
 public:
     explicit Shop(const std::string& store_url) : store_{rm::open_store(store_url).value()} {
-        // Callbacks first, then the worker: batches of the last run may be waiting for them.
+        // Add the callbacks before the worker starts: batches of the last run may be waiting for
+        // them.
         bus_.subscriber("billing")
             .subscribe({"orders"}, [this](const rm::Batch& batch) { bill(batch); })
             .value();
         worker_.emplace(bus_);
     }
 
-    /// Lets deliveries under way end, for up to five seconds.
+    /// Deliveries under way may continue for up to five seconds.
     ~Shop() { worker_->stop(rm::Duration{5'000}); }
 
     void sell(int order) {
@@ -38,16 +39,16 @@ public:
     void wait_for_bill() { billed_.get_future().wait(); }
 
 private:
-    /// Runs on a thread of the worker, while `main` goes on.
+    /// Runs on a thread of the worker, in parallel with `main`.
     void bill(const rm::Batch& batch) {
         std::cout << "billing " << batch.events.front().url << '\n';
         billed_.set_value();
     }
 
-    std::promise<void> billed_;         // Callbacks use it, so it outlives the worker.
-    std::unique_ptr<rm::Store> store_;  // The next members use it.
+    std::promise<void> billed_;         // Used by callbacks, so it outlives the worker.
+    std::unique_ptr<rm::Store> store_;  // Used by the next members.
     rm::Bus bus_{*store_, {.publisher = "shop"}};
-    std::optional<rm::DeliveryWorker> worker_;  // Calls the callbacks: ends first.
+    std::optional<rm::DeliveryWorker> worker_;  // Calls the callbacks, so it ends first.
 };
 
 }  // namespace

@@ -22,6 +22,6 @@ int main() {
                  .url = "https://shop.example/orders/42"})
         .value();  // From here on the event survives a crash.
 
-    const rm::DeliveryWorker worker{bus};  // Calls the callbacks for as long as it lives.
+    const rm::DeliveryWorker worker{bus};  // Calls the callbacks as long as it exists.
     std::cout << "billing got " << arrived.get_future().get().url << '\n';
 }

@@ -1,6 +1,6 @@
 /// @file
-/// Jobs that recur: a ping every ten seconds, and a report at half past two in Berlin, on a clock
-/// that the program moves itself, as a test does.
+/// Recurring jobs: a ping every ten seconds, and a report at half past two in Berlin. The program
+/// advances the clock itself, as a test does.
 
 #include <chrono>
 #include <cstdlib>
@@ -19,11 +19,12 @@ int main() {
     jobs.pool().handle("ping", [&](const rm::JobContext&) { ++pings; });
     jobs.pool().handle("report", [&](const rm::JobContext& job) {
         ++reports;
-        // For which tick it runs, in milliseconds since the Unix epoch.
+        // The time of the tick, in milliseconds since the Unix epoch.
         std::cout << "the report of tick " << job.metadata().at("tick") << '\n';
     });
 
-    // They are in the store, for all its processes; to put them at each start does no harm.
+    // Recurring jobs are kept in the store, for all processes of the store. A program may put its
+    // recurring jobs at each start: unchanged settings have no effect.
     rm::RecurringJobs recurring{jobs.store(), jobs.clock()};
     recurring.every("ping", std::chrono::seconds{10}, "checks", rm::Job{"ping", {}}).value();
     recurring
@@ -31,8 +32,8 @@ int main() {
               {.time_zone = "Europe/Berlin", .catch_up = rm::CatchUp::once})
         .value();
 
-    // The tester has a `rm::RecurringScheduler`, as any process may that shares the store; in a
-    // program that runs, a `rm::Runner` polls it. Each tick runs once, however many there are.
+    // The tester has a `rm::RecurringScheduler`. Any process that shares the store may have further
+    // ones; in a real program a `rm::Runner` polls them. Each tick still runs once.
     rm::RecurringScheduler another{jobs.store()};
     for (int second = 0; second < 120; ++second) {
         jobs.advance(std::chrono::seconds{1});
@@ -40,12 +41,12 @@ int main() {
     }
     const bool pinged = pings == 12;
 
-    // Nobody runs for two days: the last report is caught up with, once.
+    // No scheduler runs for two days. Afterwards the last missed report runs once.
     jobs.clock().advance(std::chrono::hours{48});
     jobs.drain();
     const bool caught_up = reports == 1;
 
-    // Now, whatever its schedule says.
+    // Runs the report now, regardless of its schedule.
     recurring.trigger("report").value();
     jobs.drain();
     const bool triggered = reports == 2;

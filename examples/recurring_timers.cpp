@@ -1,6 +1,6 @@
 /// @file
-/// Timers that recur, and timers that do something by themselves: a heartbeat in each second, a
-/// reminder that becomes a job, and a digest that becomes one at each tick.
+/// Recurring timers, and timers with actions: a heartbeat each second, a reminder that pushes a
+/// job, and a digest that pushes a job at each tick.
 
 #include <chrono>
 #include <cstdlib>
@@ -18,22 +18,23 @@ using namespace std::chrono_literals;
 int main() {
     auto store = rm::open_store("file:recurring_timers.db").value();
 
-    // A timer in each second, for whoever listens to the namespace. It is in the store, for all its
-    // processes; to put it at each start does no harm.
+    // A timer each second, for any listener of the namespace. Recurring timers are kept in the
+    // store, for all processes of the store. Putting one again at each start has no effect.
     rm::Delayer beats{*store, "beats"};
     beats.every("beat", 1s, "alive", {.catch_up = rm::CatchUp::skip}).value();
 
-    // A timer with an action needs no listener. One pushes a job, soon and once; another at each
-    // tick, unless an equal job waits still.
+    // A timer with an action needs no listener. The first action pushes a job, soon and once. The
+    // second pushes a job at each tick, unless an equal job is still waiting.
     rm::ActionTimers actions{*store};
     actions.post(rm::PushAction{.queue = "mail", .job = {"remind", {42}}}, 100ms, "order/42")
         .value();
     actions.every("digest", 1s, rm::PushAction{.queue = "mail", .job = {"digest", {}}}).value();
-    // What can never be done is refused at once.
+    // An impossible action is refused immediately.
     const rm::PushAction bad{.queue = "no queue", .job = {"digest", {}}};
     const bool refused = !actions.every("bad", 1s, bad);
 
-    // Any number of both, in any processes: a tick is run once, and an action done once.
+    // Several processes may have schedulers and runners: each tick still runs once, and each action
+    // is done once.
     rm::RecurringScheduler scheduler{*store};
     rm::ActionRunner runner{*store};
     rm::Runner ticking{scheduler};
@@ -52,7 +53,7 @@ int main() {
     pool.start();
     for (auto* const each : {&beat, &reminded, &digested}) each->acquire();
 
-    // They are listed, paused, triggered and removed as recurring jobs.
+    // Recurring timers are listed, paused, triggered and removed like recurring jobs.
     rm::RecurringJobs recurring{*store};
     const bool listed = recurring.list().value().size() == 2;
     const bool removed = recurring.remove("beat").value() == rm::Removal::removed &&

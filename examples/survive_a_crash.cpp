@@ -1,5 +1,5 @@
 /// @file
-/// A program that kills itself in the middle of its work and finds its events again.
+/// A program that kills itself in the middle of its work, and finds its events again.
 ///
 /// The first run publishes, notes the acknowledged events, and is killed by SIGKILL, which leaves
 /// no time to clean up. The second run opens the same file and delivers.
@@ -40,7 +40,7 @@ std::string order_url(int number) {
     }
 }
 
-/// Runs the first program and returns how many of its events were acknowledged.
+/// Runs the first program. Returns the number of acknowledged events.
 int run_and_crash() {
     int pipe_ends[2];
     if (pipe(pipe_ends) != 0) std::abort();
@@ -56,7 +56,7 @@ int run_and_crash() {
     return killed ? acknowledged : 0;
 }
 
-/// Delivers from the file until `events` have come.
+/// Delivers from the file until `events` events have arrived.
 std::vector<std::string> deliver(std::size_t events) {
     auto store = rm::open_store(store_url).value();
     rm::Bus bus{*store};

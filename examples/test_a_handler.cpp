@@ -43,7 +43,7 @@ int main() {
 
     run(dispatcher, clock);
     const bool failed_first = charges == 0;
-    clock.advance(rm::Duration{60'000});  // No batch waits longer for its next attempt.
+    clock.advance(rm::Duration{60'000});  // Longer than any wait for a next attempt.
     run(dispatcher, clock);
     const bool charged_then = charges == 1;
 

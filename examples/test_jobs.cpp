@@ -1,5 +1,5 @@
 /// @file
-/// Tests code that pushes jobs, and their handlers, without a thread, a sleep or a file.
+/// Tests code that pushes jobs, and the handlers of the jobs, without a thread, a sleep or a file.
 
 #include <chrono>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// What is tested: greets a new customer now, and asks for a review a week later.
+/// The code under test: greets a new customer now, and asks for a review a week later.
 void sign_up(const std::string& name, rm::JobQueue mail) {
     mail.push({"greet", {name}}).value();
     mail.push({"ask for a review", {name}}, {.delay = std::chrono::hours{7 * 24}}).value();

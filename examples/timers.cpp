@@ -1,6 +1,6 @@
 /// @file
-/// Timers: reminders that survive the program, fire to the millisecond, and come again until they
-/// are dealt with. A file has them; a test would say `memory:`.
+/// Timers: reminders that survive the program, fire to the millisecond, and come back until they
+/// are handled. A file stores the timers; a test would use `memory:`.
 
 #include <atomic>
 #include <chrono>
@@ -19,11 +19,11 @@ int main() {
     auto store = rm::open_store("file:timers.db").value();
     rm::Delayer reminders{*store, "reminders"};
 
-    // At most once: what is lost with a crash of its handler stays lost.
+    // At most once: if its handler crashes, the timer is lost.
     reminders.post("tea is ready", 50ms).value();
-    // Again and again, until its handler returns; after two retries it is DEAD, and kept.
+    // Fires again until its handler returns. After two retries the timer is DEAD, and is kept.
     reminders.post("call Ada", 20ms, {.id = "ada", .retries_max = 2, .confirm_within = 1s}).value();
-    // An id that is there already is replaced: so a deadline is put off, or brought forward.
+    // Posting an existing id replaces its timer. This way a deadline is moved later or earlier.
     reminders.post("too late", 10ms, {.id = "order/42"}).value();
     const auto again = reminders.post("not yet", 1h, {.id = "order/42"}).value();
     const bool replaced = again.outcome == rm::TimerPosted::replaced;

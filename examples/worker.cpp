@@ -1,5 +1,6 @@
 /// @file
-/// A program that pushes jobs and does them. Killed at any moment, it goes on with its next start.
+/// A program that pushes and does jobs. After a kill at any moment, the next start continues the
+/// work.
 
 #include <atomic>
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// A job as a struct. To push anything else as one does not compile.
+/// A job as a struct. Pushing a type without `name` and `encode` does not compile.
 struct Resize {
     static constexpr std::string_view name = "resize";
     std::int64_t image = 0;
@@ -43,7 +44,7 @@ int main() {
 
     rm::JobQueue images{*store, "images"};
     for (int image = 1; image <= 3; ++image) images.push(Resize{image, "large"}).value();
-    images.push(Resize{1, "large"}).value();  // An equal job is there: nothing happens.
+    images.push(Resize{1, "large"}).value();  // An equal job is queued already: no effect.
     images.push({"mail", {"images are ready"}}, {.delay = rm::Duration{100}, .attempts_max = 5})
         .value();
 
@@ -60,7 +61,7 @@ int main() {
         ++resized;
     });
     pool.handle("mail", [&](rm::JobContext& job) {
-        if (resized < 3) throw rm::Snooze{rm::Duration{10}};  // No attempt is used up.
+        if (resized < 3) throw rm::Snooze{rm::Duration{10}};  // Uses up no attempt.
         std::cout << *job.arguments().at(0).get_if<std::string>() << '\n';
         stopping.request_stop();
     });

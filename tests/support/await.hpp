@@ -1,5 +1,5 @@
 /// @file
-/// Waiting for conditions that nothing signals.
+/// `await`: waits for a condition without a notification.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::test {
 
-/// Polls until the condition holds; false when it does not in time.
+/// Polls until the condition is true. Returns false at the timeout.
 template <class Condition>
 [[nodiscard]] bool await(Condition condition,
                          std::chrono::milliseconds timeout = std::chrono::seconds{20}) {

@@ -1,5 +1,5 @@
 /// @file
-/// A subscriber's web server: it records batches, and the test can make it fail or slow.
+/// `BatchReceiver`: a subscriber's web server. Records batches; a test can make it fail or slow.
 
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace routemaster::test {
 
-/// Listens on a free port. Answers 204 by default.
+/// Listens on a free port. Responds 204 by default.
 ///
 /// Thread safety: all members may be called from any thread.
 class BatchReceiver {
@@ -26,7 +26,7 @@ public:
     /// One delivery, accepted or not.
     struct Delivery {
         HttpRequest request;
-        std::vector<std::string> urls;  ///< Of its events.
+        std::vector<std::string> urls;  ///< The URLs of its events.
         int status = 0;
     };
 
@@ -42,25 +42,25 @@ public:
         return "http://127.0.0.1:" + std::to_string(server_.port()) + path;
     }
 
-    /// Answers the next deliveries with these statuses, then 204 again.
+    /// Responds to the next deliveries with these statuses, and then with 204 again.
     void answer(std::vector<int> statuses) {
         const std::lock_guard lock{mutex_};
         statuses_.assign(statuses.rbegin(), statuses.rend());
     }
 
-    /// From now on takes `span` for each delivery, one at a time.
+    /// From now on each delivery takes `span`, one at a time.
     void delay_each(std::chrono::milliseconds span) {
         const std::lock_guard lock{mutex_};
         delay_ = span;
     }
 
-    /// Leaves deliveries unanswered from now on, until `resume`.
+    /// Leaves deliveries without a response until `resume`.
     void pause() {
         const std::lock_guard lock{mutex_};
         paused_ = true;
     }
 
-    /// Answers the waiting deliveries, and later ones at once.
+    /// Responds to the waiting deliveries, and to later ones immediately.
     void resume() {
         std::vector<std::function<void()>> waiting;
         {
@@ -71,12 +71,12 @@ public:
         for (auto& respond : waiting) respond();
     }
 
-    /// Waits until `count` deliveries have come; false when they do not.
+    /// Waits for `count` deliveries. Returns false at the timeout.
     [[nodiscard]] bool await_deliveries(std::size_t count) const {
         return await([&] { return deliveries_.size() >= count; });
     }
 
-    /// Waits until an event with this URL has been accepted; false when it does not come.
+    /// Waits until an event with this URL has been accepted. Returns false at the timeout.
     [[nodiscard]] bool await_event(const std::string& url) const {
         return await([&] {
             for (const auto& delivery : deliveries_) {
@@ -94,7 +94,7 @@ public:
         return deliveries_;
     }
 
-    /// The URLs of all events in accepted deliveries, in the order they came.
+    /// The URLs of all events in accepted deliveries, in the order of arrival.
     [[nodiscard]] std::vector<std::string> accepted() const {
         const std::lock_guard lock{mutex_};
         std::vector<std::string> urls;
@@ -143,7 +143,7 @@ private:
         respond({status, {}, {}, {}});
     }
 
-    mutable std::mutex mutex_;  // Guards everything but the server.
+    mutable std::mutex mutex_;  // Guards all members except the server.
     mutable std::condition_variable changed_;
     std::vector<Delivery> deliveries_;
     std::vector<int> statuses_;  // The next one last.

@@ -1,5 +1,5 @@
 /// @file
-/// A running bus as its clients see it.
+/// `BusFront`: the HTTP interface of a running bus.
 
 #pragma once
 
@@ -15,13 +15,13 @@
 
 namespace routemaster::test {
 
-/// The operator's token of every bus that is started here.
+/// The operator's token of all buses in these tests.
 inline constexpr const char* root_key = "root-5ecret";
 
-/// The tokens of the clients of every bus that is started here; none has a public part.
+/// The tokens of the clients of all buses in these tests. They have no public part.
 inline const std::vector<std::string> clients{"shop", "billing", "audit", "search"};
 
-/// A header line that presents a token.
+/// The header line `Authorization` for a token.
 inline std::string authorization(std::string_view token) {
     constexpr std::string_view digits =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -40,7 +40,7 @@ inline std::string authorization(std::string_view token) {
     return "Authorization: Basic " + text + "\r\n";
 }
 
-/// The port in the line in which a program prints its URL.
+/// Parses the port from the line in which a program announces its URL.
 inline std::uint16_t announced_port(const std::string& line) {
     const std::string beginning = "routemaster: listening on http://";
     if (!line.starts_with(beginning)) throw std::runtime_error{"not announced: " + line};
@@ -53,7 +53,7 @@ public:
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
-    /// One request on a connection of its own.
+    /// Sends one request on a new connection.
     [[nodiscard]] HttpReply ask(std::string_view method, std::string_view target,
                                 std::string_view token = {}, std::string_view body = {}) const {
         HttpClient client{port_};
@@ -61,7 +61,7 @@ public:
                           token.empty() ? std::string{} : authorization(token));
     }
 
-    /// Subscribes `token` to `topics`, with further settings; both are JSON.
+    /// Subscribes `token` to `topics`. `topics` and `settings` are JSON.
     [[nodiscard]] HttpReply subscribe(const std::string& token, const std::string& topics,
                                       const std::string& callback,
                                       const std::string& settings = {}) const {
@@ -70,12 +70,12 @@ public:
                        token + '"' + (settings.empty() ? "" : "," + settings) + '}');
     }
 
-    /// Publishes one event of `shop`.
+    /// Publishes one event as `shop`.
     [[nodiscard]] HttpReply publish(const std::string& topic, const std::string& url) const {
         return ask("POST", "/topics/" + topic, "shop", event_json(url));
     }
 
-    /// An event as publishers send it.
+    /// The JSON of an event.
     [[nodiscard]] static std::string event_json(const std::string& url) {
         return R"({"type":"update","url":")" + url + R"("})";
     }

@@ -13,7 +13,7 @@
 
 namespace routemaster::test {
 
-/// A delivery of one event, whose body has 87 bytes.
+/// A delivery of one event with a body of 87 bytes.
 inline Delivery delivery(std::string url) {
     Delivery delivery{.subscriber = "billing", .callback = std::move(url), .uuid = "secret"};
     delivery.messages.append(encode_message({.topic = "cats",
@@ -24,9 +24,9 @@ inline Delivery delivery(std::string url) {
     return delivery;
 }
 
-/// Delivers and waits for the end.
+/// Starts a delivery and waits for its end.
 inline DeliveryReport deliver(Transport& transport, Delivery delivery) {
-    // They must outlive a wait that throws, for the transport still has the callback.
+    // Shared: after a timeout `wait_for` throws, but the transport still has the callback.
     const auto reports = std::make_shared<DeliveryReports>();
     transport.deliver(std::move(delivery), [reports, keep = reports->keep()](
                                                DeliveryReport report) { keep(std::move(report)); });

@@ -1,5 +1,5 @@
 /// @file
-/// Collects the results of deliveries.
+/// `DeliveryReports`: collects the results of deliveries.
 
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace routemaster::test {
 
-/// Hands out callbacks for deliveries, and waits for them. It must outlive the transport.
+/// Makes callbacks for deliveries, and waits for their reports. It must outlive the transport.
 class DeliveryReports {
 public:
-    /// A callback that records its report.
+    /// Returns a callback that records its report.
     [[nodiscard]] DeliveryDone keep() {
         return [this](DeliveryReport report) {
             const std::lock_guard lock{mutex_};
@@ -28,7 +28,7 @@ public:
         };
     }
 
-    /// All reports, when there are at least `count`. Throws when they do not come.
+    /// Waits for at least `count` reports, and returns all. Throws at the timeout.
     [[nodiscard]] std::vector<DeliveryReport> wait_for(std::size_t count) const {
         std::unique_lock lock{mutex_};
         const auto enough = [&] { return reports_.size() >= count; };

@@ -1,5 +1,5 @@
 /// @file
-/// A bus whose deliveries a test observes on a manual clock.
+/// `DeliveryScene`: a bus with a manual clock and a transport that the test controls.
 
 #pragma once
 
@@ -26,12 +26,12 @@
 
 namespace routemaster::test {
 
-/// A failure, for `ScriptedTransport`.
+/// A failed delivery, for `ScriptedTransport`.
 inline Result<void> refusal() { return Error{Errc::unavailable, "HTTP 500"}; }
 
-/// How a subscriber wants its batches; see `SubscribeOptions`.
+/// The options of a subscription; see `SubscribeOptions`.
 struct Wanted {
-    std::string callback{};  ///< Empty: one named after the subscriber.
+    std::string callback{};  ///< Empty for a callback named after the subscriber.
     std::string uuid{};
     Duration timeout{0};
     std::uint32_t max_events = 100;
@@ -39,12 +39,14 @@ struct Wanted {
     std::uint32_t attempts_max = 0;
 };
 
-/// A store, a bus, a dispatcher and a transport for which the test answers. Single threaded.
+/// A store, a bus, a dispatcher and a transport. The test decides the result of each delivery.
+/// Single threaded.
 struct DeliveryScene {
     explicit DeliveryScene(DispatcherOptions options = {})
         : dispatcher{disturbed, complete(std::move(options))} {}
 
-    /// Settings of a dispatcher in this scene: each is a worker of its own.
+    /// Adds the transport, log and seed of this scene to the options of a dispatcher. Each
+    /// dispatcher gets a different seed, and so is a different worker.
     DispatcherOptions complete(DispatcherOptions options) {
         if (options.transports.empty()) options.transports = {&transport};
         options.log = log.sink();
@@ -65,7 +67,7 @@ struct DeliveryScene {
             .value();
     }
 
-    /// Publishes `count` orders, numbered from 1 over the scene.
+    /// Publishes `count` orders. Their numbers start at 1 and continue through the scene.
     void publish(int count = 1) {
         for (int i = 0; i < count; ++i) {
             const auto url = "https://shop.example/" + std::to_string(++published);
@@ -73,10 +75,10 @@ struct DeliveryScene {
         }
     }
 
-    /// Runs everything that is due now.
+    /// Does all work that is due now.
     TimePoint run() { return runner.run(clock.now()); }
 
-    /// Advances the clock to `at`, stopping at each instant the dispatcher asked for.
+    /// Advances the clock to `at`, with a stop at each instant requested by the dispatcher.
     void run_until(TimePoint at) {
         while (run() < at) clock.set(runner.next());
         clock.set(at);
@@ -84,14 +86,15 @@ struct DeliveryScene {
     }
     void run_for(Duration span) { run_until(clock.now() + span); }
 
-    /// Begins the dispatcher's orderly end, as a `Runner` does.
+    /// Starts the orderly stop of the dispatcher, as a `Runner` does.
     void close(TimePoint deadline) {
         dispatcher.close(deadline);
         runner.wake();
         run();
     }
 
-    /// Answers all deliveries under way, and runs what follows. Returns how many.
+    /// Ends all deliveries under way with this result, and does the work that follows. Returns the
+    /// number of deliveries.
     std::size_t answer_all(const Result<void>& outcome = {}) {
         std::size_t count = transport.under_way();
         for (std::size_t i = 0; i < count; ++i) transport.answer(outcome);
@@ -99,8 +102,8 @@ struct DeliveryScene {
         return count;
     }
 
-    /// The numbers of the orders that were delivered to a subscriber: those of one delivery are
-    /// separated by commas, deliveries by spaces.
+    /// The numbers of the orders delivered to a subscriber. Commas separate orders of one delivery;
+    /// spaces separate deliveries.
     [[nodiscard]] std::string delivered_to(const std::string& token) const {
         std::string all;
         for (const auto& delivery : transport.deliveries()) {
@@ -120,7 +123,7 @@ struct DeliveryScene {
         return bus.subscriber(token).status().value().value();
     }
 
-    /// A counter of a subscriber; 0 when it has not begun.
+    /// The value of a subscriber's counter; 0 when the counter does not exist.
     [[nodiscard]] std::int64_t counter(const std::string& name, const std::string& token,
                                        const char* state = nullptr) const {
         CounterKey key{name, {{"queue", token}}};
@@ -131,7 +134,7 @@ struct DeliveryScene {
         return 0;
     }
 
-    /// The state of the delivery queue.
+    /// The status of the delivery queue.
     [[nodiscard]] QueueStatus queue() {
         return perform(store, CountJobs{delivery_queue}, clock.now()).value();
     }

@@ -1,5 +1,5 @@
 /// @file
-/// A store that disturbs chosen types of steps: it refuses them, loses their replies, or delays
+/// `DisturbedStore`: a store that refuses steps of chosen types, loses their replies, or delays
 /// their replies until the test releases them.
 
 #pragma once
@@ -21,42 +21,42 @@
 
 namespace routemaster::test {
 
-/// Passes steps to another store, and disturbs those whose type the test chose.
+/// Passes steps to another store, and disturbs steps of the types chosen by the test.
 ///
-/// Thread safety: as the store behind it, which must outlive it.
+/// Thread safety: as the other store, which must outlive this object.
 class DisturbedStore final : public ForwardingStore {
 public:
     explicit DisturbedStore(Store& next) : ForwardingStore{next} {}
 
-    /// The next `times` steps of type `S` are not performed and return `unavailable`.
+    /// The next `times` steps of type `S` are not performed, and return `unavailable`.
     template <class S>
     void refuse(std::size_t times) {
         const std::lock_guard lock{mutex_};
         plan<S>().refused += times;
     }
 
-    /// Steps of type `S` are refused no more.
+    /// Stops refusing steps of type `S`.
     template <class S>
     void accept() {
         const std::lock_guard lock{mutex_};
         plan<S>().refused = 0;
     }
 
-    /// The next `times` steps of type `S` are performed and return `timed_out`.
+    /// The next `times` steps of type `S` are performed, but return `timed_out`.
     template <class S>
     void lose_replies(std::size_t times) {
         const std::lock_guard lock{mutex_};
         plan<S>().lost += times;
     }
 
-    /// Submissions that contain a step of type `S` are performed, but get no reply until `release`.
+    /// Submissions with a step of type `S` are performed, but get no reply until `release`.
     template <class S>
     void delay() {
         const std::lock_guard lock{mutex_};
         plan<S>().delayed = true;
     }
 
-    /// Delivers the delayed replies, in order, and delays no more.
+    /// Delivers the delayed replies in order, and stops delaying.
     void release() {
         std::vector<std::pair<Completion, std::vector<Outcome>>> kept;
         {
@@ -143,7 +143,7 @@ private:
         return outcomes;
     }
 
-    std::mutex mutex_;  // Guards the rest.
+    std::mutex mutex_;  // Guards the next members.
     std::map<std::size_t, Plan> plans_;
     std::vector<std::pair<Completion, std::vector<Outcome>>> kept_;
 };

@@ -1,8 +1,8 @@
 /// @file
-/// The entry point of every doctest executable.
+/// The entry point of all doctest executables.
 ///
-/// Two kinds of silent success count as failures: a filter that selects no case (a test that was
-/// renamed, or registered under another name), and a case that asserts nothing.
+/// Two kinds of silent success count as failures: a filter without a matching case (a test that was
+/// renamed, or registered under a different name), and a case without an assertion.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -56,12 +56,13 @@ const pid_t test_process = ::getpid();
 
 }  // namespace
 
-/// Asked by the leak sanitizer at the end of a process. Its check in a forked child would wait for
-/// locks that threads of the parent held at the fork.
+/// The leak sanitizer calls this at the end of a process. In a forked child its check must not run:
+/// it would wait for locks that threads of the parent owned at the fork.
 extern "C" int __lsan_is_turned_off() { return ::getpid() != test_process ? 1 : 0; }
 
 int main(int argc, char** argv) {
-    // Tests cut connections on purpose; writing to one of them must fail, not kill.
+    // Tests cut connections on purpose. A write to a closed connection must fail, not kill the
+    // process.
     std::signal(SIGPIPE, SIG_IGN);
     doctest::Context context(argc, argv);
     int code = context.run();

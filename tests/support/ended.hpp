@@ -1,5 +1,5 @@
 /// @file
-/// `routemaster`, run to its end.
+/// Runs `routemaster` until it ends.
 
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace routemaster::test {
 
-/// What a program that has ended leaves.
+/// The exit status and the output of a program.
 struct Ended {
     int status = 0;
     std::string output;
     std::string errors;
 };
 
-/// Runs `routemaster WORDS…`.
+/// Runs `routemaster WORDS…` until it ends.
 inline Ended run(const std::vector<std::string>& words,
                  const Process::Environment& environment = {}, const std::string& input = {}) {
     std::vector<std::string> command{routemaster_binary};

@@ -1,5 +1,5 @@
 /// @file
-/// An HTTP receiver whose answers have no end.
+/// `EndlessReceiver`: an HTTP receiver with endless responses.
 
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace routemaster::test {
 
-/// Answers every request with a beginning, and then repeats a part for ever. Listens on 127.0.0.1
-/// until destroyed.
+/// Responds to each request with a beginning, and then repeats a part for ever. Listens on
+/// 127.0.0.1 until destroyed.
 class EndlessReceiver {
 public:
-    /// Waits `pause` before each repetition; without one it sends as fast as it can.
+    /// Waits `pause` before each repetition. Without a pause it sends at full speed.
     EndlessReceiver(std::string beginning, std::string part, std::chrono::milliseconds pause = {})
         : beginning_{std::move(beginning)},
           part_{repeated(std::move(part), pause)},
@@ -29,11 +29,11 @@ public:
 
     [[nodiscard]] std::string url() const { return server_.url("http"); }
 
-    /// Bytes that were sent over all connections.
+    /// The bytes sent over all connections.
     [[nodiscard]] std::size_t sent() const { return server_.sent(); }
 
 private:
-    /// Many parts at once: otherwise the time goes into the sender.
+    /// Joins many parts into a block. Otherwise the sender would be the bottleneck.
     static std::string repeated(std::string part, std::chrono::milliseconds pause) {
         constexpr std::size_t block = 65'536;
         if (pause.count() != 0) return part;
@@ -42,7 +42,7 @@ private:
         return many;
     }
 
-    /// Sends until the peer is gone.
+    /// Sends until the peer has closed the connection.
     void answer(int socket) {
         bool open = hear(socket) && server_.send(socket, beginning_);
         while (open) {

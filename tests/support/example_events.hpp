@@ -1,5 +1,5 @@
 /// @file
-/// Events that several tests publish.
+/// Example events for several tests.
 
 #pragma once
 
@@ -11,7 +11,7 @@ namespace routemaster::test {
 inline const Event order{
     .topic = "orders", .type = EventType::update, .url = "https://shop.example/orders/42"};
 
-/// The example of Ruby Routemaster's documents.
+/// The example from Ruby Routemaster's documents.
 inline const Event cat{.topic = "cats",
                        .type = EventType::create,
                        .url = "https://example.com/cats/1",

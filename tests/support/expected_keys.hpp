@@ -1,5 +1,5 @@
 /// @file
-/// The keys that a Redis store should have when a state machine has performed the same steps.
+/// `ExpectedKeys`: the keys that a Redis store should have after the same steps as a state machine.
 
 #pragma once
 
@@ -21,8 +21,8 @@
 
 namespace routemaster::test {
 
-/// Builds the canonical dump (see redis_keys.hpp) of the state of a machine. Leaves out what no
-/// step returns: who waits, heartbeats of workers, which queues there are.
+/// Builds the canonical dump (see redis_keys.hpp) of a state machine. Leaves out data without
+/// influence on replies: waiting workers, heartbeats of workers, and the list of queues.
 class ExpectedKeys {
 public:
     /// `tokens` are all subscribers that ever existed.
@@ -84,7 +84,7 @@ private:
         }
     }
 
-    /// Of payloads that are maps without a name that events reserve.
+    /// The payloads must be maps without reserved names of events.
     void add_timers() {
         machine_.timers().each([&](const detail::StoredTimer& timer) {
             const auto begin = timer.space.name + ":";
@@ -177,7 +177,7 @@ private:
             keys_.hash(key, "attempts_max", std::to_string(wants.attempts_max));
             keys_.hash(key, "age_max", std::to_string(wants.age_max.count()));
             keys_.hash(key, "dead_max", std::to_string(wants.dead_max));
-            // An absent value means 100.
+            // Absent means 100.
             if (status.health_points != 100) {
                 keys_.hash(key, "health_points", std::to_string(status.health_points));
             }
@@ -253,14 +253,14 @@ private:
             if (job.priority() != 0 && !waits) add_rank(name, job);
         });
         queue.groups.each([&](const detail::OrderingGroup& group) { add_order(name, group); });
-        // The newest is at the left.
+        // The newest job is at the left.
         add_ready("jobs:instant:" + name, queue.ready);
         if (queue.has_ids) add_due("routemaster:due:" + name, queue.ready);
         add_called("", queue.abandoned);
         for (const auto& [called, callback] : queue.callbacks) add_called(called, callback.ready);
     }
 
-    /// Of a job with a group, if it waits for something.
+    /// Adds a waiting job of a group.
     void add_held(const std::string& queue, const detail::JobState& job) {
         using State = detail::JobState::State;
         const bool scheduled = job.state == State::scheduled;
@@ -269,7 +269,7 @@ private:
                   digits_of(job.order) + "@" + (scheduled ? "inf" : text(job.run_at)));
     }
 
-    /// Of a job that waits for a token of its group.
+    /// Adds a job with a group that has no token.
     void add_throttled(const std::string& queue, const detail::JobState& job) {
         const auto& grouped = static_cast<const detail::GroupedJob&>(job);
         keys_.set("routemaster:throttled:" + queue, grouped.group.name + std::string(1, '\0') +
@@ -298,7 +298,7 @@ private:
         return std::string(16 - digits.size(), '0') + digits;
     }
 
-    /// What a job stands in lists and sets as.
+    /// The member for a job in lists and sets.
     static std::string name_of(const detail::JobState& job) {
         return job.has_key() ? "\xc1" + digits_of(job.order) : std::string{job.payload.text()};
     }
@@ -343,8 +343,7 @@ private:
             : details.cancelled     ? -2
             : job.worker != nullptr ? -wire(job.worker->times.of(job.fence))
                                     : -1};
-        // What says no more than the defaults is not kept.
-        // The key is elsewhere.
+        // Default values are not stored. The unique key is stored elsewhere.
         auto options = job.options();
         options.key = {};
         const bool plain = job.attempts() == 0 && job.worker == nullptr &&
@@ -365,7 +364,8 @@ private:
         keys_.hash("routemaster:job:" + queue, own, encode(Value{std::move(record)}));
     }
 
-    /// Whether others wait for a job, for when it waits for others itself, and for which.
+    /// Encodes dependencies: whether the job has dependents, its due time after the wait, and the
+    /// ids of its dependencies.
     static Value::Array after_of(const detail::JobState& job) {
         if (!job.awaited && !job.waiting) return {};
         Value::Array after{job.awaited ? 1 : 0, job.waiting ? wire(job.run_at) : 0};

@@ -1,5 +1,5 @@
 /// @file
-/// An HTTPS receiver that never stops sending.
+/// `FloodingReceiver`: an HTTPS receiver that never stops sending.
 
 #pragma once
 
@@ -23,15 +23,15 @@
 
 namespace routemaster::test {
 
-/// What a `FloodingReceiver` sends after the request.
+/// The data that a `FloodingReceiver` sends after the request.
 struct Flood {
-    /// Messages of TLS itself.
+    /// Messages of the TLS protocol itself.
     enum class Handshake : std::uint8_t {
         none,
         tickets,         ///< Session tickets of TLS 1.3.
-        key_updates,     ///< Of TLS 1.3.
-        key_exchanges,   ///< Key updates of TLS 1.3 that want one in return.
-        renegotiations,  ///< Of TLS 1.2: as many handshakes as the client takes part in.
+        key_updates,     ///< Key updates of TLS 1.3.
+        key_exchanges,   ///< Key updates of TLS 1.3 that request a key update in return.
+        renegotiations,  ///< TLS 1.2: repeats handshakes as long as the client responds.
     };
 
     std::string name;
@@ -43,7 +43,7 @@ struct Flood {
 };
 
 /// Listens on 127.0.0.1 until destroyed, with a self-signed certificate and a thread for each
-/// connection. Encrypts many records before it sends them, so that it is faster than its peer.
+/// connection. Encrypts many records before it sends them, to be faster than its peer.
 class FloodingReceiver {
 public:
     explicit FloodingReceiver(Flood flood) : flood_{std::move(flood)}, context_{new_context()} {}
@@ -53,11 +53,11 @@ public:
 
     [[nodiscard]] std::string url() const { return server_.url("https"); }
 
-    /// Connections that got a request, and then the flood.
+    /// The number of connections that were flooded after a request.
     [[nodiscard]] std::size_t floods() const { return floods_; }
-    /// Bytes and renegotiations that were sent over all connections after requests.
+    /// The bytes and renegotiations sent over all connections after requests.
     [[nodiscard]] std::size_t sent() const { return server_.sent() + renegotiations_; }
-    /// Connections that the peer has closed.
+    /// The number of connections closed by the peer.
     [[nodiscard]] std::size_t closed() const { return closed_; }
 
 private:
@@ -99,7 +99,7 @@ private:
         }
     }
 
-    /// Repeats a call that times out.
+    /// Repeats a call while it times out.
     bool done(const std::function<int()>& call) const {
         while (!server_.stopping()) {
             errno = 0;
@@ -109,7 +109,7 @@ private:
         return false;
     }
 
-    /// Waits for the end of a batch.
+    /// Reads until the end of a batch.
     bool hear(SSL* connection) const {
         constexpr std::string_view end = "}]";
         std::array<char, 16'384> bytes;
@@ -124,7 +124,7 @@ private:
         return true;
     }
 
-    /// Sends until the peer is gone.
+    /// Sends until the peer has closed the connection.
     void flood(SSL* connection, int socket) {
         if (flood_.handshake == Flood::Handshake::renegotiations) return renegotiate(connection);
         BIO* const records = BIO_new(BIO_s_mem());
@@ -154,7 +154,7 @@ private:
         char byte = 0;
         while (!server_.stopping() && SSL_renegotiate(connection) == 1 &&
                done([&] { return SSL_do_handshake(connection); })) {
-            // The answer of the client is read with what it sends.
+            // `SSL_read` also reads the client's part of the handshake.
             errno = 0;
             if (SSL_read(connection, &byte, 1) <= 0 && errno != EAGAIN) return;
             ++renegotiations_;
@@ -166,7 +166,7 @@ private:
                SSL_write(connection, bytes.data(), static_cast<int>(bytes.size())) > 0;
     }
 
-    /// Sends what was encrypted.
+    /// Sends the encrypted records.
     bool send(int socket, BIO* records) {
         char* bytes = nullptr;
         const auto size = static_cast<std::size_t>(BIO_get_mem_data(records, &bytes));

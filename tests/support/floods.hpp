@@ -1,5 +1,5 @@
 /// @file
-/// The ways in which a receiver can keep a transport busy.
+/// The floods by which a receiver can keep a transport busy.
 
 #pragma once
 
@@ -23,7 +23,7 @@ inline std::vector<Flood> http2_floods() {
     const std::string empty = http2_frame(frame::data, 0, 1);
     std::string full_record;
     while (full_record.size() < 16'000) full_record += empty;
-    // A field of 4,000 bytes, which each byte after it repeats.
+    // A field of 4,000 bytes. Each byte after it repeats the field.
     const std::string large_fields = std::string{"\x40\x01x\x7f\xa1\x1e", 6} +
                                      std::string(4'000, 'b') + std::string(12'000, '\xbe');
 
@@ -53,7 +53,7 @@ inline std::vector<Flood> http2_floods() {
     return all;
 }
 
-/// Parts of an answer over HTTP/1.1.
+/// Parts of a response over HTTP/1.1.
 inline std::vector<Flood> http1_floods() {
     const std::string head = "HTTP/1.1 200 OK\r\n";
     const std::string chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
@@ -78,7 +78,7 @@ inline std::vector<Flood> handshake_floods() {
     };
 }
 
-/// All of them, over TLS.
+/// All floods above, over TLS.
 inline std::vector<Flood> tls_floods() {
     std::vector<Flood> all;
     for (const auto& floods : {http2_floods(), http1_floods(), handshake_floods()}) {

@@ -1,5 +1,5 @@
 /// @file
-/// Runs parts of a test in a forked child.
+/// Runs a part of a test in a forked child.
 
 #pragma once
 
@@ -25,17 +25,17 @@
 
 namespace routemaster::test {
 
-/// How a child ends when its work is done.
+/// How a child ends after its work.
 enum class ChildEnd {
     at_once,        ///< By `_exit`.
     after_statics,  ///< By `exit`, which destroys static objects.
 };
 
-/// What a child reported before its end.
+/// The report of a child about its work and its end.
 struct ChildReport {
-    std::string text;    ///< The result of its work, or the text of what the work threw.
-    std::string errors;  ///< What it wrote to the standard error.
-    int status = -1;     ///< As of `waitpid`; -1 when it had to be killed because it hung.
+    std::string text;    ///< The result of the work, or the text of an exception from the work.
+    std::string errors;  ///< The child's standard error.
+    int status = -1;     ///< As from `waitpid`; -1 when the child hung and was killed.
 
     [[nodiscard]] bool exited() const { return status >= 0 && WIFEXITED(status); }
     [[nodiscard]] bool aborted() const {
@@ -48,7 +48,7 @@ inline std::string text_of(const Error& error) {
     return (error.code() == Errc::invalid ? "invalid: " : "another code: ") + error.context();
 }
 
-/// What a call throws.
+/// The text of the exception that a call throws.
 inline std::string thrown_by(const std::function<void()>& call) {
     try {
         call();
@@ -60,8 +60,8 @@ inline std::string thrown_by(const std::function<void()>& call) {
     return "nothing";
 }
 
-/// Reads from pipes until all writers have closed them, and closes them. False when they have not
-/// within a minute.
+/// Reads from pipes until all writers have closed them, and closes them. Returns false after a
+/// minute.
 inline bool read_to_end(const std::vector<std::pair<int, std::string*>>& pipes) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes{1};
     std::vector<pollfd> polled;
@@ -85,15 +85,14 @@ inline bool read_to_end(const std::vector<std::pair<int, std::string*>>& pipes) 
     return std::all_of(polled.begin(), polled.end(), [](const auto& any) { return any.fd < 0; });
 }
 
-/// What is written to a pipe within a minute.
+/// Reads a pipe for at most a minute.
 inline std::string read_all(int descriptor) {
     std::string all;
     static_cast<void>(read_to_end({{descriptor, &all}}));
     return all;
 }
 
-/// Whether a child of a process with threads may have threads of its own: not under the thread
-/// sanitizer.
+/// Whether a child of a multi-threaded process may start threads. The thread sanitizer forbids it.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool child_may_start_threads = false;
 #elif defined(__has_feature)
@@ -102,7 +101,7 @@ inline constexpr bool child_may_start_threads = !__has_feature(thread_sanitizer)
 inline constexpr bool child_may_start_threads = true;
 #endif
 
-/// Forks, and runs `work` in the child. A child that has not ended after a minute is killed.
+/// Forks, and runs `work` in the child. Kills the child after a minute.
 inline ChildReport in_child(const std::function<std::string()>& work,
                             ChildEnd end = ChildEnd::at_once) {
     std::array<int, 2> texts{};

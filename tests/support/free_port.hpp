@@ -1,5 +1,5 @@
 /// @file
-/// Ports for servers of tests.
+/// Free ports for servers in tests.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::test {
 
-/// Whether nobody has this port of this machine.
+/// Whether a port of this machine is free.
 [[nodiscard]] inline bool is_free(std::uint16_t port) {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in at{};
@@ -27,7 +27,7 @@ namespace routemaster::test {
     return free;
 }
 
-/// A port of this machine on which nobody listens, below those that the kernel picks for connecting
+/// A free port of this machine, outside the range from which the kernel picks ports for connecting
 /// sockets.
 [[nodiscard]] inline std::uint16_t free_port() {
     static Random random{entropy()};

@@ -1,5 +1,5 @@
 /// @file
-/// A port on which connecting takes for ever.
+/// `FullListener`: a port where connecting takes for ever.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::test {
 
-/// Listens with a full queue, by default on a free port of 127.0.0.1: Linux drops further attempts
-/// to connect, as a dead machine would.
+/// Listens with a full queue, by default on a free port of 127.0.0.1. Linux drops further attempts
+/// to connect, so they get no reply, as from a dead machine.
 class FullListener {
 public:
     explicit FullListener(std::uint32_t host = INADDR_LOOPBACK, std::uint16_t port = 0) {
@@ -28,7 +28,8 @@ public:
             ::getsockname(listener, any(), &size) != 0) {
             throw std::runtime_error{"cannot listen"};
         }
-        // One connection more than the queue of length 0 takes, and one to spare.
+        // A queue of length 0 takes one connection. Two more connections fill the queue for
+        // certain.
         for (int i = 0; i < 3; ++i) ::connect(open(), any(), size);
     }
     ~FullListener() {

@@ -1,5 +1,5 @@
 /// @file
-/// Leases of jobs for workers elsewhere that are polled by hand, on a manual clock.
+/// `HandLeases`: leases of jobs for remote workers, polled by the test on a manual clock.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster::test {
 
-/// What became of a request; nothing while it waits.
+/// The result of a request; nothing while the request waits.
 template <class T>
 using LeaseAnswer = std::shared_ptr<std::optional<Result<T>>>;
 
@@ -45,7 +45,7 @@ inline LeaseName name_of(const LeasedJob& job) {
     return {job.lease.queue, job.lease.id, job.lease.worker, job.lease.fence};
 }
 
-/// Leases of a scene, polled by hand.
+/// Leases of a scene, polled by the test.
 struct HandLeases {
     explicit HandLeases(JobScene& in, JobLeasesOptions options = {})
         : scene{in}, leases{in.store, complete(std::move(options))} {}

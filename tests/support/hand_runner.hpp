@@ -1,5 +1,5 @@
 /// @file
-/// Runs an active object on a manual clock.
+/// `HandRunner`: runs an active object on a manual clock.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::test {
 
-/// Does for an active object what a `Runner` does, in the calling thread: polls it only when it
-/// asked for it or was woken.
+/// Drives an active object as a `Runner` does, but in the calling thread: polls it only at its
+/// requested time or after a wake-up.
 class HandRunner {
 public:
     explicit HandRunner(Active& active) : active_{active} {
@@ -22,10 +22,10 @@ public:
     HandRunner& operator=(const HandRunner&) = delete;
     ~HandRunner() { active_.wake_with({}); }
 
-    /// Lets the next `run` poll at once.
+    /// Makes the next `run` poll immediately.
     void wake() { woken_ = true; }
 
-    /// Polls until the object asks for a later instant; returns that.
+    /// Polls until the object requests a later instant. Returns this instant.
     TimePoint run(TimePoint now) {
         for (int polls = 0; std::exchange(woken_, false) || next_ <= now; ++polls) {
             REQUIRE_MESSAGE(polls < 100'000, "the object asks to be polled for ever");
@@ -34,7 +34,7 @@ public:
         return next_;
     }
 
-    /// When to poll it next.
+    /// The instant of the next poll.
     [[nodiscard]] TimePoint next() const { return next_; }
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// Bytes written as hexadecimal digits.
+/// Bytes in hexadecimal notation.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::test {
 
-/// The bytes that pairs of hexadecimal digits encode; anything else separates them.
+/// Decodes pairs of hexadecimal digits; all further characters are separators.
 inline std::string hex(std::string_view digits) {
     std::string bytes;
     int pending = -1;

@@ -1,5 +1,5 @@
 /// @file
-/// Frames of HTTP/2 as a server sends them (RFC 9113, section 6).
+/// Frames of an HTTP/2 server (RFC 9113, section 6).
 
 #pragma once
 
@@ -25,7 +25,7 @@ inline constexpr std::uint8_t end_headers = 0x4;  ///< A flag of `headers` and `
 inline constexpr std::uint8_t padded = 0x8;       ///< A flag of `data`.
 }  // namespace frame
 
-/// One frame.
+/// Encodes a frame.
 inline std::string http2_frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
                                std::string_view payload = {}) {
     std::string bytes;
@@ -39,12 +39,12 @@ inline std::string http2_frame(std::uint8_t type, std::uint8_t flags, std::uint3
     return bytes.append(payload);
 }
 
-/// A field without indexing, with a name of HPACK's static table below 15.
+/// A header field without indexing. Its name is an index below 15 of HPACK's static table.
 inline std::string hpack_field(char name, std::string_view value) {
     return std::string{name} + static_cast<char>(value.size()) + std::string{value};
 }
 
-/// The header block of a status.
+/// The header block with a status.
 inline std::string hpack_status(std::string_view status) { return hpack_field('\x08', status); }
 
 }  // namespace routemaster::test

@@ -1,6 +1,6 @@
 /// @file
-/// A receiver over HTTP/2 with a self-signed certificate: nghttpd, which answers every request with
-/// 200 and a file.
+/// `Http2Receiver`: an HTTP/2 server with a self-signed certificate. It is nghttpd, and responds to
+/// each request with 200 and a file.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace routemaster::test {
 /// Listens on a free port of 127.0.0.1 until destroyed.
 class Http2Receiver {
 public:
-    /// Its answers have a body of so many bytes.
+    /// Responds with a body of `bytes` bytes.
     explicit Http2Receiver(std::size_t bytes) {
         std::ofstream{folder_.path() / "events"} << std::string(bytes, 'x');
         port_ = free_port();

@@ -27,7 +27,7 @@ namespace rm = routemaster;
 inline constexpr const char* root = "root-KEY";
 inline constexpr const char* shop = "shop--0123456789abcdef0123456789abcdef";
 inline constexpr const char* billing = "billing--fedcba9876543210fedcba9876543210";
-/// An event as publishers send it.
+/// The JSON of an event.
 inline const std::string an_event = R"({"type":"update","url":"https://shop.example/1"})";
 /// 2026-11-21 01:01:41.123 UTC.
 inline constexpr rm::TimePoint noon = rm::from_milliseconds(1'795'222'901'123);
@@ -49,7 +49,8 @@ inline std::string base64(std::string_view bytes) {
     return text;
 }
 
-/// A request of `user`, with the Ruby client's password; of nobody when `user` is empty.
+/// A request of `user`, with the Ruby client's password; without authorization when `user` is
+/// empty.
 inline rm::HttpRequest request(std::string method, const std::string& target,
                                const std::string& user, std::string body = {}) {
     const auto mark = std::min(target.find('?'), target.size());
@@ -73,7 +74,7 @@ inline std::string header(const rm::HttpResponse& response, std::string_view nam
     return {};
 }
 
-/// Everything in a store, to compare.
+/// The contents of a store, to compare.
 struct Holdings {
     std::vector<rm::Topic> topics;
     std::vector<rm::SubscriberStatus> subscribers;
@@ -111,7 +112,7 @@ inline Holdings holdings(rm::Store& store) {
 
 inline rm::HttpApiOptions default_options() { return {.root_key = root}; }
 
-/// Calls `api`, which must answer once, inside the call.
+/// Calls `api`, and returns its response. The API must respond exactly once, during the call.
 inline rm::HttpResponse ask_at_once(rm::HttpApi& api, rm::HttpRequest request) {
     std::vector<rm::HttpResponse> answers;
     api.handle(std::move(request),
@@ -149,7 +150,7 @@ struct Scenario {
     rm::HttpApi api;
 };
 
-/// Checks that a request is refused with this status and body, and has changed nothing.
+/// Checks that a request is refused with this status and body, and changes nothing.
 inline void refused(Scenario& bus, const rm::HttpRequest& request, int status,
                     std::string_view body) {
     INFO(request.method << " " << request.path << " " << request.body);

@@ -1,6 +1,6 @@
 /// @file
-/// An HTTP/1.1 client on a raw socket: it sends exactly the given bytes, and returns exactly the
-/// answer.
+/// `HttpClient`: an HTTP/1.1 client on a raw socket. It sends exactly the given bytes, and returns
+/// the response unchanged.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace routemaster::test {
 
-/// One answer as it came over the wire.
+/// A response.
 struct HttpReply {
     int status = 0;
     std::map<std::string, std::string> headers;  ///< Names in lower case.
@@ -30,8 +30,8 @@ struct HttpReply {
     [[nodiscard]] bool has(const std::string& name) const { return headers.contains(name); }
 };
 
-/// One connection. Every error throws `std::runtime_error`, also a peer that is silent for too
-/// long.
+/// A connection. All errors throw `std::runtime_error`, including a peer that sends nothing before
+/// the timeout.
 class HttpClient {
 public:
     explicit HttpClient(std::uint16_t port, const char* address = "127.0.0.1",
@@ -66,7 +66,7 @@ public:
         if (!try_send(bytes)) throw std::runtime_error{"cannot send"};
     }
 
-    /// False when the peer no longer accepts them.
+    /// Sends bytes. Returns false when the peer accepts no more.
     [[nodiscard]] bool try_send(std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -76,7 +76,7 @@ public:
         return true;
     }
 
-    /// Sends a complete request, `extra` being further header lines with their line ends.
+    /// Sends a complete request. `extra` are further header lines with their line ends.
     void request(std::string_view method, std::string_view target, std::string_view body = {},
                  std::string_view extra = {}) {
         std::string text;
@@ -89,7 +89,8 @@ public:
         send(text);
     }
 
-    /// The next answer. `to_head`: it answers a HEAD, so that no body follows its length.
+    /// Reads the next response. `to_head` means the response to a HEAD request, which has a length
+    /// but no body.
     HttpReply receive(bool to_head = false) {
         HttpReply reply;
         const std::string first = line();
@@ -109,33 +110,33 @@ public:
         return reply;
     }
 
-    /// `request` and `receive` in one.
+    /// Sends a request, and returns its response.
     HttpReply ask(std::string_view method, std::string_view target, std::string_view body = {},
                   std::string_view extra = {}) {
         request(method, target, body, extra);
         return receive(method == "HEAD");
     }
 
-    /// Waits until the peer closes; false when it sends something instead.
+    /// Waits until the peer closes. Returns false when the peer sends data instead.
     [[nodiscard]] bool closed_by_peer() { return buffer_.empty() && !fill(); }
 
-    /// Closes the sending half; answers still come.
+    /// Closes the sending half. Responses can still be received.
     void end() { ::shutdown(socket_, SHUT_WR); }
 
-    /// Reads once, 16 KiB at most, and drops what came; false at the end.
+    /// Reads at most 16 KiB once, and drops them. Returns false at the end.
     [[nodiscard]] bool skip_some() {
         buffer_.clear();
         return fill();
     }
 
-    /// Everything that comes until the peer closes.
+    /// Reads until the peer closes, and returns all bytes.
     [[nodiscard]] std::string receive_all() {
         while (fill()) {
         }
         return std::exchange(buffer_, {});
     }
 
-    /// Ends the connection at once, with a reset.
+    /// Ends the connection immediately by a reset.
     void reset() {
         const linger at_once{1, 0};
         ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -154,7 +155,7 @@ private:
         return text;
     }
 
-    /// False at the end of the stream; a reset ends it as well.
+    /// Returns false at the end of the stream, also after a reset.
     bool fill() {
         char chunk[16384];
         const auto got = ::recv(socket_, chunk, sizeof chunk, 0);

@@ -1,5 +1,5 @@
 /// @file
-/// Handlers for a server under test.
+/// Handlers for an HTTP server under test.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace routemaster::test {
 
-/// A request that waits for its answer.
+/// A request without a response so far.
 struct WaitingRequest {
     HttpRequest request;
     HttpResponder respond;
 };
 
-/// A handler that queues requests for the test to answer.
+/// A handler that queues requests. The test responds to them.
 class HttpRequestQueue {
 public:
     HttpHandler handler() {
@@ -34,7 +34,7 @@ public:
         };
     }
 
-    /// The next request; waits for it.
+    /// Waits for the next request.
     WaitingRequest take() {
         std::unique_lock lock{mutex_};
         if (!arrived_.wait_for(lock, std::chrono::seconds{30}, [&] { return !waiting_.empty(); })) {
@@ -51,12 +51,12 @@ private:
     std::deque<WaitingRequest> waiting_;
 };
 
-/// A handler that answers with the request.
+/// A handler that responds with the text of the request.
 inline void echo(HttpRequest request, const HttpResponder& respond) {
     respond({200, request.method + ' ' + request.path + ' ' + request.body, "text/plain", {}});
 }
 
-/// Waits for more than a second by the server's own clock.
+/// Waits for more than a second of the server's own clock.
 inline void let_a_second_pass(const HttpServer& server) {
     HttpClient silent{server.port()};
     REQUIRE(silent.closed_by_peer());

@@ -1,5 +1,5 @@
 /// @file
-/// The leases of a worker that is polled by hand, on a manual clock.
+/// `LeaseScene`: the leases of a worker, polled by the test on a manual clock.
 
 #pragma once
 
@@ -25,7 +25,7 @@ namespace routemaster::test {
 using detail::LeaseLoop;
 using detail::LeaseLoopOptions;
 
-/// Notes its calls, and does nothing by itself.
+/// Records the calls of a `LeaseLoop`.
 struct LeaseNotes final : LeaseLoop::Owner {
     using Id = LeaseLoop::Id;
 
@@ -36,7 +36,7 @@ struct LeaseNotes final : LeaseLoop::Owner {
     void unfit(Id id, const Error&) override { unfit_ones.push_back(id); }
     void lost(Id id) override { lost_ones.push_back(id); }
 
-    /// The jobs that came, each as often as it came.
+    /// The jobs under way. A job that was acquired twice is contained twice.
     [[nodiscard]] std::vector<std::string> jobs() const {
         std::vector<std::string> all;
         for (const auto& [id, job] : under_way) all.push_back(job);
@@ -59,7 +59,7 @@ public:
         loop.wake_with([this] { woken_ = true; });
     }
 
-    /// Polls when the loop asked for it, or was woken.
+    /// Polls at the loop's requested time and after wake-ups.
     void run() {
         for (int polls = 0; std::exchange(woken_, false) || next_ <= now_; ++polls) {
             REQUIRE_MESSAGE(polls < 10'000, "the loop asks to be polled for ever");
@@ -125,7 +125,7 @@ struct LeaseScene {
     [[nodiscard]] QueueStatus queue() { return perform(store, CountJobs{"images"}, now).value(); }
     [[nodiscard]] std::vector<std::string> jobs() const { return worker.notes.jobs(); }
 
-    /// The waits between steps of a kind, in milliseconds.
+    /// The times between steps of type `S`, in milliseconds.
     template <class S>
     [[nodiscard]] std::vector<std::int64_t> waits() {
         const auto times = disturbed.times_of<S>();

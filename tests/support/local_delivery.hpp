@@ -1,5 +1,5 @@
 /// @file
-/// Options of a transport whose receivers are on this machine.
+/// Options of a transport to receivers on this machine.
 
 #pragma once
 

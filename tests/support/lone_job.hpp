@@ -1,5 +1,5 @@
 /// @file
-/// A job that no table has.
+/// `LoneJob`: a job outside of any table.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::test {
 
-/// It frees its payload at its end, as a table does.
+/// The destructor frees the payload, as a table does.
 struct LoneJob : detail::JobState {
     LoneJob(detail::QueueState& in, std::string_view what, std::uint32_t hash, TimePoint at,
             std::uint64_t number)

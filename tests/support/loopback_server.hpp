@@ -1,5 +1,5 @@
 /// @file
-/// Serves raw TCP connections, each on a thread.
+/// `LoopbackServer`: serves raw TCP connections, each on its own thread.
 
 #pragma once
 
@@ -23,9 +23,10 @@
 
 namespace routemaster::test {
 
-/// Listens on 127.0.0.1 until destroyed, and hands each connection to `serve` on a thread of its
-/// own; closes the connection afterwards. Calls on a connection time out after 20 ms, so that
-/// `serve` sees the stop. Declare it last: `serve` uses the members of its owner.
+/// Listens on 127.0.0.1 until destroyed. Calls `serve` for each connection on a new thread, and
+/// closes the connection afterwards. Calls on a connection time out after 20 ms, so that `serve`
+/// can check `stopping`. Must be the last member of its owner, because `serve` uses the members of
+/// the owner.
 class LoopbackServer {
 public:
     explicit LoopbackServer(std::function<void(int socket)> serve) : serve_{std::move(serve)} {
@@ -53,16 +54,16 @@ public:
     LoopbackServer(const LoopbackServer&) = delete;
     LoopbackServer& operator=(const LoopbackServer&) = delete;
 
-    /// The URL of the receiver, as `http` or `https`.
+    /// The URL of the receiver. `scheme` is `http` or `https`.
     [[nodiscard]] std::string url(const std::string& scheme) const {
         return scheme + "://127.0.0.1:" + std::to_string(port_) + "/events";
     }
 
     [[nodiscard]] bool stopping() const { return stopping_; }
-    /// Bytes that `send` has sent over all connections.
+    /// The bytes that `send` has sent over all connections.
     [[nodiscard]] std::size_t sent() const { return sent_; }
 
-    /// Sends all bytes. False when the peer is gone, or the server stops.
+    /// Sends all bytes. Returns false when the peer has closed the connection, or the server stops.
     bool send(int socket, std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -96,7 +97,7 @@ private:
     std::uint16_t port_ = 0;
     std::atomic<std::size_t> sent_ = 0;
     std::atomic<bool> stopping_ = false;
-    std::vector<std::thread> connections_;  ///< Changed only by the thread.
+    std::vector<std::thread> connections_;  ///< Changed by the thread only.
     std::thread thread_;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The state machine as a store, of which a test knows when it is restored.
+/// `MachineStore`: the state machine as a store with simulated restarts.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace routemaster::test {
 
-/// Performs steps as a `MemoryStore` does, which never restarts. Thread safety: one thread.
+/// Performs steps as a `MemoryStore` does. Thread safety: one thread.
 class MachineStore final : public Store {
 public:
     explicit MachineStore(detail::NameLimits limits = {}) : machine_{changes_, limits} {}
@@ -26,9 +26,9 @@ public:
     }
     [[nodiscard]] Watch watch(const std::string&, std::function<void()>) override { return {}; }
 
-    /// From now on its batches are as if they came from a journal.
+    /// Treats all batches as restored from a journal from now on.
     void restored() { machine_.mark_restored(); }
-    /// The same, and by another process.
+    /// Simulates a restart in a new process: calls `restored`, and ends the firings of timers.
     void reopened() {
         restored();
         machine_.timers().end_firings();

@@ -1,5 +1,5 @@
 /// @file
-/// The memory that the process has from the system.
+/// The memory mappings of the process.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::test {
 
-/// Whether there is memory at an address.
+/// Whether an address is mapped.
 inline bool is_mapped(const void* address) {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     const auto begin = reinterpret_cast<std::uintptr_t>(address) / page * page;
@@ -23,12 +23,13 @@ inline bool is_mapped(const void* address) {
     return ::mincore(reinterpret_cast<void*>(begin), 1, &resident) == 0;
 }
 
-/// Whether this system has huge pages on request.
+/// Whether this system supports transparent huge pages.
 inline bool has_huge_pages() {
     return std::filesystem::exists("/sys/kernel/mm/transparent_hugepage");
 }
 
-/// Bytes for which huge pages were requested, granted or not. `malloc` does not count them.
+/// The bytes for which huge pages were requested, with or without success. Memory from `malloc`
+/// does not count.
 inline std::size_t huge_page_bytes() {
     std::ifstream mappings{"/proc/self/smaps"};
     std::size_t sum = 0;

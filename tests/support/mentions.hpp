@@ -1,5 +1,5 @@
 /// @file
-/// What a text says.
+/// Searches a text.
 
 #pragma once
 

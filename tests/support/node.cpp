@@ -30,7 +30,7 @@ bool runs(const std::string& command) {
     return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// Tests run side by side; one of them installs the packages.
+/// A file lock. Tests run in parallel, but only one may install the packages.
 class Turn {
 public:
     explicit Turn(const fs::path& file)
@@ -45,7 +45,7 @@ private:
     int file_;
 };
 
-/// False when npm cannot have the packages.
+/// Installs the packages. Returns false when npm fails.
 bool install() {
     fs::create_directories(installed);
     const Turn turn{installed / "lock"};
@@ -126,7 +126,7 @@ void NodePeer::kill() {
     static_cast<void>(process_.wait());
 }
 
-/// The next line; events are kept for `event`.
+/// Reads the next line. Keeps events for `event`.
 Value NodePeer::line() {
     auto said = parse_json(process_.line()).value();
     if (const auto* event = said.find("event")) {

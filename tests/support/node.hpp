@@ -1,5 +1,5 @@
 /// @file
-/// Node processes that use dtimer, beside ours.
+/// `NodePeer`: Node processes with dtimer, on the same Redis as routemaster's processes.
 
 #pragma once
 
@@ -15,21 +15,21 @@
 
 namespace routemaster::test {
 
-/// Whether Node and its packages are there. Installs those that tests/node/package-lock.json names
-/// into the build folder when they are missing. Without npm, or its registry, it says so, and
-/// whoever asks has to leave its test out.
+/// Whether Node and its packages are available. Installs missing packages of
+/// tests/node/package-lock.json into the build folder. Without npm or its registry, prints a
+/// message and returns false; the test must then be skipped.
 [[nodiscard]] bool has_node();
 
-/// How a peer listens.
+/// The options of a peer.
 struct NodeSettings {
-    std::string id{};  ///< Empty: it only posts.
+    std::string id{};  ///< Empty for a peer that only posts.
     std::string space = "dt";
     bool confirms = false;
     int confirm_seconds = 10;
     int events_max = 8;
 };
 
-/// An event that a peer got.
+/// An event that a peer received.
 struct NodeEvent {
     Value event{};
     TimePoint at{};  ///< By the clock of this machine.
@@ -37,24 +37,24 @@ struct NodeEvent {
     [[nodiscard]] std::string id() const;
 };
 
-/// A process of Node that runs tests/node/peer.mjs. Its destructor kills it.
+/// A Node process, which runs tests/node/peer.mjs. Its destructor kills the process.
 ///
 /// Thread safety: one thread.
 class NodePeer {
 public:
-    /// Starts it, and waits until it listens.
+    /// Starts the process, and waits until it listens.
     NodePeer(const RedisServer& server, NodeSettings settings);
 
-    /// Has dtimer do something, as in `call("cancel", R"(["a"])")`, and waits for what it replies.
-    /// Throws when it fails.
+    /// Calls a function of dtimer, as in `call("cancel", R"(["a"])")`, and returns its reply.
+    /// Throws when the function fails.
     Value call(const std::string& what, const std::string& words = "[]");
 
-    /// The next event, which must come within 30 s.
+    /// Waits up to 30 s for the next event.
     NodeEvent event();
-    /// The next of those that stood before the last reply; nothing when there is none.
+    /// The next event before the last reply; nothing when there is none.
     std::optional<NodeEvent> event_so_far();
 
-    /// Kills it as at a power cut.
+    /// Kills the process, as a power cut does.
     void kill();
     void freeze() const { process_.signal(SIGSTOP); }
     void thaw() const { process_.signal(SIGCONT); }

@@ -1,5 +1,6 @@
 /// @file
-/// Pools that are polled by hand, on a manual clock, whose handlers run inside `poll`.
+/// `JobScene` and `HandPool`: pools on a manual clock. The test polls them, and handlers run inside
+/// `poll`.
 
 #pragma once
 
@@ -53,15 +54,15 @@ struct HandPool {
     explicit HandPool(JobScene& in, WorkerPoolOptions options = {})
         : scene{in}, pool{in.store, in.complete(std::move(options))} {}
 
-    /// Leaves jobs of that name under way, and keeps the responder of the last one.
+    /// Leaves jobs of this name under way, and keeps the responder of the last job.
     void keep(const std::string& name) {
         pool.handle_async(name, [this](const JobResponder& responder) { kept = responder; });
     }
 
-    /// Does what is due now.
+    /// Does the work that is due now.
     void run() { runner.run(scene.clock.now()); }
 
-    /// Lets time pass, and does what falls due meanwhile.
+    /// Lets time pass, and does the work that becomes due.
     void run_for(Duration span) {
         const auto end = scene.clock.now() + span;
         for (run(); runner.next() < end; run()) scene.clock.set(runner.next());

@@ -1,5 +1,5 @@
 /// @file
-/// A network and files in /etc that only one test sees. Needs root.
+/// `PrivateNetwork`: a network, and files in /etc, for a single test. Needs root.
 
 #pragma once
 
@@ -23,14 +23,14 @@
 
 namespace routemaster::test {
 
-/// A network with nothing but the loopback interface, for one thread, and for the threads and
-/// processes that it starts. They also see files of /etc that nobody else sees.
+/// A network with only the loopback interface, for one thread, and for the threads and processes
+/// that it starts. They can also have private versions of files in /etc.
 class PrivateNetwork {
 public:
     PrivateNetwork(const PrivateNetwork&) = delete;
     PrivateNetwork& operator=(const PrivateNetwork&) = delete;
 
-    /// Runs `body` on a thread of its own in a new network, and passes on what it throws.
+    /// Runs `body` on a new thread in a new network. Rethrows its exception.
     static void run(const std::function<void(PrivateNetwork&)>& body) {
         std::exception_ptr thrown;
         std::thread{[&] {

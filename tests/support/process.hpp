@@ -1,5 +1,5 @@
 /// @file
-/// A program that a test starts, talks to, and ends.
+/// `Process`: a program under the control of a test.
 
 #pragma once
 
@@ -26,13 +26,13 @@
 
 namespace routemaster::test {
 
-/// One child process. Its destructor kills it when it still runs. Calls that take longer than the
-/// timeout throw `std::runtime_error`.
+/// A child process. The destructor kills a running process. Calls throw `std::runtime_error` at the
+/// timeout.
 ///
-/// Its standard error must show no secret, see `secret_in`: the destructor checks that.
+/// The destructor fails the test if standard error contains a secret, see `secret_in`.
 ///
-/// Its environment is ours without the variables that the program under test reads, plus the given
-/// ones.
+/// The environment of the process is the environment of the test without the variables of the
+/// program under test, plus the given variables.
 class Process {
 public:
     using Environment = std::map<std::string, std::string>;
@@ -67,12 +67,12 @@ public:
 
     [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-    /// Names tokens that it must not show either.
+    /// Adds further secrets.
     void keeps_secret(std::vector<std::string> tokens) { tokens_ = std::move(tokens); }
 
     void signal(int number) const { ::kill(pid_, number); }
 
-    /// The next line of its output, without the line end; throws when there is none.
+    /// The next line of output, without the line end. Throws when there is none.
     std::string line() {
         std::size_t end = 0;
         while ((end = text_.find('\n', read_)) == std::string::npos) {
@@ -83,7 +83,7 @@ public:
         return line;
     }
 
-    /// Waits until it ends. Its exit status, or 128 and the signal that killed it.
+    /// Waits for the end. Returns the exit status, or 128 plus the signal that killed the process.
     int wait() {
         while (fill()) {
         }
@@ -92,10 +92,10 @@ public:
         return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }
 
-    /// Its output as far as it was read; all of it after `wait`.
+    /// The output read so far; the complete output after `wait`.
     [[nodiscard]] const std::string& output() const noexcept { return text_; }
 
-    /// What it has written to standard error so far.
+    /// The standard error so far.
     [[nodiscard]] std::string errors() const {
         std::string text;
         char chunk[4096];
@@ -106,12 +106,12 @@ public:
         return text;
     }
 
-    /// Waits until it has written `text` to standard error; false when it does not.
+    /// Waits until standard error contains `text`. Returns false at the timeout.
     [[nodiscard]] bool await_error(std::string_view text) const {
         const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (errors().find(text) == std::string::npos) {
             if (std::chrono::steady_clock::now() > deadline) return false;
-            // Nothing signals a change of a file.
+            // There is no notification about changes of a file.
             ::usleep(2'000);
         }
         return true;
@@ -148,7 +148,7 @@ private:
         posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
         posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
         posix_spawn_file_actions_adddup2(&files, fileno(errors_), STDERR_FILENO);
-        // The parent may ignore interrupts and hang-ups; the program must not inherit that.
+        // The parent may ignore interrupts and hang-ups. The program must not inherit this.
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         sigset_t defaults;
@@ -175,7 +175,7 @@ private:
         return list;
     }
 
-    /// Fits into a pipe, or the program reads it while we write.
+    /// Writes the input. It must fit into the pipe, unless the program reads it meanwhile.
     static void feed(int to, std::string_view input) {
         while (!input.empty()) {
             const auto written = ::write(to, input.data(), input.size());
@@ -185,7 +185,7 @@ private:
         ::close(to);
     }
 
-    /// Reads more output; false at its end.
+    /// Reads more output. Returns false at its end.
     bool fill() {
         pollfd watched{output_, POLLIN, 0};
         if (::poll(&watched, 1, static_cast<int>(timeout.count())) != 1) {

@@ -1,5 +1,5 @@
 /// @file
-/// The resources that a process uses.
+/// The resources used by a process.
 
 #pragma once
 
@@ -20,8 +20,8 @@ namespace routemaster::test {
 inline std::chrono::duration<double> processor_time(pid_t pid) {
     std::ifstream file{"/proc/" + std::to_string(pid) + "/stat"};
     const std::string text{std::istreambuf_iterator<char>{file}, {}};
-    // The name of the process, in parentheses, may contain anything. utime and stime are the 14th
-    // and 15th field.
+    // The name of the process, in parentheses, may contain any characters. utime and stime are the
+    // 14th and 15th field.
     std::istringstream fields{text.substr(text.rfind(')') + 1)};
     std::string skipped;
     for (int i = 3; i < 14; ++i) fields >> skipped;
@@ -32,13 +32,13 @@ inline std::chrono::duration<double> processor_time(pid_t pid) {
                                          static_cast<double>(::sysconf(_SC_CLK_TCK))};
 }
 
-/// How many files and sockets a process has open.
+/// The number of open files and sockets of a process.
 inline std::size_t open_files(pid_t pid) {
     const std::filesystem::directory_iterator files{"/proc/" + std::to_string(pid) + "/fd"};
     return static_cast<std::size_t>(std::distance(begin(files), end(files)));
 }
 
-/// Whether resident memory shows what a process needs: a sanitizer keeps freed memory.
+/// Whether resident memory shows the memory in use. A sanitizer keeps freed memory.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool memory_tells = false;
 #elif defined(__has_feature)

@@ -9,8 +9,8 @@
 
 namespace routemaster::test {
 
-/// The program that was built with the tests, or the one of the same name in the folder that the
-/// variable ROUTEMASTER_PROGRAMS names, so that the same tests run on other builds.
+/// The program that was built with the tests. If the variable ROUTEMASTER_PROGRAMS names a folder,
+/// the program of the same name there, to test a different build.
 inline std::string program(const std::string& built) {
     const char* const folder = std::getenv("ROUTEMASTER_PROGRAMS");
     if (folder == nullptr) return built;

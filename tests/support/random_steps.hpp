@@ -1,5 +1,5 @@
 /// @file
-/// Random steps of every type, as of a bus with a few topics, subscribers and workers.
+/// `RandomSteps`: random steps of all types, for a bus with a few topics, subscribers and workers.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace routemaster::test {
 
-/// Draws steps. Pass it the replies of `AcquireJobs`, so that it can settle leases.
+/// Draws steps. Pass the replies of `AcquireJobs` to `got`, to make leases available for settling.
 class RandomSteps {
 public:
     /// Subscribers have up to `in_flight_max` deliveries under way. All durations are multiples of
@@ -28,10 +28,10 @@ public:
     RandomSteps(std::uint64_t seed, std::uint32_t in_flight_max, Duration unit = Duration{1})
         : random_{seed}, in_flight_max_{in_flight_max}, unit_{unit} {}
 
-    /// The workers of its steps.
+    /// The workers in the steps.
     static std::array<Uid, 2> workers() { return {Uid{1ULL << 60U, 0}, Uid{2ULL << 60U, 0}}; }
     inline static const std::vector<std::string> tokens{"audit", "billing", "mail"};
-    /// Wherever its subscribers are.
+    /// All destinations of the subscribers.
     static std::vector<std::string> everywhere() {
         return {destinations_.begin(), destinations_.end()};
     }
@@ -56,26 +56,26 @@ public:
         return AddToCounters{{{{"process", {{"status", "start"}}}, 1}}};
     }
 
-    /// Notes acquired leases.
+    /// Remembers acquired leases.
     void got(const std::vector<Lease>& leases) {
         leases_.insert(leases_.end(), leases.begin(), leases.end());
         for (const auto& lease : leases) jobs_ = std::max(jobs_, lease.id);
     }
 
-    /// Notes listed DEAD batches.
+    /// Remembers a listed DEAD batch.
     void got(const std::vector<DeadBatchStatus>& dead) {
         if (!dead.empty()) dead_ = dead[random_.below(dead.size())];
     }
 
-    /// Notes listed queued batches.
+    /// Remembers a listed queued batch.
     void got(const std::vector<QueuedBatch>& queued) {
         if (!queued.empty()) queued_ = queued[random_.below(queued.size())].status;
     }
 
-    /// Notes a batch of jobs.
+    /// Remembers a batch of jobs.
     void got(const JobBatchCreated& created) { batch_ = created.id; }
 
-    /// Notes a recurring job that is due.
+    /// Remembers a due recurring job.
     void got(const DueRecurring& due) {
         if (!due.jobs.empty()) due_ = due.jobs[random_.below(due.jobs.size())];
     }
@@ -84,7 +84,7 @@ public:
     Duration pause() { return random_.below(20) * unit_; }
 
 private:
-    /// Some have options of their own.
+    /// Some jobs have options.
     Step push(TimePoint now) {
         PushJob step{"work", job(), now + delay()};
         if (random_.below(4) == 0) add_after(step);
@@ -95,7 +95,7 @@ private:
         if (random_.below(2) == 0) add_key(step, now);
         if (!step.after.empty()) step.on_duplicate = OnDuplicate::keep;
         if (random_.below(4) == 0) step.options.metadata = {{"trace", job()}};
-        // A level is worth some seconds of steps: ranks meet what is due.
+        // A level of priority is worth some seconds of steps: priorities change the order.
         if (random_.below(2) == 0) {
             step.options.priority = static_cast<std::int32_t>(random_.below(5)) - 2;
         }
@@ -107,7 +107,7 @@ private:
         return step;
     }
 
-    /// Jobs that are there often enough, now and then one that never was.
+    /// Mostly existing jobs, sometimes an unused id.
     void add_after(PushJob& step) {
         for (auto left = random_.below(4); left > 0; --left) step.after.push_back(any_id());
     }
@@ -120,7 +120,7 @@ private:
         step.on_duplicate = static_cast<OnDuplicate>(random_.below(3));
     }
 
-    /// Pages and ids that exist often enough.
+    /// Draws pages and ids. Most of the ids exist.
     Step about_jobs() {
         const auto id = any_id();
         switch (random_.below(10)) {
@@ -167,7 +167,7 @@ private:
         }
     }
 
-    /// Half of them with a profile.
+    /// Half of the heartbeats have a profile.
     Heartbeat heartbeat(TimePoint now) {
         Heartbeat beat{any_worker()};
         if (random_.below(2) == 0) return beat;
@@ -181,7 +181,7 @@ private:
         return beat;
     }
 
-    /// Limits that let most jobs begin in time.
+    /// Limits that allow most jobs to begin in time.
     Step limit_work() {
         const auto some = [this]() -> std::optional<RateLimit> {
             if (random_.below(3) == 0) return std::nullopt;
@@ -283,7 +283,8 @@ private:
                 .keep = random_.below(4) == 0};
     }
 
-    /// Of one listener: in whose turn others would be depends on what a restart forgets.
+    /// Uses a single listener. With several, the reply would depend on turns, which a restart
+    /// forgets.
     Step about_timers(TimePoint now) {
         const std::string space = "reminders";
         const auto retries = static_cast<std::uint32_t>(random_.below(3));
@@ -327,7 +328,8 @@ private:
         }
     }
 
-    /// Never redelivers all: these would have the same age, and stores may order them differently.
+    /// Never redelivers all batches of a subscriber: stores may order batches of equal age
+    /// differently.
     Step about_the_dead() {
         switch (random_.below(6)) {
             case 0: return DropDeadBatches{any_token()};
@@ -338,7 +340,7 @@ private:
         }
     }
 
-    /// Most workers serve everybody, else too little gets done.
+    /// Most workers can reach all destinations. Otherwise too few jobs would be done.
     Step acquire() {
         AcquireJobs step{any_queue(), any_worker(), limit()};
         if (random_.below(8) == 0) step.newest = random_.below(100);
@@ -414,12 +416,12 @@ private:
         }
     }
 
-    /// Some with many follow-ups, some with none. Jobs that fall due in the same millisecond have
-    /// no order that all stores keep: so each falls due after the one before, and batches begin in
-    /// the order of their ids.
+    /// Completes a job, with up to five follow-ups. Stores may order jobs with equal due times
+    /// differently. Therefore the due times of follow-ups increase, and batches begin in the order
+    /// of their ids.
     Step complete(const Lease& lease, TimePoint now) { return follow(CompleteJob{lease}, now); }
 
-    /// The same of a step that confirms a timer.
+    /// As `complete`, also for a step that confirms a timer.
     template <class S>
     Step follow(S step, TimePoint now) {
         auto due = now;
@@ -445,7 +447,7 @@ private:
         if (which < 4) return std::string{"local:"} + destinations_[1 + which % 2];
         return "https://example.com/" + std::to_string(which);
     }
-    /// One of the newest, or one to come.
+    /// One of the newest batches, or an unused id.
     JobBatchId any_batch() { return batch_ + 1 - std::min(batch_, random_.below(6)); }
     JobId any_id() { return jobs_ + 3 - std::min(jobs_ + 2, random_.below(60)); }
     std::string job() { return "job " + std::to_string(random_.below(200)); }
@@ -471,11 +473,11 @@ private:
     std::uint32_t in_flight_max_;
     Duration unit_;
     std::vector<Lease> leases_;
-    DeadBatchStatus dead_ = unlisted();  // One that was listed.
-    BatchStatus queued_{};               // Was queued when it was listed.
+    DeadBatchStatus dead_ = unlisted();  // A listed DEAD batch.
+    BatchStatus queued_{};               // A listed queued batch.
     std::uint64_t messages_ = 0;
-    JobId jobs_ = 0;        // The greatest id of a lease.
-    JobBatchId batch_ = 0;  // The newest, or one of its name.
+    JobId jobs_ = 0;        // The greatest id of all leases.
+    JobBatchId batch_ = 0;  // The id of the last `JobBatchCreated`.
     std::optional<RecurringJob> due_;
 };
 

@@ -25,8 +25,8 @@ inline std::string random_bytes(Random& random, std::size_t size_max) {
     return bytes;
 }
 
-/// Valid UTF-8 with every length of character, quotes and control characters. Its length is
-/// usually small and sometimes around the limits of the encodings.
+/// Valid UTF-8 with characters of all lengths, quotes and control characters. Mostly short,
+/// sometimes with a length around the limits of the encodings.
 inline std::string random_text(Random& random) {
     static const char* const pieces[] = {"a",  "Z",    "7", "/", "\"", "\\",
                                          "\n", "\x01", "é", "€", "𝄞",  "\x7f"};
@@ -43,14 +43,14 @@ inline std::uint64_t random_bits(Random& random) {
     return random.next() >> unused;
 }
 
-/// An integer of a random width, either sign.
+/// An integer of a random width and sign.
 inline Value random_integer(Random& random) {
     const auto bits = random_bits(random);
     if (random.below(2) == 0) return Value{bits};
     return Value{std::bit_cast<std::int64_t>(bits)};
 }
 
-/// A finite double of any bits.
+/// A finite double with random bits.
 inline double random_real(Random& random) {
     while (true) {
         const auto real = std::bit_cast<double>(random.next());
@@ -78,7 +78,8 @@ inline Value random_value(Random& random, unsigned depth = 4) {
             Value::Map map;
             const auto size = random.below(random.below(20) == 0 ? 20 : 4);
             for (std::uint64_t i = 0; i < size; ++i) {
-                // In two steps: the order in which arguments are evaluated depends on the compiler.
+                // A separate statement: the order of evaluation of arguments depends on the
+                // compiler.
                 std::string name = std::to_string(i) + random_text(random);
                 map.emplace_back(std::move(name), random_value(random, depth - 1));
             }

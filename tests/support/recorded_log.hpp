@@ -1,5 +1,5 @@
 /// @file
-/// A log that a test can inspect.
+/// `RecordedLog`: a log for a test to inspect.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace routemaster::test {
 
-/// Records log lines. Copies share them. Thread safe.
+/// Records log lines. Copies share the lines. Thread safe.
 class RecordedLog {
 public:
     /// The log for the object under test.
@@ -27,7 +27,7 @@ public:
         };
     }
 
-    /// How many lines of that level contain `part`.
+    /// The number of lines of a level that contain `part`.
     [[nodiscard]] std::size_t count(LogLevel level, std::string_view part) const {
         const std::lock_guard lock{lines_->mutex};
         return static_cast<std::size_t>(

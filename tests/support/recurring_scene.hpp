@@ -1,5 +1,5 @@
 /// @file
-/// Recurring jobs, and two schedulers that run their ticks.
+/// `RecurringScene`: recurring jobs, and two schedulers.
 
 #pragma once
 
@@ -20,17 +20,17 @@
 
 namespace routemaster::test {
 
-/// Times of ticks, mostly in seconds since the scene began.
+/// Times of ticks, mostly in seconds since the beginning of the scene.
 using Ticks = std::vector<std::int64_t>;
 
-/// A store, and two schedulers that share it. The clock begins at a full hour.
+/// A store with two schedulers. The clock begins at a full hour.
 struct RecurringScene {
     void run() {
         first_runner.run(clock.now());
         second_runner.run(clock.now());
     }
 
-    /// Lets time pass, and the schedulers run when they asked for it.
+    /// Lets time pass. The schedulers are polled at their requested times.
     void run_for(Duration span) {
         const auto end = clock.now() + span;
         run();
@@ -41,14 +41,14 @@ struct RecurringScene {
         clock.set(end);
     }
 
-    /// Sets the clock back, after which a `Runner` polls within a second.
+    /// Sets the clock back, and polls: a `Runner` polls within a second after such a change.
     void set_back(Duration by) {
         clock.advance(-by);
         first_runner.wake();
         second_runner.wake();
     }
 
-    /// Adds one that has a job of its own for each tick.
+    /// Adds a recurring job that pushes a job at each tick (`overlap`).
     void put(const std::string& name, const std::string& schedule,
              CatchUp catch_up = CatchUp::once) {
         RecurringOptions options{.catch_up = catch_up, .overlap = true};
@@ -59,7 +59,7 @@ struct RecurringScene {
         return recurring.find(name).value().value();
     }
 
-    /// The ticks whose jobs wait, in order; they are removed.
+    /// Removes the READY jobs, and returns their ticks in order.
     Ticks take_ticks() {
         Ticks ticks;
         for (const auto& one : work.list(JobStatus::State::ready, 0, 1'000).value().jobs) {

@@ -56,7 +56,8 @@ RedisReply RedisClient::command(const std::vector<std::string>& words) {
 void RedisClient::fill() {
     std::array<char, 65'536> buffer;
     ssize_t size = 0;
-    // A process that was stopped and goes on gets EINTR without a handler, as there is a timeout.
+    // With a receive timeout, a process that is stopped and continued gets EINTR even without a
+    // signal handler.
     do {
         size = ::recv(socket_, buffer.data(), buffer.size(), 0);
     } while (size < 0 && errno == EINTR);

@@ -1,5 +1,5 @@
 /// @file
-/// A blocking client of Redis, to inspect and control a server.
+/// `RedisClient`: a blocking client, to inspect and control a Redis server.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace routemaster::test {
 
-/// The reply of a server.
+/// A reply of a server.
 struct RedisReply {
     enum class Kind { text, number, nothing, list };
 
@@ -23,30 +23,30 @@ struct RedisReply {
     std::int64_t number = 0;
     std::vector<RedisReply> list{};
 
-    /// The complete reply, nested lists in brackets.
+    /// The complete reply as text, with nested lists in brackets.
     [[nodiscard]] std::string dump() const;
 };
 
-/// An error reply, or a server that cannot be reached.
+/// An error reply, or an unreachable server.
 class RedisFailure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// One connection. Calls that take longer than ten seconds throw `RedisFailure`.
+/// A connection. Calls throw `RedisFailure` after ten seconds.
 class RedisClient {
 public:
-    /// Throws `RedisFailure` when nobody listens.
+    /// Connects. Throws `RedisFailure` on an error.
     explicit RedisClient(const RedisAddress& address);
     ~RedisClient();
 
     RedisClient(const RedisClient&) = delete;
     RedisClient& operator=(const RedisClient&) = delete;
 
-    /// Sends a command and waits for the reply. Throws `RedisFailure` with the text of an error.
+    /// Sends a command and waits for the reply. An error reply throws `RedisFailure` with its text.
     RedisReply command(const std::vector<std::string>& words);
 
-    /// Waits for a reply behind that of the last command, as a subscription sends them.
+    /// Waits for a further reply without a command, as with subscriptions.
     RedisReply more() { return reply(); }
 
 private:
@@ -57,13 +57,13 @@ private:
 
     int socket_ = -1;
     std::string read_;
-    std::size_t used_ = 0;  // Bytes of the buffer that were used.
+    std::size_t used_ = 0;  // The used bytes of the buffer.
 };
 
-/// One command over a connection of its own.
+/// Sends one command on a new connection.
 RedisReply redis_command(const RedisAddress& address, const std::vector<std::string>& words);
 
-/// The value of a line in a reply of INFO or CLUSTER INFO; empty when there is none.
+/// The value of a line in a reply to INFO or CLUSTER INFO; empty when the line is missing.
 [[nodiscard]] std::string redis_info(std::string_view info, std::string_view name);
 
 }  // namespace routemaster::test

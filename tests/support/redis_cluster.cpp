@@ -16,12 +16,12 @@ constexpr std::size_t slots = 16'384;
 
 RedisCluster::RedisCluster(std::size_t masters, bool replicas) {
     const auto count = replicas ? 2 * masters : masters;
-    // Replicas are to take over soon. Elsewhere nobody takes a node for dead that waits for a
-    // processor.
+    // With replicas a short timeout makes the replicas take over soon. Without replicas a long
+    // timeout keeps slow nodes from being declared dead on a busy machine.
     const char* node_timeout = replicas ? "1000" : "60000";
     for (std::size_t i = 0; i < count; ++i) {
-        // The cluster bus has a port of its own, by default 10,000 above, which a connecting socket
-        // may have.
+        // The default port of the cluster bus is 10,000 higher, and may be in use by a connecting
+        // socket.
         nodes_.push_back(std::make_unique<RedisServer>(std::vector<std::string>{
             "--cluster-enabled", "yes", "--cluster-node-timeout", node_timeout, "--cluster-port",
             std::to_string(free_port()), "--repl-diskless-sync-delay", "0",

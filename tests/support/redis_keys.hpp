@@ -1,5 +1,5 @@
 /// @file
-/// The content of a Redis server, in a form that can be compared.
+/// `RedisKeys`: the contents of a Redis server in a comparable form.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::test {
 
-/// Keys and their values, one line for each entry. The order of entries counts in lists, and not in
+/// Keys and their values, with one line per entry. The order of entries counts in lists, but not in
 /// sets and hashes.
 class RedisKeys {
 public:
@@ -31,16 +31,16 @@ public:
         entry.lines.push_back(std::move(item));
     }
 
-    /// Everything as text, with escapes for bytes that are not text.
+    /// All keys as text. Bytes that are not text are escaped.
     [[nodiscard]] std::string text() const {
         std::string all;
         for (const auto& [key, entry] : keys_) all += key + '\n' + printable(sorted(entry).lines);
         return all;
     }
 
-    /// Only what steps return: without who waits, heartbeats of workers, which queues there are,
-    /// rate limits and how full their buckets are, READY jobs that were deleted, and values that
-    /// mean the same as their absence.
+    /// Only data that steps return. Leaves out waiting workers, heartbeats of workers, the list of
+    /// queues, rate limits and their buckets, deleted READY jobs, and values that mean the same as
+    /// their absence.
     [[nodiscard]] RedisKeys actual() const {
         RedisKeys all;
         for (const auto& [key, entry] : keys_) {
@@ -78,7 +78,7 @@ public:
         return all;
     }
 
-    /// The differences from `expected`, key by key; empty when there are none.
+    /// The differences from `expected`, key by key; empty when the contents are equal.
     [[nodiscard]] std::string differences(const RedisKeys& expected) const {
         std::string all;
         auto keys = keys_;
@@ -98,7 +98,7 @@ private:
         std::vector<std::string> lines{};
     };
 
-    /// Who listens to timers, and what they were told.
+    /// Listeners of timers, and the messages to them.
     static bool is_about_listeners(const std::string& key) {
         return key.ends_with(":gl") || key.ends_with(":ch") ||
                key.ends_with(":routemaster:listeners") || key.ends_with(":routemaster:turn");
@@ -107,8 +107,8 @@ private:
     inline static const std::string ready_{"jobs:instant:"};
     inline static const std::string due_{"routemaster:due:"};
 
-    /// Drops the lines about jobs that were deleted, the oldest of each: they stand at the end of
-    /// `jobs:instant:{q}`, and at the same places of what is said of those jobs.
+    /// Removes the entries of deleted jobs. `about` is parallel to the list `jobs:instant:{q}`. Of
+    /// equal entries, the deleted ones are at the end of the list (the oldest).
     void drop_deleted(const std::string& queue, std::vector<std::string>& about) const {
         const auto found = keys_.find("routemaster:deleted:" + queue);
         const auto ready = keys_.find(ready_ + queue);
@@ -117,7 +117,7 @@ private:
         if (jobs.size() != about.size()) return;
         for (const auto& line : found->second.lines) {
             const auto cut = line.rfind(" = ");
-            if (cut == 0) continue;  // How many there are in all.
+            if (cut == 0) continue;  // The total number of deleted jobs.
             for (auto times = std::stoi(line.substr(cut + 3)); times > 0; --times) {
                 const auto last = std::find(jobs.rbegin(), jobs.rend(), line.substr(0, cut));
                 if (last == jobs.rend()) continue;
@@ -159,9 +159,9 @@ private:
     std::map<std::string, Entry> keys_;
 };
 
-/// Every key of a server, as it is.
+/// All keys of a server, unfiltered.
 inline RedisKeys keys_of(const RedisServer& server) {
-    // One script, since there may be thousands of keys.
+    // A single script, because there may be thousands of keys.
     static constexpr const char* script = R"(
         local all = {}
         for _, key in ipairs(redis.call('KEYS', '*')) do
@@ -180,7 +180,7 @@ inline RedisKeys keys_of(const RedisServer& server) {
         const auto& key = one.list.at(0).text;
         const auto& kind = one.list.at(1).text;
         const auto& items = one.list.at(2).list;
-        // Of a group, the order counts and the scores do not.
+        // In groups the order of the members counts, but their scores do not.
         const bool group = key.find("routemaster:group:") != std::string::npos ||
                            key.find("routemaster:order:") != std::string::npos;
         if (kind == "string" || kind == "list") {

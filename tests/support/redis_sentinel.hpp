@@ -1,5 +1,5 @@
 /// @file
-/// A real master with replicas, and the sentinels that watch it.
+/// `RedisSentinel`: a real master with replicas, watched by sentinels.
 
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace routemaster::test {
 
-/// One master called `main`, two replicas, three sentinels that replace it when it is gone for half
-/// a second.
+/// One master called `main`, two replicas, and three sentinels. The sentinels replace a master
+/// after half a second without a reply.
 class RedisSentinel {
 public:
-    /// Starts them and waits until all know each other.
+    /// Starts the servers and waits until all know each other.
     RedisSentinel();
 
-    /// The servers; the first one is the master in the beginning.
+    /// The servers. At the start, the first one is the master.
     [[nodiscard]] RedisServer& server(std::size_t index) { return *servers_.at(index); }
     [[nodiscard]] RedisServer& sentinel(std::size_t index) { return *sentinels_.at(index); }
     [[nodiscard]] std::vector<RedisAddress> addresses() const;

@@ -18,20 +18,20 @@ RedisServer::RedisServer(std::vector<std::string> arguments, std::string configu
     for (int i = 0; i < attempts; ++i) {
         port_ = free_port();
         if (spawn_and_wait()) return;
-        // It may be the other port that was taken.
+        // Possibly the cluster bus port was in use.
         const auto bus = std::find(arguments_.begin(), arguments_.end(), "--cluster-port");
         if (bus != arguments_.end()) *std::next(bus) = std::to_string(free_port());
     }
     throw std::runtime_error{"redis-server does not start: " + log()};
 }
 
-/// Starts the process and waits until it replies; false when another process took its port
-/// meanwhile.
+/// Starts the process and waits until it replies. Returns false when another process has taken the
+/// port meanwhile.
 bool RedisServer::spawn_and_wait() {
     spawn();
     bool taken = false;
     const bool settled = await([&] {
-        // The process that replies on the port may be the other one.
+        // A reply alone is no proof: another process may have the port.
         const auto text = log();
         const auto says = [&](const char* part) { return text.find(part) != std::string::npos; };
         taken = says("Address already in use");
@@ -44,7 +44,7 @@ bool RedisServer::spawn_and_wait() {
 
 void RedisServer::spawn() {
     std::ofstream{log_file()}.close();
-    // Nothing else ends it when a test is killed at its timeout.
+    // Without this, the server would survive a test that is killed at its timeout.
     std::vector<std::string> command{"setpriv", "--pdeathsig", "KILL", "redis-server"};
     if (!configuration_.empty()) {
         const auto file = folder() / "redis.conf";
@@ -75,7 +75,7 @@ void RedisServer::kill() {
     process_->wait();
 }
 
-/// Whether it replies at all, even with an error about a password.
+/// Whether the server replies, possibly with an error about a password.
 bool RedisServer::answers() const {
     try {
         return command({"PING"}).text == "PONG";

@@ -1,5 +1,5 @@
 /// @file
-/// A real Redis server, as a process of its own.
+/// `RedisServer`: a real Redis server in a separate process.
 
 #pragma once
 
@@ -17,24 +17,25 @@
 
 namespace routemaster::test {
 
-/// `redis-server` on a port of its own at 127.0.0.1, by default without files. Its destructor kills
-/// it, as does the end of the thread that started it.
+/// `redis-server` on a free port of 127.0.0.1, by default without files. The destructor kills the
+/// server, as does the end of the thread that started the server.
 class RedisServer {
 public:
-    /// Starts it with further arguments, such as `{"--requirepass", "secret"}`, and waits until it
-    /// replies. `configuration` is the text of a file; the argument `--sentinel` needs one.
+    /// Starts the server with further arguments, for example `{"--requirepass", "secret"}`, and
+    /// waits for its first reply. `configuration` is the text of a configuration file, which
+    /// `--sentinel` needs.
     explicit RedisServer(std::vector<std::string> arguments = {}, std::string configuration = {});
 
-    /// Starts it again on the same port, after `stop` or `kill`, and by default waits until it
-    /// replies.
+    /// Starts the server on its former port, after `stop` or `kill`. With `wait`, waits for its
+    /// first reply.
     void start(bool wait = true);
 
-    /// Asks it to end, and waits until it is gone.
+    /// Asks the server to stop, and waits for its end.
     void stop();
-    /// Kills it, as at a power cut, and waits until it is gone.
+    /// Kills the server, as a power cut does, and waits for its end.
     void kill();
 
-    /// Suspends its process, as if its machine had died, until `resume`.
+    /// Suspends the process until `resume`, to simulate a dead machine.
     void pause() { process_->signal(SIGSTOP); }
     void resume() { process_->signal(SIGCONT); }
 
@@ -43,11 +44,11 @@ public:
     [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
     [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
-    /// One command, over a connection of its own.
+    /// Sends one command on a new connection.
     RedisReply command(const std::vector<std::string>& words) const {
         return redis_command(address(), words);
     }
-    /// A line of INFO.
+    /// The value of a line of INFO.
     [[nodiscard]] std::string info(const std::string& name) const {
         return redis_info(command({"INFO", "everything"}).text, name);
     }

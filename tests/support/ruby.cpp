@@ -109,7 +109,7 @@ std::string setting(const std::map<std::string, std::string>& known, const std::
     return found == known.end() ? otherwise : found->second;
 }
 
-/// Why it cannot read an event; empty when it can.
+/// The reason why Ruby Routemaster cannot read an event; empty when it can.
 std::string refusal_of(const std::string& message) {
     constexpr std::size_t data_max = 64;
     const auto event = decode_message(message);
@@ -120,7 +120,8 @@ std::string refusal_of(const std::string& message) {
     return {};
 }
 
-/// Posts a batch; returns whether it was accepted. `callback` is `http://127.0.0.1:PORT/PATH`.
+/// Posts a batch. Returns whether it was accepted. `callback` has the form
+/// `http://127.0.0.1:PORT/PATH`.
 bool post(const std::string& callback, const std::string& body) {
     const auto colon = callback.rfind(':');
     const auto slash = callback.find('/', colon);

@@ -1,6 +1,6 @@
 /// @file
-/// The processes of Ruby Routemaster, as far as Redis sees them: the same commands and scripts in
-/// the same order, one connection for each thread.
+/// Imitations of Ruby Routemaster's processes, which send Redis the same commands and scripts in
+/// the same order. Each thread has its own connection.
 
 #pragma once
 
@@ -17,14 +17,14 @@
 
 namespace routemaster::test {
 
-/// A web process, as Redis sees its publications.
+/// The publishing part of a Ruby web process.
 ///
 /// Thread safety: none.
 class RubyWeb {
 public:
     explicit RubyWeb(const RedisAddress& address, std::uint64_t seed = 1);
 
-    /// Publishes one event with that URL, which happens now. The subscribers exist already.
+    /// Publishes an event with this URL and the current time. All subscribers must exist already.
     void publish(const std::string& topic, const std::string& url);
 
 private:
@@ -34,27 +34,27 @@ private:
     std::uint64_t uids_;
 };
 
-/// A worker process: a scheduler, a thread that scrubs, and threads that deliver over HTTP. Some
-/// waits are shorter, to save test time: a worker is scrubbed after 3 s of silence instead of 30,
-/// which is checked every second, and a failed batch waits for 100 ms. Like the original, it ends
-/// at an event or a job that it cannot read, and leaves that PENDING.
+/// A Ruby worker process: a scheduler, a scrubbing thread, and threads for deliveries over HTTP.
+/// Some times are shorter than Ruby's, to keep tests fast: a worker is dead after 3 s of silence
+/// instead of 30 s, checked every second, and a failed batch waits for 100 ms. Like Ruby's, the
+/// worker ends at an unreadable event or job, and leaves the job PENDING.
 class RubyWorker {
 public:
     explicit RubyWorker(RedisAddress address, int threads = 5, std::uint64_t seed = 1);
-    /// Stops as `stop` does.
+    /// Calls `stop`.
     ~RubyWorker();
     RubyWorker(const RubyWorker&) = delete;
     RubyWorker& operator=(const RubyWorker&) = delete;
 
-    /// Lets deliveries under way end, and removes itself from `workers`.
+    /// Lets deliveries under way end, and removes the worker from `workers`.
     void stop();
-    /// Ends as at a power cut: deliveries under way are not settled.
+    /// Ends without settling deliveries, as in a power cut.
     void kill();
 
-    /// Batches that it delivered.
+    /// The number of delivered batches.
     [[nodiscard]] std::size_t delivered() const noexcept { return delivered_; }
 
-    /// Why it ended by itself; empty when it did not.
+    /// The reason why the worker ended by itself; empty without such an end.
     [[nodiscard]] std::string ended() const;
 
 private:
@@ -71,7 +71,7 @@ private:
     std::atomic<bool> stopping_{false};
     std::atomic<bool> killed_{false};
     std::atomic<std::size_t> delivered_{0};
-    mutable std::mutex mutex_;  // Guards the text.
+    mutable std::mutex mutex_;  // Guards `ended_`.
     std::string ended_;
     std::vector<std::thread> threads_;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// The real bus, as a process of its own.
+/// `RunningBus`: the real bus in a separate process.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace routemaster::test {
 /// The program under test.
 inline const std::string routemaster_binary = program(ROUTEMASTER_BINARY);
 
-/// A command under limits of its process, as the shell's `ulimit` takes them: `-n 64`.
+/// A command under limits of the shell's `ulimit`, for example `-n 64`.
 inline std::vector<std::string> limited(const std::string& limits,
                                         const std::vector<std::string>& command) {
     std::vector<std::string> words{"sh", "-c", "ulimit " + limits + " && exec \"$@\"", "sh"};
@@ -31,7 +31,8 @@ inline std::vector<std::string> limited(const std::string& limits,
 /// `search`, and plain http callbacks on this machine.
 class RunningBus : public BusFront {
 public:
-    /// Starts it with its data in `folder`, and waits until it listens. `limits`: see `limited`.
+    /// Starts the bus with its data in `folder`, and waits until it listens. `limits`: see
+    /// `limited`.
     explicit RunningBus(std::filesystem::path folder, std::vector<std::string> flags = {},
                         Process::Environment environment = {}, std::string limits = {})
         : folder_{std::move(folder)},
@@ -41,7 +42,7 @@ public:
         start();
     }
 
-    /// Starts it again, after `kill` or `stop`, perhaps on another port.
+    /// Starts the bus again, after `kill` or `stop`. The port may change.
     void start() {
         process_ = std::make_unique<Process>(
             limits_.empty() ? command() : limited(limits_, command()), environment_);
@@ -49,7 +50,7 @@ public:
         listens_at(announced_port(process_->line()));
     }
 
-    /// The command line that it is started with.
+    /// The command line of the bus.
     [[nodiscard]] std::vector<std::string> command() const {
         std::vector<std::string> words{routemaster_binary,
                                        "serve",
@@ -68,13 +69,13 @@ public:
 
     [[nodiscard]] Process& process() noexcept { return *process_; }
 
-    /// Kills it, as at a power cut, and waits until it is gone.
+    /// Kills the bus, as a power cut does, and waits until it has ended.
     void kill() {
         process_->signal(SIGKILL);
         process_->wait();
     }
 
-    /// Asks it to end, and waits; its exit status.
+    /// Asks the bus to stop, and waits. Returns the exit status.
     int stop(int signal = SIGTERM) {
         process_->signal(signal);
         return process_->wait();

@@ -1,5 +1,5 @@
 /// @file
-/// The processes of a bus on several machines.
+/// The processes of a distributed bus.
 
 #pragma once
 
@@ -24,7 +24,8 @@ inline const std::string worker_binary = program(ROUTEMASTER_WORKER_BINARY);
 /// `audit` and `search`, and plain http callbacks on this machine.
 class RunningWeb : public BusFront {
 public:
-    /// Starts it on the store of that URL, and waits until it listens.
+    /// Starts the process on the store with this URL, and waits for the line that announces its
+    /// listener.
     explicit RunningWeb(const std::string& store, std::vector<std::string> flags = {}) {
         std::vector<std::string> command{web_binary,
                                          "--listen",
@@ -51,7 +52,7 @@ private:
 /// A `routemaster-worker` that accepts plain http callbacks on this machine.
 class RunningWorker {
 public:
-    /// Starts it on the store of that URL, and waits until it works.
+    /// Starts the process on the store with this URL, and waits until it works.
     explicit RunningWorker(const std::string& store, std::vector<std::string> flags = {},
                            const Process::Environment& environment = {}) {
         std::vector<std::string> command{worker_binary, "--store", store, "--allow-http-callbacks"};
@@ -65,13 +66,13 @@ public:
 
     [[nodiscard]] Process& process() noexcept { return *process_; }
 
-    /// Kills it, as at a power cut, and waits until it is gone.
+    /// Kills the process, as a power cut does, and waits for its end.
     void kill() {
         process_->signal(SIGKILL);
         process_->wait();
     }
 
-    /// Asks it to end, and waits; its exit status.
+    /// Asks the process to stop, and waits. Returns the exit status.
     int stop(int signal = SIGTERM) {
         process_->signal(signal);
         return process_->wait();

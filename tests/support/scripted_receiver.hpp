@@ -1,5 +1,5 @@
 /// @file
-/// An HTTP receiver on a raw socket that answers each request with exactly the bytes of a script.
+/// `ScriptedReceiver`: an HTTP receiver on a raw socket, whose responses come from a script.
 
 #pragma once
 
@@ -30,7 +30,7 @@
 
 namespace routemaster::test {
 
-/// A request as it came over the wire.
+/// A request, unchanged.
 struct ReceivedRequest {
     std::string bytes;           ///< Head and body.
     std::size_t connection = 0;  ///< The number of its connection, from 0.
@@ -48,20 +48,20 @@ struct ReceivedRequest {
 
 /// The reaction of the receiver to a request.
 struct ScriptedReply {
-    std::string bytes{};  ///< Sent unchanged; empty: no answer.
-    bool close = false;   ///< Closes the connection after that.
+    std::string bytes{};  ///< Sent unchanged; empty for no response.
+    bool close = false;   ///< Closes the connection afterwards.
 };
 
-/// An answer without a body.
+/// A response without a body.
 inline ScriptedReply status(int code) {
     return {.bytes = "HTTP/1.1 " + std::to_string(code) + " Status\r\n" +
                      (code == 204 ? "" : "Content-Length: 0\r\n") + "\r\n"};
 }
 
-/// No answer, ever.
+/// No response, ever.
 inline ScriptedReply silence() { return {}; }
 
-/// Listens on 127.0.0.1, or another address, until destroyed, on one thread, for any number of
+/// Listens on 127.0.0.1, or a different address, until destroyed. One thread serves all
 /// connections.
 class ScriptedReceiver {
 public:
@@ -113,7 +113,7 @@ public:
         const std::lock_guard lock{mutex_};
         return requests_;
     }
-    /// Waits for `count` requests. Throws when they do not come.
+    /// Waits for `count` requests. Throws at the timeout.
     void wait_for_requests(std::size_t count) const {
         std::unique_lock lock{mutex_};
         if (!changed_.wait_for(lock, timeout, [&] { return requests_.size() >= count; })) {
@@ -126,7 +126,7 @@ public:
         return connections_;
     }
 
-    /// Closes all connections, and returns when that is done.
+    /// Closes all connections before it returns.
     void close_connections() {
         std::unique_lock lock{mutex_};
         closing_ = true;
@@ -174,7 +174,7 @@ private:
         }
     }
 
-    /// Does what other threads requested. False when it must stop.
+    /// Carries out the requests of other threads. Returns false when the receiver must stop.
     bool obey() {
         std::uint64_t calls = 0;
         if (::read(wake_, &calls, sizeof calls) != sizeof calls) std::abort();
@@ -212,7 +212,7 @@ private:
         }
     }
 
-    /// The length of the first request, if it is complete.
+    /// The length of the first request; nothing while it is incomplete.
     static std::optional<std::size_t> request_length(const std::string& bytes) {
         constexpr std::string_view name = "content-length: ";
         const auto head = bytes.find("\r\n\r\n");
@@ -254,10 +254,10 @@ private:
     int epoll_ = -1;
     int wake_ = -1;
     std::uint16_t port_ = 0;
-    std::map<int, Connection> open_;  ///< Changed only by the thread.
+    std::map<int, Connection> open_;  ///< Changed by the thread only.
     std::size_t received_ = 0;
 
-    mutable std::mutex mutex_;  ///< Guards what follows.
+    mutable std::mutex mutex_;  ///< Guards the next members.
     mutable std::condition_variable changed_;
     std::vector<ReceivedRequest> requests_;
     std::size_t connections_ = 0;

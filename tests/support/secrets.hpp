@@ -1,5 +1,5 @@
 /// @file
-/// The secrets that the tests of running programs use, and whether a log shows one.
+/// The secrets of tests with running programs, and a search for secrets in logs.
 
 #pragma once
 
@@ -9,12 +9,13 @@
 
 namespace routemaster::test {
 
-/// Part of every secret that a test makes up.
+/// A part of all secrets that tests make up.
 inline constexpr std::string_view secret_mark = "5ecret";
 
 namespace secrets {
 
-/// Whether `text` contains `word` by itself: neither as a part of a word, nor of a host name.
+/// Whether `text` contains `word` as a whole word, not as a part of a longer word or of a host
+/// name.
 inline bool has_word(std::string_view text, std::string_view word) {
     const auto is_part = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '_';
@@ -29,8 +30,8 @@ inline bool has_word(std::string_view text, std::string_view word) {
 
 }  // namespace secrets
 
-/// The first secret in a log: text with the mark, a path of a callback, or one of `tokens`, none of
-/// which has a public part. Empty when there is none.
+/// The first secret in a log: a text with `secret_mark`, the path of a callback, or one of
+/// `tokens`. `tokens` must have no public part. Empty when the log has no secret.
 inline std::string secret_in(std::string_view log, const std::vector<std::string>& tokens = {}) {
     if (log.find(secret_mark) != std::string_view::npos) return std::string{secret_mark};
     if (secrets::has_word(log, "/events")) return "/events";

@@ -1,5 +1,5 @@
 /// @file
-/// The seed of a random test: fixed, unless the environment sets another.
+/// The seed of a random test: fixed, unless the environment sets a different seed.
 
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace routemaster::test {
 
-/// `ROUTEMASTER_SEED`, or else `fallback`, so that a run can be repeated or varied.
+/// The variable `ROUTEMASTER_SEED`, or `fallback` if it is not set. With it, a run can be repeated
+/// or varied.
 inline std::uint64_t seed(std::uint64_t fallback) {
     const char* text = std::getenv("ROUTEMASTER_SEED");
     return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
@@ -19,5 +20,5 @@ inline std::uint64_t seed(std::uint64_t fallback) {
 
 }  // namespace routemaster::test
 
-/// Makes failures in the rest of the scope print how to repeat them.
+/// Failures in the rest of the scope print the seed, to repeat them.
 #define ROUTEMASTER_TELL_SEED(number) INFO("ROUTEMASTER_SEED=" << (number))

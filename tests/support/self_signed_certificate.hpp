@@ -1,5 +1,5 @@
 /// @file
-/// A certificate that no authority has signed, for servers with TLS.
+/// `SelfSignedCertificate`: a certificate without a certificate authority, for TLS servers.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::test {
 
-/// The files of a fresh one, for `localhost`, and of its key.
+/// The files of a new certificate for `localhost`, and of its key.
 class SelfSignedCertificate {
 public:
     SelfSignedCertificate() {

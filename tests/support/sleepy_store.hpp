@@ -1,5 +1,5 @@
 /// @file
-/// A store whose wake-ups all get lost.
+/// `SleepyStore`: a store that loses all wake-ups.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::test {
 
-/// Passes steps to another store, and swallows watches. Thread safety: as the store behind it.
+/// Passes steps to another store, and ignores watches. Thread safety: as the other store.
 class SleepyStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;

@@ -31,14 +31,14 @@ public:
     [[nodiscard]] bool available() const noexcept { return available_; }
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return folder_.path(); }
 
-    /// Uses some of the space.
+    /// Fills a part of the space.
     void fill(int megabytes) const {
         std::ofstream file{path() / "used", std::ios::binary};
         const std::string block(1 << 20, 'x');
         for (int i = 0; i < megabytes; ++i) file << block;
     }
 
-    /// Uses all the space that is left.
+    /// Fills the remaining space.
     void fill_up() const {
         const int file = ::open(ballast().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         const std::string block(4'096, 'x');
@@ -47,7 +47,7 @@ public:
         ::close(file);
     }
 
-    /// Frees that space.
+    /// Frees the space taken by `fill_up`.
     void make_space() const { std::filesystem::remove(ballast()); }
 
     /// Makes the file system read-only. No file may be open for writing.

@@ -1,5 +1,5 @@
 /// @file
-/// What stores report, to compare two of them, or one before and after a restart.
+/// Compares the reports of two stores, or of one store before and after a restart.
 
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace routemaster::test {
 
-/// Lists a store. `tokens` are the subscribers whose batches are listed. Unfinished attempts are
-/// left out, and which READY job comes next: a restart forgets them.
+/// Reads a snapshot. `tokens` are the subscribers whose batches are listed. Unfinished attempts and
+/// the next READY job are left out, because a restart forgets both.
 inline testing::Snapshot report_of(Store& store, const std::vector<std::string>& tokens,
                                    TimePoint now) {
     auto report = testing::snapshot_of(store, tokens, "work", now);
@@ -31,8 +31,8 @@ inline testing::Snapshot report_of(Store& store, const std::vector<std::string>&
     return report;
 }
 
-/// Checks that gauges equal a recount over the batches, with at most one CURRENT batch for each
-/// subscriber.
+/// Checks that gauges equal a recount over the batches, and that each subscriber has at most one
+/// CURRENT batch.
 inline void check_gauges(Store& store, TimePoint now) {
     for (const auto& subscriber : perform(store, ListSubscribers{}, now).value()) {
         const auto& token = subscriber.subscription.token;

@@ -150,7 +150,7 @@ void TcpGate::run() {
     while (!stopping_) {
         std::vector<pollfd> polled{{wake_, POLLIN, 0}, {listener_, POLLIN, 0}};
         for (const auto& pair : pairs_) {
-            // Bytes that cannot be passed on fast enough wait at their source.
+            // Backpressure: while earlier bytes cannot be passed on, no further bytes are read.
             const auto events = [&](const Way& in) -> short {
                 return in.ended || (delay_.count() == 0 && in.delayed.size() > 1) ? 0 : POLLIN;
             };
@@ -256,7 +256,7 @@ void TcpGate::close(Pair& pair, bool reset) {
     ::close(pair.server);
 }
 
-/// While bytes are delayed, the gate checks them every millisecond.
+/// The timeout of `poll`: a millisecond while delayed bytes wait.
 int TcpGate::timeout() const {
     if (silent_) return -1;
     for (const auto& pair : pairs_) {

@@ -1,5 +1,5 @@
 /// @file
-/// A gate between a client and a server, by which a test simulates network faults.
+/// `TcpGate`: a proxy between a client and a server that simulates network faults.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::test {
 
-/// Listens at 127.0.0.1 and passes bytes on to another port of this machine, and back.
+/// Listens at 127.0.0.1, and passes bytes to another port of this machine and back.
 ///
 /// Thread safety: all members may be called from any thread.
 class TcpGate {
@@ -28,36 +28,37 @@ public:
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
 
-    /// Ends all connections at once, by a reset.
+    /// Resets all connections.
     void cut();
-    /// Passes `bytes` more from the server, then ends the connection in an orderly way.
+    /// Passes `bytes` more bytes from the server, then closes the connection in an orderly way.
     void cut_after(std::size_t bytes);
-    /// Passes `bytes` more to the server, then resets the connection.
+    /// Passes `bytes` more bytes to the server, then resets the connection.
     void cut_request_after(std::size_t bytes);
 
-    /// Passes nothing on any more. New connections are accepted, and get no answer.
+    /// Stops passing bytes. New connections are accepted, but stay silent.
     void fall_silent();
-    /// The same for ever, for one connection, by its number from 0 in the order of acceptance.
+    /// Silences one connection for ever. Connections are numbered from 0 in the order of
+    /// acceptance.
     void fall_silent(std::size_t connection);
-    /// Passes `bytes` more from the server, and keeps the rest.
+    /// Passes `bytes` more bytes from the server, and keeps the rest.
     void stall_after(std::size_t bytes);
-    /// Passes on the kept bytes, and everything from then on.
+    /// Passes the kept bytes, and all bytes from then on.
     void speak();
 
-    /// Refuses new connections; existing ones stay.
+    /// Refuses new connections; existing connections stay.
     void refuse();
     /// Accepts new connections again.
     void admit();
 
-    /// From now on delays bytes by this long, in each direction.
+    /// From now on delays all bytes by this time, in both directions.
     void delay(std::chrono::milliseconds by);
 
-    /// From now on changes the bytes from the server in this way, piece by piece.
+    /// From now on applies `change` to the bytes from the server, chunk by chunk.
     void falsify(std::function<void(std::string& bytes)> change);
 
-    /// How many connections were accepted so far.
+    /// The number of accepted connections so far.
     [[nodiscard]] std::size_t connections() const;
-    /// How many bytes went to the server so far.
+    /// The number of bytes sent to the server so far.
     [[nodiscard]] std::size_t bytes_to_server() const;
 
 private:
@@ -66,11 +67,11 @@ private:
     /// One direction of a connection.
     struct Way {
         struct Chunk {
-            Clock::time_point at;  ///< When the bytes came.
+            Clock::time_point at;  ///< The time of arrival.
             std::string bytes;
         };
         std::list<Chunk> delayed;
-        bool ended = false;  ///< Whether its source has ended.
+        bool ended = false;  ///< The source has closed its side.
     };
     struct Pair {
         int client;
@@ -86,11 +87,11 @@ private:
     void run();
     void wake() const;
     void accept();
-    /// The bytes that came, or nothing.
+    /// Receives the available bytes; empty when there are none.
     static std::string receive(int from, Way& way);
     void take(Pair& pair, bool from_client, bool from_server);
     void pass_on(Pair& pair);
-    /// False when the receiver is gone.
+    /// Returns false when the receiver has closed the connection.
     bool pass_on(Way& way, int to, std::optional<std::size_t>& allowance, Pair& pair, bool reset);
     static void close(Pair& pair, bool reset);
     [[nodiscard]] int timeout() const;
@@ -99,7 +100,7 @@ private:
     std::uint16_t port_ = 0;
     int wake_ = -1;
 
-    mutable std::mutex mutex_;  ///< Guards what follows.
+    mutable std::mutex mutex_;  ///< Guards the next members.
     int listener_ = -1;
     std::list<Pair> pairs_;
     std::chrono::milliseconds delay_{0};

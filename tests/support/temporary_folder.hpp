@@ -1,5 +1,5 @@
 /// @file
-/// A folder that is removed with its object.
+/// `TemporaryFolder`: a folder that its destructor removes.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::test {
 
-/// A fresh, empty folder.
+/// A new, empty folder.
 class TemporaryFolder {
 public:
     TemporaryFolder() {

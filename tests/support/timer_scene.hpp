@@ -1,5 +1,6 @@
 /// @file
-/// Listeners that are polled by hand, on a manual clock, whose handlers run inside `poll`.
+/// `TimerScene` and `HandListener`: listeners on a manual clock. The test polls the listeners, and
+/// handlers run inside `poll`.
 
 #pragma once
 
@@ -43,15 +44,15 @@ struct TimerScene {
     [[nodiscard]] TimerCounts counts() const { return calls.counts().value(); }
 };
 
-/// A listener of a scene, which notes what it gets.
+/// A listener of a scene. Records its timers.
 struct HandListener {
-    /// What a timer was handed out with, and when.
+    /// A received timer, and the time of its receipt.
     struct Got {
         Timer timer;
         TimePoint at;
     };
 
-    /// `handler` runs once the timer was noted.
+    /// `handler` runs after the timer was recorded.
     explicit HandListener(TimerScene& in, TimerListenerOptions options = {},
                           TimerHandler handler = {})
         : scene{in},
@@ -62,10 +63,10 @@ struct HandListener {
                    }},
                    in.complete(std::move(options))} {}
 
-    /// Does what is due now.
+    /// Does all due work.
     void run() { runner.run(scene.clock.now()); }
 
-    /// Lets time pass, and does what falls due meanwhile.
+    /// Lets time pass, and does the work that becomes due.
     void run_for(Duration span) {
         const auto end = scene.clock.now() + span;
         for (run(); runner.next() < end; run()) scene.clock.set(runner.next());
@@ -91,12 +92,12 @@ struct HandListener {
     HandRunner runner{listener};
 };
 
-/// Several listeners of one scene, run together.
+/// Runs several listeners of a scene together.
 inline void run_all_for(TimerScene& scene, std::vector<HandListener*> all, Duration span) {
     const auto end = scene.clock.now() + span;
     for (;;) {
         auto next = end;
-        // What one takes may wake another.
+        // A listener may wake another listener, so all run several times.
         for (std::size_t round = 0; round <= all.size(); ++round) {
             for (auto* const each : all) each->run();
         }

@@ -1,5 +1,5 @@
 /// @file
-/// A process that listens for timers on Redis, as far as the server sees it.
+/// `TimerTaker`: an imitation of a process that listens for timers on Redis.
 
 #pragma once
 
@@ -20,13 +20,13 @@
 
 namespace routemaster::test {
 
-/// Takes timers with a store of its own: as soon as it is woken, and when it was told to. Its
-/// destructor ends it as at a power cut: nobody leaves the listeners.
+/// Takes timers with its own store, after wake-ups and at the times that replies request. The
+/// destructor simulates a power cut: it does not leave the listeners.
 ///
 /// Thread safety: all members may be called from any thread.
 class TimerTaker {
 public:
-    /// A timer that it took.
+    /// A timer taken by this object.
     struct Taken {
         FiredTimer timer{};
         TimePoint at{};
@@ -58,14 +58,14 @@ public:
     TimerTaker(const TimerTaker&) = delete;
     TimerTaker& operator=(const TimerTaker&) = delete;
 
-    /// As a process that is suspended: its connections stay.
+    /// Simulates a suspended process: its connections stay open.
     void freeze(bool frozen) {
         const std::lock_guard lock{mutex_};
         frozen_ = frozen;
         changed_.notify_all();
     }
 
-    /// Leaves the listeners, and asks for nothing any more.
+    /// Leaves the listeners, and stops asking for timers.
     void leave() {
         freeze(true);
         perform(store_, LeaveTimers{settings_.space, name_}, system_clock().now()).value();
@@ -76,7 +76,7 @@ public:
         return taken_;
     }
 
-    /// Waits for a timer of that id, the `nth` of them; nothing when it does not come.
+    /// Waits for the `nth` firing of the timer `id`; nothing at the timeout.
     [[nodiscard]] std::optional<Taken> wait_for(const std::string& id, std::size_t nth = 1) const {
         std::optional<Taken> found;
         static_cast<void>(await([&] {
@@ -89,7 +89,7 @@ public:
         return found;
     }
 
-    /// How often it asked.
+    /// The number of requests for timers.
     [[nodiscard]] std::size_t asked() const {
         const std::lock_guard lock{mutex_};
         return asked_;
@@ -112,7 +112,7 @@ private:
             lock.unlock();
             const auto wake_at = take();
             lock.lock();
-            // A wake-up may be lost.
+            // Polls every second, because a wake-up may be lost.
             const auto most = system_clock().now() + Duration{1'000};
             changed_.wait_until(lock, std::min(wake_at, most),
                                 [this] { return stopping_ || woken_ || frozen_; });
@@ -145,7 +145,7 @@ private:
     const std::string name_;
     const Settings settings_;
 
-    mutable std::mutex mutex_;  // Guards the next five.
+    mutable std::mutex mutex_;  // Guards the next five members.
     std::condition_variable changed_;
     std::vector<Taken> taken_;
     std::size_t asked_ = 0;

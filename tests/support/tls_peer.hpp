@@ -1,6 +1,6 @@
 /// @file
-/// An HTTPS receiver with a self-signed certificate: `openssl s_server`, whose answers the test
-/// writes.
+/// `TlsPeer`: an HTTPS receiver with a self-signed certificate. It is `openssl s_server`, and the
+/// test writes its responses.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace routemaster::test {
 
-/// Accepts TLS connections one after another. A test can wait for their requests, and answer.
+/// Accepts TLS connections one after another. A test can wait for requests, and respond.
 class TlsPeer {
 public:
     TlsPeer() {
@@ -45,7 +45,7 @@ public:
 
     [[nodiscard]] std::string url() const { return "https://127.0.0.1:" + port_ + "/events"; }
 
-    /// Waits until the peers have sent `text`. Throws when they do not, whatever else they send.
+    /// Waits until peers have sent `text`, after any other bytes. Throws at the timeout.
     void wait_for(std::string_view text) {
         const auto deadline = std::chrono::steady_clock::now() + timeout;
         while (heard_.find(text) == std::string::npos) {
@@ -54,7 +54,7 @@ public:
         }
     }
 
-    /// Sends `text` over the current connection.
+    /// Sends `text` on the current connection.
     void say(std::string_view text) const {
         if (::write(to_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
             throw std::runtime_error{"openssl takes no answer"};
