@@ -1,4 +1,4 @@
--- wrk's request, and its summary: one line of JSON that begins with `summary `.
+-- A request for wrk, and its summary: one line of JSON after `summary `.
 wrk.method = "POST"
 wrk.path = "/topics/orders"
 wrk.body = '{"type":"update","url":"https://shop.example/orders/1234567","timestamp":null}'

@@ -1,5 +1,5 @@
 /// @file
-/// Opens the store that a program is started with, of any kind.
+/// Opens the store that the options of a program name.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace bench {
 
-/// Where the store is: in a file, on Redis, or, if neither is named, in memory.
+/// The location of the store: a file, a Redis server, or, if both are empty, memory.
 struct AnyStore {
     std::string file;
     std::string url;
@@ -26,7 +26,7 @@ inline void declare(Options& options, AnyStore& store) {
     options.add("--url", store.url, "Of a Redis server");
 }
 
-/// Its warnings and errors go to standard error.
+/// Opens the store. Its warnings and errors go to standard error.
 [[nodiscard]] inline std::unique_ptr<routemaster::Store> open(const AnyStore& store) {
     namespace rm = routemaster;
     if (!store.file.empty()) {

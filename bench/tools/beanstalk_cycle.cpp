@@ -3,12 +3,12 @@
 //   bench_beanstalk_cycle --port PORT --count N --in-flight N --connections N
 //                         [--put-first | --stay]
 //
-// `--in-flight` jobs are between their put and the reply to their delete at any time. They are
-// distributed over the connections, on each of which the commands that are due are sent together; a
-// reserve is sent only for a job that is known to be there, so no connection waits for one. One
-// thread. The tube must be empty, and is empty again at the end. With --put-first all jobs are
-// there before the clock runs, and only their reserve and delete are measured; with --stay they are
-// only put. Prints one JSON line.
+// At any time `--in-flight` jobs are between their put and the reply to their delete. They are
+// distributed over the connections. Each connection sends its commands in batches, and sends a
+// reserve only for a job that was put before, so that no reserve waits. The program has one thread.
+// The tube must be empty before, and is empty at the end. With --put-first, all jobs are put before
+// the measurement, which covers only reserve and delete. With --stay, jobs are only put. Prints one
+// JSON line.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -46,14 +46,14 @@ struct Settings {
     bool stay = false;
 };
 
-/// What is done with the jobs.
+/// The measured part of a job's life.
 enum class Part : std::uint8_t { all, put, take };
 
 void check(bool succeeded) {
     if (!succeeded) throw std::system_error{errno, std::generic_category()};
 }
 
-/// The work that all connections share.
+/// The work shared by all connections.
 class Work {
 public:
     Work(std::uint64_t count, Part part) : part_{part}, over_(count), open_{count} {}
@@ -78,7 +78,7 @@ private:
     std::uint64_t open_;
 };
 
-/// One connection. `flush` sends what it has collected.
+/// A connection. `flush` sends the collected commands.
 class Connection {
 public:
     explicit Connection(std::uint16_t port) : socket_{socket(AF_INET, SOCK_STREAM, 0)} {
@@ -97,7 +97,7 @@ public:
 
     [[nodiscard]] int socket_number() const noexcept { return socket_; }
 
-    /// Begins with the next job.
+    /// Starts the next job.
     void begin(Work& work) {
         const auto job = work.next();
         if (work.part() == Part::take) {
@@ -120,7 +120,7 @@ public:
 
     [[nodiscard]] bool has_more_to_send() const noexcept { return !out_.empty(); }
 
-    /// Reads and handles what has arrived.
+    /// Reads and handles the available bytes.
     void receive(Work& work) {
         constexpr std::size_t space = 64U << 10U;
         const auto before = in_.size();
@@ -137,7 +137,8 @@ public:
 private:
     enum class Answer : std::uint8_t { inserted, reserved, deleted };
 
-    /// Consumes one reply at the beginning of `bytes`; returns its size, 0 when it is incomplete.
+    /// Consumes one reply at the beginning of `bytes`. Returns the size of the reply; 0 when it is
+    /// incomplete.
     std::size_t answer(std::string_view bytes, Work& work) {
         const auto end = bytes.find("\r\n");
         if (end == std::string_view::npos) return 0;
@@ -161,7 +162,7 @@ private:
         return 0;
     }
 
-    /// RESERVED id bytes, and the job on the next line.
+    /// RESERVED id bytes, then the job on the next line.
     std::size_t reserved(std::string_view bytes, std::string_view line, Work& work) {
         expect(line.starts_with("RESERVED "), line);
         const auto id = line.substr(9, line.find(' ', 9) - 9);
@@ -175,7 +176,7 @@ private:
         return whole;
     }
 
-    /// A job is over; goes on with the next.
+    /// A job is done; starts the next one.
     void end_one(Work& work) {
         awaited_.pop_front();
         work.ended();
@@ -200,7 +201,7 @@ private:
 
 using Connections = std::vector<std::unique_ptr<Connection>>;
 
-/// Does this part with this many jobs.
+/// Does one part with `count` jobs.
 void work_off(Connections& connections, std::uint32_t in_flight, std::uint64_t count, Part part) {
     Work work{count, part};
     for (std::uint32_t n = 0; n < in_flight && work.has_next(); ++n) {

@@ -1,10 +1,10 @@
-// Posts what `bench_drain` delivers with libcurl's multi interface and nothing else: no store, no
-// queue, no dispatcher. The baseline of the delivery benchmarks.
+// The baseline of the delivery benchmarks: posts the same batches as `bench_drain` with libcurl's
+// multi interface alone, without store, queue and dispatcher.
 //
 //   bench_curl_posts --receiver URL --in-flight N --events N --max-events N
 //
-// `--in-flight` posts are under way, each the next batch of a subscriber of its own over its own
-// connection. All bodies are built before the measurement. Prints one JSON line.
+// There are `--in-flight` subscribers, each with a connection and one post under way. All bodies
+// are built before the measurement. Prints one JSON line.
 
 #include <curl/curl.h>
 #include <sys/resource.h>
@@ -32,7 +32,7 @@ namespace rm = routemaster;
 struct Settings {
     std::string receiver;
     unsigned in_flight = 1;
-    std::uint64_t events = 200'000;  ///< Posted in all.
+    std::uint64_t events = 200'000;  ///< Total of all subscribers.
     std::uint32_t max_events = 100;
 };
 
@@ -40,7 +40,7 @@ void require(bool good, const char* what) {
     if (!good) throw std::runtime_error{what};
 }
 
-/// The bodies that each subscriber gets, in order.
+/// The bodies for each subscriber, in order.
 std::vector<std::string> make_bodies(const Settings& settings) {
     const auto now = rm::system_clock().now();
     const auto published = settings.events / settings.in_flight;
@@ -55,7 +55,7 @@ std::vector<std::string> make_bodies(const Settings& settings) {
     return bodies;
 }
 
-/// One subscriber: a handle that posts its batches one after the other.
+/// A subscriber: a handle for its batches, which are posted in order.
 class Poster {
 public:
     Poster(const Settings& settings, unsigned number, const curl_slist* headers,
@@ -74,7 +74,7 @@ public:
 
     [[nodiscard]] CURL* handle() const { return handle_.get(); }
 
-    /// Prepares the next batch; false when there is none left.
+    /// Prepares the next batch. Returns false when there is none left.
     bool next() {
         if (posted_ == bodies_.size()) return false;
         const auto& body = bodies_[posted_++];
@@ -102,7 +102,7 @@ void check(const CURLMsg& message) {
     require(status == 204, "the receiver answered something else than 204");
 }
 
-/// Posts until all batches of every subscriber are posted.
+/// Posts all batches of all subscribers.
 void post_all(CURLM* multi, std::vector<std::unique_ptr<Poster>>& posters) {
     std::size_t open = posters.size();
     for (auto& poster : posters) {

@@ -1,5 +1,5 @@
 /// @file
-/// Jobs that are pushed, acquired and acknowledged, a number of them at once, on any store.
+/// `Cycles`: pushes, acquires and acknowledges jobs on any store, several at once.
 
 #pragma once
 
@@ -26,16 +26,16 @@ namespace bench {
 
 /// Takes the jobs with the numbers 0 to `count` from push to ack.
 ///
-/// `in_flight` jobs are between their push and the reply to their ack at any time. Each is pushed
-/// by a submission of its own, when an earlier one is done, and acknowledged by one of its own, as
-/// soon as it is acquired. One worker acquires all there are as soon as a reply to a push shows
-/// that there is one it has not got. Everything but the start happens in completions: on the one
-/// thread of the store or, when it completes inside `submit`, in the caller's. Fails when a reply
-/// is not as expected, or a job comes twice.
+/// At any time `in_flight` jobs are between their push and the reply to their ack. Each push is a
+/// separate submission after the end of an earlier job, and each ack is a separate submission right
+/// after the acquisition. A single worker acquires all available jobs as soon as the reply to a
+/// push shows that there is a new job. All work except the start happens in completions: on the
+/// thread of the store or, when the store completes inside `submit`, in the calling thread. Fails
+/// when a reply is wrong, or a job is acquired twice.
 class Cycles {
 public:
-    /// The store must outlive it. The jobs are in so many ordering groups, one after the other;
-    /// 0: in none.
+    /// The store must outlive this object. `groups` is the number of ordering groups, to which jobs
+    /// are assigned in turns; 0 for jobs without a group.
     Cycles(routemaster::Store& store, const routemaster::Uid& worker, std::uint32_t in_flight,
            std::uint64_t count, std::uint64_t groups = 0)
         : store_{store},
@@ -47,7 +47,8 @@ public:
 
     void run() {
         if (open_ == 0) return;
-        // The first are pushed together: their completion comes once, on the store's thread.
+        // One submission pushes the first jobs: its completion is called once, on the store's
+        // thread.
         const auto now = routemaster::system_clock().now();
         std::vector<routemaster::Step> pushes;
         while (pushes.size() < in_flight_ && next_ < over_.size()) pushes.emplace_back(push(now));
@@ -103,7 +104,8 @@ private:
         go_on();
     }
 
-    /// Submits what is due, unless a caller further up does: completions may come inside `submit`.
+    /// Submits all due steps. Returns immediately if a caller does so already: completions may be
+    /// called inside `submit`.
     void go_on() {
         if (std::exchange(going_on_, true)) return;
         while (submit_one()) {
@@ -139,20 +141,20 @@ private:
     const std::uint64_t groups_;
     std::uint64_t open_;      ///< Jobs that are not done.
     std::uint64_t next_ = 0;  ///< The number of the next push.
-    std::uint64_t due_ = 0;   ///< Pushes that are due.
+    std::uint64_t due_ = 0;   ///< Pushes to submit.
     std::uint64_t known_ = 0;
     std::uint64_t acquisitions_ = 0;
-    std::uint64_t pushed_ = 0;               ///< Jobs whose push succeeded.
-    std::uint64_t acquired_ = 0;             ///< May exceed `pushed_`: a push completes later.
+    std::uint64_t pushed_ = 0;    ///< Jobs whose push succeeded.
+    std::uint64_t acquired_ = 0;  ///< Can exceed `pushed_`: the reply to a push may come later.
     std::deque<routemaster::Lease> leases_;  ///< To be acknowledged.
     bool acquiring_ = false;
     bool going_on_ = false;
-    std::vector<bool> over_;  ///< By number: acquired, so that it must not come again.
+    std::vector<bool> over_;  ///< By number: whether the job was acquired.
     Finish finish_;
 };
 
-/// Takes `warm_up` jobs from push to ack, then `count`, of which it prints one JSON line. Checks
-/// that the queue, which must be empty before, is empty again.
+/// Takes `warm_up` jobs from push to ack, then `count` jobs. Prints one JSON line about the latter.
+/// Checks that the queue is empty before and after.
 inline void measure_cycles(routemaster::Store& store, std::uint32_t in_flight,
                            std::uint64_t warm_up, std::uint64_t count, std::uint64_t groups = 0) {
     const routemaster::Uid worker{routemaster::entropy(), routemaster::entropy()};

@@ -1,5 +1,5 @@
 /// @file
-/// The timers of the benchmarks.
+/// `DelayerPosts`: the posts of timers in benchmarks.
 
 #pragma once
 
@@ -17,13 +17,13 @@ namespace bench {
 
 /// Posts the timers with the numbers `begin` to `end`, `in_flight` at a time.
 ///
-/// Thread safety: one thread; it must outlive the completions.
+/// Thread safety: one thread. It must outlive the completions.
 class DelayerPosts {
 public:
-    /// When a timer is due.
+    /// Returns the due time of a timer.
     using Due = std::function<routemaster::TimePoint(std::uint64_t)>;
 
-    /// The store must outlive it.
+    /// The store must outlive this object.
     DelayerPosts(routemaster::Store& store, Due due, std::uint64_t begin, std::uint64_t end,
                  std::uint32_t retries_max)
         : timers_{store, timer_space},

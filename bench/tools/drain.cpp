@@ -2,10 +2,10 @@
 //
 //   bench_drain --file FILE --receiver URL --subscribers N --events N --max-events N
 //
-// Publishes events to one topic that all subscribers have, until `--events` are queued in full
-// batches on an embedded store that syncs (`strict`). Only then a dispatcher with the HTTP
-// transport begins. The time is measured from its first acquisition until the settlement of the
-// last batch is on disk. Prints one JSON line.
+// All subscribers subscribe to one topic. Publishes events to it until `--events` events are queued
+// in full batches, on an embedded store that syncs (`strict`). Then a dispatcher with the HTTP
+// transport starts. The measured time is from its first acquisition until the last settlement is on
+// disk. Prints one JSON line.
 
 #include <atomic>
 #include <chrono>
@@ -38,11 +38,11 @@ struct Settings {
     std::string file;
     std::string receiver;
     unsigned subscribers = 1;
-    std::uint64_t events = 200'000;  ///< In the queues of all subscribers together.
+    std::uint64_t events = 200'000;  ///< Total in the queues of all subscribers.
     std::uint32_t max_events = 100;
 };
 
-/// Records when the first job was asked for and when the last delivery was settled.
+/// Records the times of the first acquisition and of the last settlement.
 class Stopwatch final : public rm::ForwardingStore {
 public:
     Stopwatch(rm::Store& next, std::uint64_t deliveries)
@@ -60,7 +60,7 @@ public:
         });
     }
 
-    /// Waits until all deliveries are settled, and returns how long that took.
+    /// Waits until all deliveries are settled. Returns the duration.
     SteadyClock::duration wait() {
         for (auto left = left_.load(); left != 0; left = left_.load()) left_.wait(left);
         return ended_ - begun_;
@@ -87,7 +87,7 @@ private:
     std::atomic<std::uint64_t> left_;
 };
 
-/// Fills the queues; returns how many events were published.
+/// Fills the queues. Returns the number of published events.
 std::uint64_t fill(rm::Store& store, const Settings& settings) {
     using namespace std::chrono_literals;
     constexpr std::uint64_t chunk = 1'000;

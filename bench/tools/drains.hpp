@@ -1,5 +1,5 @@
 /// @file
-/// Jobs that are acquired and acknowledged, a number of them at once, until a queue is short.
+/// `Drain`: acquires and acknowledges jobs of a queue, several at once.
 
 #pragma once
 
@@ -20,12 +20,11 @@
 
 namespace bench {
 
-/// Acquires and acknowledges `count` jobs, of which `in_flight` are leased at once; each is
-/// acknowledged by a submission of its own. They must be the jobs with the numbers from `first` on,
-/// in any order, and each must come once.
+/// Acquires and acknowledges `count` jobs, with `in_flight` leases at once. Each ack is a separate
+/// submission. The jobs must have the numbers from `first` on, in any order, each once.
 class Drain {
 public:
-    /// The store must outlive it.
+    /// The store must outlive this object.
     Drain(routemaster::Store& store, const routemaster::Uid& worker, std::uint64_t first,
           std::uint64_t count)
         : store_{store},
@@ -42,14 +41,14 @@ public:
             acquire(in_flight);
         }
         finish_.wait();
-        // The completion that ended it still has the lock.
+        // The completion that called `finish_` still has the lock.
         const std::lock_guard lock{mutex_};
     }
 
 private:
     using Outcomes = std::span<routemaster::Outcome>;
 
-    /// Acquires the next when half of the last are done: each acquisition gets many.
+    /// Acquires jobs when half of the last ones are done, so that each acquisition gets many jobs.
     void acquire(std::uint32_t limit) {
         in_flight_ = std::max(in_flight_, limit);
         limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, unasked_));
@@ -65,7 +64,7 @@ private:
         auto reply = routemaster::reply_of<routemaster::AcquireJobs>(outcomes.front());
         if (!reply) return finish_.failed(reply.error().message());
         if (reply->leases.empty()) return finish_.failed("a job is missing");
-        // Not all that was asked for need be promoted yet.
+        // The store may not have promoted all requested jobs yet.
         const auto missing = limit - static_cast<std::uint32_t>(reply->leases.size());
         held_ -= missing;
         unasked_ += missing;
@@ -91,8 +90,8 @@ private:
     routemaster::Store& store_;
     const routemaster::Uid worker_;
     const std::uint64_t first_;
-    /// Guards the rest: the first completions come while the start still submits. What `submit`
-    /// completes at once happens under it.
+    /// Guards all members: the first completions are called while the start still submits.
+    /// Recursive, because `submit` may call a completion directly.
     std::recursive_mutex mutex_;
     std::uint64_t unasked_;  ///< Jobs still to be acquired.
     std::uint64_t open_;     ///< Jobs that are not done.

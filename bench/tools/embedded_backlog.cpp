@@ -1,12 +1,12 @@
-// Fills an embedded store with a backlog, or opens it again and works it off, for benchmarks.
+// Fills an embedded store with a backlog, or opens it again and drains it, for benchmarks.
 //
 //   bench_embedded_backlog --file FILE --count N --part N --memory-max BYTES fill
 //   bench_embedded_backlog --file FILE --count N --part N --memory-max BYTES drain
 //
-// `fill` pushes jobs of 200 bytes, timed in parts; then one part is worked off while the rest
-// waits, and pushed again. `drain` opens the store, which is timed, and works all of it off; then
-// it measures a short queue: parts of 10,000 jobs are pushed and worked off, of which only the
-// working off is timed. Every job must come, once. Prints one JSON line.
+// `fill` pushes jobs of 200 bytes and measures each part. Then it drains one part while the rest
+// waits, and pushes the part again. `drain` opens the store, measures the opening, and drains the
+// queue. Then it measures a short queue: pushes and drains parts of 10,000 jobs, and measures only
+// the draining. Each job must be acquired exactly once. Prints one JSON line.
 
 #include <chrono>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct Settings {
     std::string phase;
 };
 
-/// The maximum resident memory of this process, in bytes.
+/// The maximum of the process's resident memory, in bytes.
 std::uint64_t resident_max() {
     std::ifstream status{"/proc/self/status"};
     for (std::string word; status >> word;) {
@@ -48,7 +48,7 @@ std::uint64_t resident_max() {
     throw std::runtime_error{"/proc/self/status does not say"};
 }
 
-/// Calls `work` and returns how many seconds it took.
+/// Calls `work`. Returns the duration in seconds.
 template <class Work>
 double timed(Work work) {
     const auto begun = SteadyClock::now();
@@ -56,10 +56,10 @@ double timed(Work work) {
     return std::chrono::duration<double>{SteadyClock::now() - begun}.count();
 }
 
-/// The store, its queue, and the numbers of the jobs in it.
+/// The store, its queue, and the numbers of the queued jobs.
 class Backlog {
 public:
-    /// Opens the store, which has the jobs with the numbers `begin` to `end`.
+    /// Opens the store, which contains the jobs with the numbers `begin` to `end`.
     Backlog(const Settings& settings, std::uint64_t begin, std::uint64_t end)
         : settings_{settings},
           store_{std::in_place, settings.embedded.file, options(settings)},
@@ -79,7 +79,7 @@ public:
         begin_ += count;
     }
 
-    /// Fails unless the queue has exactly the jobs it should.
+    /// Fails unless the queue contains exactly the expected jobs.
     void check() { bench::check_ready(*store_, end_ - begin_); }
 
 private:
@@ -96,7 +96,7 @@ private:
     std::uint64_t end_;
 };
 
-/// Jobs a second that are worked off when few are waiting.
+/// The rate, in jobs per second, at which a short queue is drained.
 double short_queue_rate(Backlog& backlog) {
     constexpr std::uint64_t part = 10'000;
     constexpr int parts = 50;
@@ -110,7 +110,7 @@ double short_queue_rate(Backlog& backlog) {
     return part * parts / seconds;
 }
 
-/// Ends the line with the fields that both phases have.
+/// Ends the line with the fields of both phases.
 void tell_use(const Settings& settings, double cpu_seconds, double operations) {
     constexpr double megabyte = 1U << 20U;
     std::cout << R"("rss_mb":)" << static_cast<double>(resident_max()) / megabyte

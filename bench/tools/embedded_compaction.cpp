@@ -1,14 +1,14 @@
-// Puts an embedded store under a steady load, for benchmarks of its compaction.
+// Runs an embedded store under a steady load, to measure its compaction.
 //
 //   bench_embedded_compaction --file FILE --live N --rate N --seconds N --rounds N
 //
-// Two stores, FILE and FILE.plain, the second with a slack so large that nothing is ever compacted.
-// Both are filled with `--live` jobs of 200 bytes that stay: these are what compaction has to carry
-// along. Then they take turns under load: every millisecond as many jobs of that size as the rate
-// demands are pushed to another queue, each by a submission of its own, and as many are acquired
-// and acknowledged. The time of a push counts from the millisecond in which it was due, so that a
-// pause shows in all pushes that it delays. A turn of each warms up, until the first store has
-// begun to compact. The size of the file is read every 50 ms. Prints one JSON line.
+// There are two stores, FILE and FILE.plain. A huge slack keeps the second store from compacting.
+// Both first get `--live` jobs of 200 bytes that stay: compaction must copy these jobs. Then the
+// stores are under load in turns. Each millisecond the load pushes jobs of the same size to another
+// queue at the given rate, each by a separate submission, and acquires and acknowledges as many
+// jobs. The time of a push counts from the millisecond in which it was due, so a pause shows in all
+// delayed pushes. The first turn of each store is a warm-up, in which the first store begins to
+// compact. The size of the file is read every 50 ms. Prints one JSON line.
 
 #include <algorithm>
 #include <atomic>
@@ -43,12 +43,12 @@ struct Settings {
     std::string file;
     std::uint64_t live = 1'000'000;
     std::uint64_t rate = 50'000;
-    double seconds = 60;  ///< Of load on each store.
+    double seconds = 60;  ///< The load on each store.
     double warm_up = 30;
-    unsigned rounds = 3;  ///< In which they take turns.
+    unsigned rounds = 3;  ///< The number of turns.
 };
 
-/// Bytes of the journal that a live job needs: the job, and its framing.
+/// The bytes of a live job in the journal, with framing.
 constexpr std::uint64_t live_bytes = bench::large_job_size + 25;
 
 constexpr const char* load_queue = "load";
@@ -82,7 +82,7 @@ public:
         check_over();
     }
 
-    /// The latency of pushes, in milliseconds: `share` of all are below it.
+    /// The latency of pushes in milliseconds. `share` of all latencies are smaller.
     [[nodiscard]] double percentile(double share) {
         const auto place = took_ms_.begin() + static_cast<std::ptrdiff_t>(
                                                   static_cast<double>(took_ms_.size()) * share);
@@ -108,7 +108,7 @@ private:
         });
     }
 
-    /// Acquires what was pushed.
+    /// Acquires the pushed jobs.
     void acquire() {
         constexpr std::uint32_t limit = 1'000;
         const auto now = rm::system_clock().now();
@@ -134,7 +134,7 @@ private:
         });
     }
 
-    /// Fails unless all jobs of the load were worked off.
+    /// Fails unless all jobs of the load are done.
     void check_over() {
         const auto now = rm::system_clock().now();
         if (perform(store_, rm::CountJobs{load_queue}, now).value() != rm::QueueStatus{}) {
@@ -155,7 +155,8 @@ private:
     std::atomic<std::uint64_t> open_{0};
     std::atomic<bool> failed_{false};
     std::atomic<bool> counts_{false};
-    std::vector<float> took_ms_;  ///< Of the store's thread; read when nothing is under way.
+    std::vector<float> took_ms_;  ///< Written by the store's thread; read when no step is in
+                                  ///< flight.
 };
 
 void run(const Settings& settings) {

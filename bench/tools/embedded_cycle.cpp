@@ -1,10 +1,10 @@
-// Pushes, acquires and acknowledges jobs inside this process, for benchmarks.
+// Pushes, acquires and acknowledges jobs within this process, for benchmarks.
 //
 //   bench_embedded_cycle --file FILE --count N --in-flight N --groups N
 //
-// See cycles.hpp. The jobs are in so many ordering groups of concurrency 1; by default in none.
-// On an embedded store, strict, or on the store in memory when no file is named. Prints one JSON
-// line.
+// See cycles.hpp. `--groups` is the number of ordering groups, of concurrency 1; by default jobs
+// have no group. Uses an embedded store (`strict`), or a memory store without --file. Prints one
+// JSON line.
 
 #include <cstdint>
 

@@ -1,9 +1,8 @@
-// Publishes events to a bus on an embedded store, strict, for benchmarks.
+// Publishes events to a bus on an embedded store (`strict`), for benchmarks.
 //
 //   bench_embedded_publish --file FILE --count N --in-flight N --subscribers N
 //
-// See publications.hpp. Batches take 100 events and are not due within the hour. Prints one JSON
-// line.
+// See publications.hpp. Batches take 100 events and become due after an hour. Prints one JSON line.
 
 #include <chrono>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Pushes jobs to a queue of an embedded store, strict, for benchmarks.
+// Pushes jobs to a queue of an embedded store (`strict`), for benchmarks.
 //
 //   bench_embedded_push --file FILE --count N --in-flight N --together N
 //

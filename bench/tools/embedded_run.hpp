@@ -1,5 +1,5 @@
 /// @file
-/// What the programs that drive an embedded store share: their settings.
+/// The shared settings of programs that drive an embedded store.
 
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace bench {
 
-/// The settings of every run.
+/// The settings of each run.
 struct EmbeddedSettings {
     std::string file{};
-    std::uint64_t count = 500'000;  ///< Of jobs or events.
+    std::uint64_t count = 500'000;  ///< The number of jobs or events.
     std::uint64_t warm_up = 50'000;
     std::uint32_t in_flight = 1'024;
 };
@@ -30,10 +30,10 @@ inline Option declare(Options& options, EmbeddedSettings& settings) {
     return options.add("--file", settings.file, "Of the store; must not exist");
 }
 
-/// Strict. Warnings and errors of the store go to standard error.
+/// The options of a strict store. Its warnings and errors go to standard error.
 [[nodiscard]] inline routemaster::EmbeddedStoreOptions embedded_options() { return {.log = &warn}; }
 
-/// Bytes of a store's file and of its log.
+/// The bytes of a store's file and of its log.
 [[nodiscard]] inline std::uint64_t file_bytes(const std::string& file) {
     std::uint64_t bytes = 0;
     for (const auto* suffix : {"", "-wal"}) {

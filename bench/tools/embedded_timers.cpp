@@ -1,14 +1,14 @@
-// Posts timers to an embedded store, strict, and has them fire, for benchmarks.
+// Posts timers to an embedded store (`strict`) and lets them fire, for benchmarks.
 //
 //   bench_embedded_timers --file FILE --count N --in-flight N post
 //   bench_embedded_timers --file FILE --count N fire
 //   bench_embedded_timers --file FILE --count N scale
 //   bench_embedded_timers --file FILE --count N reopen
 //
-// `post`: each is submitted separately; measured once `--warm-up` are there. `fire`: those posted
-// before the measurement are due, and are taken and confirmed. `scale`: posts all, due at random in
-// a year, and then measures as many posts, cancellations and firings as a tenth of that, of timers
-// chosen at random; `reopen` opens the same file. Each prints one JSON line.
+// `post` posts each timer by a separate submission; the first `--warm-up` posts are not measured.
+// `fire` takes and confirms due timers, which were posted before the measurement. `scale` posts all
+// timers, due at random within a year. Then it measures posts, cancellations and firings, each for
+// a tenth as many random timers. `reopen` opens the file of `scale`. Each prints one JSON line.
 
 #include <malloc.h>
 
@@ -40,7 +40,7 @@ struct Settings {
 
 constexpr rm::Duration year{31'536'000'000};
 
-/// Steps in one submission where many are submitted together.
+/// The number of steps in a submission with several steps.
 constexpr std::uint32_t together = 64;
 
 /// The resident memory of this process, in bytes.
@@ -54,14 +54,14 @@ std::uint64_t resident() {
     throw std::runtime_error{"/proc/self/status does not say"};
 }
 
-/// Scatters the numbers below `size` over each other.
+/// A permutation of the numbers below `size`.
 std::uint64_t scattered(std::uint64_t n, std::uint64_t size) {
-    // A prime that divides none of the sizes in use.
+    // A prime that divides none of the used sizes.
     constexpr std::uint64_t prime = 2'654'435'761;
     return n % size * prime % size;
 }
 
-/// Posts the timers with the numbers `begin` to `end`, the number `n` due at `due(n)`.
+/// Posts the timers with the numbers `begin` to `end`. Timer number `n` is due at `due(n)`.
 template <class Due>
 void post(rm::Store& store, rm::TimePoint now, std::uint64_t begin, std::uint64_t end,
           std::uint32_t in_flight, std::uint32_t in_one, std::uint32_t retries_max, Due due) {
@@ -118,7 +118,7 @@ void scale_phase(const Settings& settings) {
     rm::EmbeddedStore store{settings.embedded.file, bench::embedded_options()};
     const auto now = rm::system_clock().now();
     const auto begin = now + rm::Duration{3'600'000};
-    // Due at random in a year, of which the first tenth is for those that fire.
+    // Due at random within a year. The timers of the first tenth of the year will fire.
     const auto due = [&](std::uint64_t n) {
         const auto place = scattered(n, count);
         return begin + year * static_cast<std::int64_t>(place) / static_cast<std::int64_t>(count);
@@ -134,12 +134,12 @@ void scale_phase(const Settings& settings) {
     const auto part = count / 10;
     const auto cpu_before = bench::cpu_seconds();
     const auto begun = SteadyClock::now();
-    // Another tenth, due at random, too.
+    // A further tenth, also due at random.
     post(store, now, count, count + part, in_flight, together, 0,
          [&](std::uint64_t n) { return due(n * 7) + rm::Duration{1}; });
     const auto cpu_posted = bench::cpu_seconds();
     const auto fire_at = begin + year / 10;
-    // Those that are due behind the first tenth.
+    // Cancels timers that are due after the first tenth of the year.
     const auto make = [&](std::uint64_t n, std::vector<rm::Step>& steps) {
         auto victim = scattered(n * 3, count);
         while (due(victim) <= fire_at) victim = (victim + 1) % count;

@@ -1,18 +1,18 @@
 // Publishes at a steady rate to many subscribers, some of which fail, and reports how long events
-// take to reach the others. For benchmarks.
+// take to reach the healthy subscribers. For benchmarks.
 //
 //   bench_isolation --file FILE --receiver URL --others URL [--healthy N] [--silent N]
 //                   [--failing N] [--greedy N] [--rate N] [--seconds N] [--warm-up N]
 //                   [--delivery-timeout N]
 //
-// Every subscriber has a topic of its own and gets each event at once. Failing subscribers never
-// respond (silent) or respond with 500 (failing); `--greedy` of each kind allow a thousand
-// deliveries under way, and have a thousand events waiting at the start. Events for all subscribers
-// are published in turns, so that the healthy ones together get `rate` of them a second. One
-// process with a dispatcher and the HTTP transport on an embedded store that syncs (`strict`).
-// Prints one JSON line: the time from just before an event is published until its receiver has
-// responded, in milliseconds; `p99_second_ms` is the median of the p99 of each second. Events of
-// the warm-up, while connections are opened for the first time, do not count.
+// Each subscriber has a topic and gets each event at once. Failing subscribers never respond
+// (silent) or respond with 500 (failing). `--greedy` subscribers of each of these kinds allow a
+// thousand deliveries under way, and have a thousand events waiting at the start. Events are
+// published to all subscribers in turns, so that the healthy subscribers together get `rate` events
+// per second. One process has a dispatcher and the HTTP transport on an embedded store that syncs
+// (`strict`). Prints one JSON line with the times from just before a publication until the response
+// of its receiver, in milliseconds. `p99_second_ms` is the median of the p99 of each second. Events
+// of the warm-up, in which connections are opened, do not count.
 
 #include <algorithm>
 #include <atomic>
@@ -47,14 +47,14 @@ using SteadyClock = std::chrono::steady_clock;
 struct Settings {
     std::string file;
     std::string receiver;
-    std::string others;  ///< The receiver of those that are silent or failing.
+    std::string others;  ///< The receiver of silent and failing subscribers.
     unsigned healthy = 900;
     unsigned silent = 0;
     unsigned failing = 0;
     unsigned greedy = 0;
     double rate = 1'000;
     double seconds = 10;
-    double warm_up = 2;  // Seconds of these.
+    double warm_up = 2;  // Seconds before `seconds`.
     std::uint32_t delivery_timeout = 20;
 };
 
@@ -66,15 +66,15 @@ std::int64_t now_ns() {
     return SteadyClock::now().time_since_epoch() / std::chrono::nanoseconds{1};
 }
 
-/// Topics are named by letters.
+/// A name of letters: names of topics have no digits.
 std::string letters(unsigned n) {
     std::string name;
     for (int i = 0; i < 4; ++i, n /= 26) name += static_cast<char>('a' + n % 26);
     return name;
 }
 
-/// A transport in front of another, which records how long each event of a healthy subscriber took.
-/// The URL of an event ends with the time it was published.
+/// Passes deliveries to a transport, and records how long each event of a healthy subscriber took.
+/// The URL of an event ends with the time of its publication.
 class Stopwatch final : public rm::Transport {
 public:
     explicit Stopwatch(rm::Transport& next) : next_{next} {}
@@ -111,13 +111,13 @@ public:
         });
     }
 
-    /// Events of healthy subscribers that have arrived.
+    /// The number of events that arrived at healthy subscribers.
     [[nodiscard]] std::size_t arrived() const {
         const std::lock_guard lock{mutex_};
         return arrived_;
     }
 
-    /// Events that were published before this do not count.
+    /// From now on, only events published after `ns` count.
     void count_from(std::int64_t ns) {
         const std::lock_guard lock{mutex_};
         counts_from_ = ns;
@@ -132,14 +132,14 @@ public:
 
 private:
     rm::Transport& next_;
-    mutable std::mutex mutex_;  // Guards the rest.
+    mutable std::mutex mutex_;  // Guards the next members.
     std::vector<std::vector<double>> took_ms_;
     std::size_t arrived_ = 0;
     std::size_t failures_ = 0;
     std::int64_t counts_from_ = 0;
 };
 
-/// All subscribers; the topic of each is named after its index.
+/// All subscribers. The index of a subscriber gives the name of its topic.
 class Crowd {
 public:
     Crowd(rm::Bus& bus, const Settings& settings) : bus_{bus} {
@@ -237,7 +237,7 @@ void run(const Settings& settings) {
     for (std::uint64_t n = 0; n < events; ++n) {
         std::this_thread::sleep_until(begun +
                                       std::chrono::duration_cast<SteadyClock::duration>(pace * n));
-        // A stride without a common divisor takes the kinds in turns.
+        // A stride without a common divisor visits the kinds of subscribers in turns.
         const auto place = static_cast<std::size_t>(n * 7'919 % crowd.size());
         crowd.publish(place);
         if (place < settings.healthy) ++expected;

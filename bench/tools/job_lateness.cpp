@@ -1,11 +1,11 @@
-// Pushes jobs that fall due at random instants, and reports how late their handlers begin. For
+// Pushes jobs that are due at random instants, and reports how late their handlers begin. For
 // benchmarks.
 //
 //   bench_job_lateness [--file FILE | --url URL] --count N --seconds N
 //
-// All are pushed within the first second; the first falls due after that. A pool with eight threads
-// runs them. Prints one JSON line: milliseconds from the instant that a push named to the first
-// line of the handler, and how many began before that instant.
+// Pushes all jobs within the first second; the first job is due after that. A pool with eight
+// threads runs the jobs. Prints one JSON line: the milliseconds from the due time to the first line
+// of the handler, and the number of jobs that began early.
 
 #include <algorithm>
 #include <chrono>
@@ -35,7 +35,7 @@ struct Settings {
     std::uint64_t seconds = 10;
 };
 
-/// Runs the jobs, and records how late each was.
+/// Runs the jobs, and records how late each job was.
 class Runner {
 public:
     Runner(rm::Store& store, std::vector<rm::TimePoint> due)
@@ -50,7 +50,7 @@ public:
         pool_.start();
     }
 
-    /// How late they were in milliseconds, when all have come.
+    /// Waits for all jobs. Returns how late they were, in milliseconds.
     [[nodiscard]] std::vector<double> wait() {
         finish_.wait();
         pool_.stop(rm::Duration{10'000});
@@ -68,7 +68,7 @@ private:
     }
 
     const std::vector<rm::TimePoint> due_;
-    std::mutex mutex_;  // Guards the next two.
+    std::mutex mutex_;  // Guards the next two members.
     std::vector<bool> came_;
     std::vector<double> late_ms_;
     bench::Finish finish_;

@@ -1,11 +1,12 @@
-// Fills a queue, and looks at pages of it while jobs are pushed. For benchmarks.
+// Fills a queue, and reads pages of it while jobs are pushed. For benchmarks.
 //
 //   bench_job_pages [--file FILE] --count N
 //
-// Prints one JSON line: bytes of memory for each READY job, and of its payload; the slowest of many
-// pages of 100 jobs, in every state and from places all over the queue, and of single jobs; and the
-// slowest push of a thread that pushed one after the other meanwhile, strict if there is a file. A
-// store without a file shows the memory best: it does nothing else.
+// Prints one JSON line: the bytes of memory per READY job, and of its payload; the slowest read of
+// many pages of 100 jobs, in all states and from places all over the queue, and of single jobs; and
+// the slowest push of a thread that pushes one job after the other meanwhile (`strict` with a
+// file). Without a file, memory use is the most precise, because the store needs memory for the
+// jobs only.
 
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ struct Settings {
     std::uint64_t pages = 2'000;
 };
 
-/// Memory of this process that is resident.
+/// The resident memory of this process.
 std::uint64_t resident_bytes() {
     std::uint64_t size = 0;
     std::uint64_t resident = 0;
@@ -56,7 +57,7 @@ double milliseconds(Work work) {
     return std::chrono::duration<double, std::milli>{SteadyClock::now() - begun}.count();
 }
 
-/// A number as all benchmarks of queues push it.
+/// A number in the format of all queue benchmarks.
 std::string number_text(std::uint64_t n) {
     auto digits = std::to_string(n);
     return digits.insert(0, bench::number_length - digits.size(), '0');
@@ -73,7 +74,7 @@ void fill(rm::JobQueue& queue, std::uint64_t count) {
     }
 }
 
-/// Pushes one job after the other, until it is told to end; returns how long the slowest took.
+/// Pushes one job after the other until `over` is set. Returns the duration of the slowest push.
 double push_on(rm::JobQueue& queue, const std::atomic<bool>& over) {
     double slowest = 0;
     for (std::uint64_t n = 0; !over; ++n) {
@@ -82,7 +83,7 @@ double push_on(rm::JobQueue& queue, const std::atomic<bool>& over) {
     return slowest;
 }
 
-/// How long the slowest page took.
+/// Returns the duration of the slowest page.
 double look(const rm::JobQueue& queue, const Settings& settings) {
     using State = rm::JobStatus::State;
     rm::Random random{1};

@@ -1,9 +1,9 @@
-// A worker for job_recovery: runs jobs that never end, and prints a line when one begins.
+// A worker for job_recovery: runs jobs that never end, and prints a line when a job begins.
 //
 //   bench_job_worker --url URL [--push]
 //
-// It prints "ready" when it is about to work. With --push it pushes one job before. It ends when it
-// is killed.
+// Prints "ready" before it starts to work. With --push it pushes one job first. Runs until it is
+// killed.
 
 #include <chrono>
 #include <iostream>

@@ -1,13 +1,12 @@
-// Writes records to a disk in groups, each group on disk before the next, for benchmarks.
+// Writes records to a disk in groups, for benchmarks. Each group is on disk before the next begins.
 //
 //   bench_journal_rows --file FILE --kind KIND --record N --group N --seconds N
 //
-// `journal` is the store's own JournalFile, one row for each group. `raw` writes the same bytes
-// with pwrite and fdatasync into a file whose space was set aside with fallocate, `overwrite` over
-// what was written before, round and round: then the file system records nothing but the bytes.
-// `segment` is what an append-only file of our own would do: a length and a checksum before each
-// group, in segments that are set aside one after the other. The file must not exist. Prints one
-// JSON line.
+// `journal` is the store's own JournalFile, with one row per group. `raw` writes only the groups,
+// with pwrite and fdatasync, into a file whose space was allocated with fallocate. `overwrite`
+// repeatedly overwrites a file: then the file system writes no metadata. `segment` imitates an
+// append-only file: a length and a checksum before each group, in segments that are allocated in
+// turn. The file must not exist. Prints one JSON line.
 
 #include <fcntl.h>
 #include <libdeflate.h>
@@ -43,7 +42,7 @@ struct Settings {
     double seconds = 1;
 };
 
-/// Takes groups of records.
+/// Writes groups of records.
 class Sink {
 public:
     virtual ~Sink() = default;
@@ -68,7 +67,7 @@ void check(bool succeeded) {
     if (!succeeded) throw std::system_error{errno, std::generic_category()};
 }
 
-/// A file that is written with system calls.
+/// A file written with system calls.
 class File {
 public:
     explicit File(const std::string& path)
@@ -79,7 +78,7 @@ public:
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    /// Sets space aside; its blocks are not written.
+    /// Allocates space without writing its blocks.
     void reserve(std::size_t bytes) const {
         check(fallocate(descriptor_, 0, 0, static_cast<off_t>(bytes)) == 0);
     }
@@ -97,10 +96,10 @@ private:
 
 iovec part(std::string_view bytes) { return {const_cast<char*>(bytes.data()), bytes.size()}; }
 
-/// Space in a file, and in one segment.
+/// The size of a file, and of a segment.
 constexpr std::size_t segment_bytes = 64U << 20U;
 
-/// Writes the same bytes and nothing else. At the end of a file it starts another.
+/// Writes only the bytes of the groups. At the end of a file, starts a new file.
 class Raw final : public Sink {
 public:
     explicit Raw(std::string path) : path_{std::move(path)} { begin(); }
@@ -127,7 +126,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Writes the same bytes and nothing else, over what was written before.
+/// Writes only the bytes of the groups, over earlier bytes.
 class Overwrite final : public Sink {
 public:
     explicit Overwrite(const std::string& path) : file_{path} {
@@ -152,7 +151,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// What an append-only file of our own would do.
+/// An append-only file.
 class Segments final : public Sink {
 public:
     explicit Segments(std::string path) : file_{std::move(path)} {}
@@ -183,8 +182,8 @@ std::unique_ptr<Sink> make(const Settings& settings) {
 void run(const Settings& settings) {
     const auto sink = make(settings);
     std::string group(settings.record * settings.group, 'x');
-    // Until the journal's log was written through once: from then on its length stays. A group
-    // takes at least one of its pages, and the log starts over before it has 1,500.
+    // Warm-up: writes the journal's log once completely. After this its length is constant. A group
+    // takes at least one page of the log, and the log restarts before it has 1,500 pages.
     constexpr std::size_t log_bytes = 96U << 20U;
     constexpr std::size_t log_pages = 2'000;
     for (std::size_t n = 0; n < log_pages && n * group.size() < log_bytes; ++n) sink->write(group);
@@ -193,7 +192,7 @@ void run(const Settings& settings) {
     const auto begun = SteadyClock::now();
     std::chrono::duration<double> seconds{};
     for (; seconds.count() < settings.seconds; seconds = SteadyClock::now() - begun) {
-        // All groups differ, in case a disk recognises equal ones.
+        // All groups differ, because a disk might recognise repetitions.
         group.replace(0, sizeof groups, reinterpret_cast<const char*>(&groups), sizeof groups);
         sink->write(group);
         ++groups;

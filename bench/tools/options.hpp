@@ -1,6 +1,6 @@
 /// @file
-/// The options of a program. CLI11 parses them, behind this: its header alone takes as long to
-/// compile as all else of such a program.
+/// The options of a program. CLI11 parses them in a separate file: its header alone takes as long
+/// to compile as the rest of a program.
 
 #pragma once
 
@@ -13,34 +13,34 @@
 
 namespace bench {
 
-/// The options contradict each other, or make no sense.
+/// The options contradict each other, or are invalid.
 class BadOption : public std::runtime_error {
 public:
     using runtime_error::runtime_error;
 };
 
-/// One option. Valid as long as its `Options`.
+/// An option. Valid as long as its `Options`.
 class Option {
 public:
     explicit Option(void* option) : option_{option} {}
 
-    /// It must be given.
+    /// The option must be given.
     Option required();
-    /// It must be greater than 0.
+    /// The value must be greater than 0.
     Option positive();
-    /// It must be one of these.
+    /// The value must be one of `values`.
     Option one_of(const std::vector<std::string>& values);
 
 private:
-    void* option_;  // CLI11's.
+    void* option_;  // Of CLI11.
 };
 
-/// What a program is given on its command line.
+/// The options on the command line of a program.
 ///
-/// Every value must outlive the parsing; what it is before that is its default.
+/// All values must outlive the parsing. Their initial values are the defaults.
 class Options {
 public:
-    /// `name` stands before the errors of the program.
+    /// `name` is printed before errors.
     Options(std::string purpose, std::string name);
     ~Options();
     Options(const Options&) = delete;
@@ -51,12 +51,12 @@ public:
     Option add(const std::string& name, std::uint32_t& value, const std::string& meaning = {});
     Option add(const std::string& name, std::uint64_t& value, const std::string& meaning = {});
     Option add(const std::string& name, double& value, const std::string& meaning = {});
-    /// False unless it is given.
+    /// Sets `value` to whether the flag is given.
     void add_flag(const std::string& name, bool& value, const std::string& meaning);
-    /// A word that may stand for what to do: exactly one of them must be given.
+    /// Adds a command word. Exactly one of the command words must be given.
     void add_command(const std::string& name, std::function<void()> run);
 
-    /// The body of `main`: parses, runs, and reports errors; returns the exit status.
+    /// The body of `main`: parses, runs, and reports errors. Returns the exit status.
     int run(int argc, char** argv, const std::function<void()>& run);
 
 private:

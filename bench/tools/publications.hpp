@@ -1,5 +1,5 @@
 /// @file
-/// Events that are published, a number of them at once, on any store. Nothing is delivered.
+/// `Publications`: publishes events on any store, several at once, without deliveries.
 
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace bench {
 
-/// Bytes of the messages.
+/// The bytes of a message.
 inline constexpr std::size_t message_size = 65;
 
-/// An event whose message has that size.
+/// An event with a message of `message_size` bytes.
 [[nodiscard]] inline routemaster::Event event(std::uint64_t n) {
     constexpr std::uint64_t numbers = 90'000'000;
     constexpr std::uint64_t first = 10'000'000;
@@ -32,11 +32,11 @@ inline constexpr std::size_t message_size = 65;
             .url = "https://s.example/" + std::to_string(first + n % numbers)};
 }
 
-/// Publishes `count` events through `Bus::publish`, each when an earlier one completes, so that
-/// `in_flight` are always under way.
+/// Publishes `count` events through `Bus::publish`, each when an earlier one completes: `in_flight`
+/// events are always under way.
 class Publications {
 public:
-    /// The bus must outlive it.
+    /// The bus must outlive this object.
     Publications(routemaster::Bus& bus, std::uint64_t count)
         : bus_{bus}, open_{count}, count_{count} {}
 
@@ -64,7 +64,7 @@ private:
     Finish finish_;
 };
 
-/// How many events are queued for each subscriber.
+/// The number of queued events of each subscriber.
 [[nodiscard]] inline std::vector<std::uint64_t> queued(routemaster::Bus& bus,
                                                        std::uint32_t subscribers) {
     std::vector<std::uint64_t> counts;
@@ -75,7 +75,7 @@ private:
     return counts;
 }
 
-/// Creates subscribers, each with its own settings but the callback.
+/// Creates subscribers with these settings and different callbacks.
 inline void subscribe(routemaster::Bus& bus, std::uint32_t subscribers,
                       routemaster::SubscribeOptions options) {
     for (std::uint32_t n = 0; n < subscribers; ++n) {
@@ -85,8 +85,8 @@ inline void subscribe(routemaster::Bus& bus, std::uint32_t subscribers,
     }
 }
 
-/// Publishes `warm_up` events, then `count`, of which it prints one JSON line. Checks that the bus
-/// has queued each event for each subscriber, in addition to what was there before.
+/// Publishes `warm_up` events, then `count` events. Prints one JSON line about the latter. Checks
+/// that the bus has queued each event for each subscriber, in addition to the earlier ones.
 inline void measure_publications(routemaster::Bus& bus, std::uint32_t subscribers,
                                  std::uint32_t in_flight, std::uint64_t warm_up,
                                  std::uint64_t count) {

@@ -1,5 +1,5 @@
 /// @file
-/// Jobs that are pushed, a number of them at once, on any store.
+/// `Pushes`: pushes jobs on any store, several at once.
 
 #pragma once
 
@@ -21,11 +21,11 @@ namespace bench {
 
 /// Pushes the jobs with the numbers `begin` to `end`.
 ///
-/// A push is submitted when an earlier one completes, so that `in_flight` are always under way; of
-/// those that are submitted `together`, the next follow when all of them complete.
+/// Each submission contains `together` pushes. A new submission follows each completion, so that
+/// `in_flight` pushes are always under way.
 class Pushes {
 public:
-    /// The store must outlive it.
+    /// The store must outlive this object.
     Pushes(routemaster::Store& store, std::uint32_t together, std::uint64_t begin,
            std::uint64_t end, std::string (*job)(std::uint64_t) = &numbered_job)
         : store_{store},
@@ -75,7 +75,7 @@ private:
     Finish finish_;
 };
 
-/// Fails unless the queue has this many jobs, all READY.
+/// Fails unless the queue has `count` jobs, all of them READY.
 inline void check_ready(routemaster::Store& store, std::uint64_t count) {
     const auto now = routemaster::system_clock().now();
     const auto status = perform(store, routemaster::CountJobs{job_queue}, now).value();

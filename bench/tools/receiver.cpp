@@ -1,4 +1,4 @@
-// A subscriber of the bus, for benchmarks: responds to every POST with 204, counts the events, and
+// A subscriber of the bus, for benchmarks: responds to each POST with 204, counts the events, and
 // checks their order.
 //
 //   bench_receiver [--arrivals]
@@ -9,13 +9,13 @@
 //   POST /NAME     a batch for the subscriber NAME: a JSON array of events -> 204
 //   POST /silent…  no response
 //   POST /failing… -> 500
-//   GET /report    what arrived since the last reset, as JSON
+//   GET /report    the events since the last reset, as JSON
 //   GET /arrivals  with --arrivals: [NAME, number, nanoseconds by CLOCK_MONOTONIC] of each event
-//   POST /reset    forgets all that arrived -> 204
+//   POST /reset    forgets all events -> 204
 //
-// The number of an event is the digits at the end of its URL. Order means that the numbers of one
-// subscriber grow by one from event to event: `repeated` counts those that do not grow, `skipped`
-// those that are missing between.
+// The number of an event is at the end of its URL. In correct order the numbers of a subscriber
+// increase by one from event to event. `repeated` counts numbers that do not increase, `skipped`
+// counts missing numbers.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -50,10 +50,10 @@ std::int64_t monotonic_nanoseconds() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds{1};
 }
 
-/// Number of the latest event of each subscriber; numbers begin with 1.
+/// The number of the latest event of each subscriber; numbers begin with 1.
 using Latest = std::map<std::string, std::uint64_t, std::less<>>;
 
-/// When one event arrived.
+/// The arrival of an event.
 struct Arrival {
     std::string_view subscriber;
     std::uint64_t number;
@@ -66,8 +66,8 @@ struct Report {
     std::uint64_t events = 0;
     std::uint64_t repeated = 0;
     std::uint64_t skipped = 0;
-    std::int64_t first_ns = 0;  ///< When the first batch arrived.
-    std::int64_t last_ns = 0;   ///< When the latest one did.
+    std::int64_t first_ns = 0;  ///< The arrival of the first batch.
+    std::int64_t last_ns = 0;   ///< The arrival of the latest batch.
     Latest subscribers;
     std::vector<Arrival> arrivals;
 };
@@ -141,12 +141,12 @@ private:
     Report report_;
 };
 
-/// A request that is complete in a buffer.
+/// A complete request in a buffer.
 struct Request {
     std::string_view method;
     std::string_view path;
     std::string_view body;
-    std::size_t size = 0;  ///< Bytes of the buffer that it takes.
+    std::size_t size = 0;  ///< The bytes of the request in the buffer.
 };
 
 std::size_t content_length(std::string_view headers) {
@@ -162,7 +162,7 @@ std::size_t content_length(std::string_view headers) {
     return length;
 }
 
-/// The request at the beginning of `bytes`; nothing as long as it is not complete.
+/// The request at the beginning of `bytes`; nothing while it is incomplete.
 std::optional<Request> parse(std::string_view bytes) {
     const auto end = bytes.find("\r\n\r\n");
     if (end == std::string_view::npos) return std::nullopt;
@@ -212,13 +212,13 @@ int checked(int result, const char* doing) {
     return result;
 }
 
-/// The bytes of one client that are not yet a request, and the responses that are not yet sent.
+/// A client's incomplete request, and the responses still to be sent.
 struct Connection {
     std::string in;
     std::string out;
 };
 
-/// Serves all connections from one thread.
+/// Serves all connections by one thread.
 class Server {
 public:
     explicit Server(Service& service) : service_{service} {
@@ -286,7 +286,7 @@ private:
         connection.out.clear();
     }
 
-    /// Responses are short and clients read them, so it may wait for space in the socket.
+    /// May wait for space in the socket: responses are short, and clients read them.
     static bool send_all(int socket, std::string_view bytes) {
         while (!bytes.empty()) {
             const auto sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);

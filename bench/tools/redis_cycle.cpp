@@ -2,7 +2,7 @@
 //
 //   bench_redis_cycle --url URL --count N --in-flight N
 //
-// See cycles.hpp. The queue must be empty, and is empty again at the end. Prints one JSON line.
+// See cycles.hpp. The queue must be empty before, and is empty at the end. Prints one JSON line.
 
 #include "cycles.hpp"
 #include "options.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// What the programs that drive a store on Redis share: their settings, and opening the store.
+/// The shared settings of programs that drive a store on Redis.
 
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace bench {
 
-/// The settings of every run.
+/// The settings of each run.
 struct RedisSettings {
     std::string url;
-    std::uint64_t count = 100'000;  ///< Of jobs or events.
+    std::uint64_t count = 100'000;  ///< The number of jobs or events.
     std::uint64_t warm_up = 10'000;
     std::uint32_t in_flight = 1'024;
 };
@@ -28,7 +28,7 @@ inline void declare(Options& options, RedisSettings& settings) {
     options.add("--in-flight", settings.in_flight, "At once");
 }
 
-/// Opens the store of the settings. Its warnings and errors go to standard error.
+/// The options of the store. Its warnings and errors go to standard error.
 inline routemaster::RedisOptions redis_options(const RedisSettings& settings) {
     auto options = routemaster::parse_redis_url(settings.url).value();
     options.log = &warn;

@@ -1,8 +1,8 @@
-// One listener gets timers on Redis that are due, and confirms each. For benchmarks.
+// Takes and confirms due timers on Redis by one listener. For benchmarks.
 //
 //   bench_redis_timer_fire --url URL --count N
 //
-// There must be N timers, all due, with retries. Prints one JSON line.
+// There must be N timers, all of them due, with retries. Prints one JSON line.
 
 #include <cstdint>
 #include <mutex>
@@ -29,7 +29,7 @@ void run(const bench::RedisSettings& settings) {
             if (fired.size() == settings.count) finish.reached();
         });
         finish.wait();
-        // Returns when the last one is confirmed.
+        // Returns when the last timer is confirmed.
         listener.stop(rm::Duration{10'000});
     });
     const auto counts = timers.counts().value();

@@ -1,9 +1,9 @@
-// A listener to timers on Redis that reports how late each was. For benchmarks.
+// A listener to timers on Redis that reports how late each timer was. For benchmarks.
 //
 //   bench_redis_timer_listen --url URL
 //
-// Prints `listening`, and, when its standard input ends, how late its timers were, in milliseconds:
-// a JSON array.
+// Prints `listening`. When its standard input ends, prints how late its timers were, in
+// milliseconds: a JSON array.
 
 #include <chrono>
 #include <iostream>

@@ -2,9 +2,9 @@
 //
 //   bench_redis_timer_post --url URL --count N --in-flight N [--seconds N | --now]
 //
-// They are due in an hour, and have one retry. With --seconds they are due at random within so
-// many seconds, the first of which is the next but one; then they have none. With --now they are
-// due. Prints one JSON line.
+// By default timers are due in an hour, and have one retry. With --seconds they are due at random
+// instants of N seconds, which begin after the next second, and have no retries. With --now they
+// are due immediately. Prints one JSON line.
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 /// @file
-/// What the programs that drive a store share: waiting for a run that continues in completions, and
-/// the line with its result.
+/// Helpers for programs that drive a store: waiting for the end of a run that continues in
+/// completions, and printing the result.
 
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace bench {
 
-/// The end of a run: it is reached, or something was not as expected.
+/// The end of a run: success, or the description of a failure.
 ///
 /// Thread safety: all members may be called from any thread.
 class Finish {
@@ -29,7 +29,7 @@ public:
     void reached() { end({}); }
     void failed(const std::string& why) { end(why); }
 
-    /// Waits for the end; throws when it is a failure.
+    /// Waits for the end. Throws on a failure.
     void wait() {
         std::unique_lock lock{mutex_};
         changed_.wait(lock, [this] { return failure_.has_value(); });
@@ -43,12 +43,12 @@ private:
         changed_.notify_all();
     }
 
-    std::mutex mutex_;  // Guards the rest.
+    std::mutex mutex_;  // Guards the next members.
     std::condition_variable changed_;
-    std::optional<std::string> failure_;  // Empty when all went well.
+    std::optional<std::string> failure_;  // Empty on success.
 };
 
-/// Processor time that this process has used.
+/// The processor time used by this process.
 inline double cpu_seconds() {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
@@ -58,7 +58,7 @@ inline double cpu_seconds() {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// Calls `work` and prints one JSON line: the number of operations, how long they took, and the
+/// Calls `work` and prints one JSON line: the number of operations, their duration, and the
 /// processor time of this process. `further` is appended to the line.
 template <class Work>
 void measure(std::uint64_t count, Work work, const std::function<std::string()>& further = {}) {

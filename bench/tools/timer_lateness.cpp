@@ -1,12 +1,12 @@
-// Posts timers that are due at random instants to an embedded store, strict, and reports how late
-// they fire. For benchmarks.
+// Posts timers that are due at random instants to an embedded store (`strict`), and reports their
+// lateness. For benchmarks.
 //
 //   bench_timer_lateness --file FILE --count N --seconds N --pending N
 //
-// All are posted within the first second, and `--pending` others before, which are due in an hour;
-// the first is due after that. A listener takes them, and sleeps until it is told to ask again.
-// Prints one JSON line: milliseconds from the instant at which a timer was due until its listener
-// had it, and how many came before that instant.
+// First posts `--pending` timers that are due in an hour, and then the measured timers, within one
+// second. The first of these is due after that second. A listener takes the timers, and sleeps
+// until the time requested by the store. Prints one JSON line: the milliseconds from the due time
+// of a timer until the listener had it, and the number of early timers.
 
 #include <algorithm>
 #include <chrono>
@@ -37,7 +37,7 @@ struct Settings {
     std::uint64_t pending = 0;
 };
 
-/// Takes timers until all have come.
+/// Takes timers until all have arrived.
 class Listener {
 public:
     explicit Listener(rm::Store& store)
@@ -47,7 +47,7 @@ public:
               changed_.notify_one();
           })} {}
 
-    /// How late they were, in milliseconds.
+    /// Returns the lateness of the timers, in milliseconds.
     std::vector<double> take(std::size_t count) {
         std::vector<double> late_ms;
         late_ms.reserve(count);

@@ -1,5 +1,5 @@
 /// @file
-/// Timers that are posted, or taken and confirmed, on any store.
+/// `Steps` and `Firings`: post, take and confirm timers on any store.
 
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace bench {
 
-/// The namespace of all.
+/// The namespace of all timers.
 inline constexpr const char* timer_space = "bench";
 
-/// Characters of the id of a timer, which is its number.
+/// The length of a timer's id, which is its number.
 inline constexpr std::size_t timer_id_length = 16;
 
 /// The id of the timer number `n`.
@@ -40,15 +40,15 @@ inline constexpr std::size_t timer_id_length = 16;
     return payload;
 }
 
-/// Makes steps and submits them, `together` at a time; those that follow are submitted when earlier
-/// ones complete, so that `in_flight` are always under way.
+/// Makes and submits steps, `together` at a time. A new submission follows each completion, so that
+/// `in_flight` steps are always under way.
 ///
-/// `make(n, steps)` appends step number `n`, and `take(outcome)` returns what is wrong with an
-/// outcome, or an empty text.
+/// `make(n, steps)` appends step number `n`. `take(outcome)` returns the error in an outcome, or an
+/// empty text.
 template <class Make, class Take>
 class Steps {
 public:
-    /// The store must outlive it. All steps are as of `now`.
+    /// The store must outlive this object. All steps have the time `now`.
     Steps(routemaster::Store& store, routemaster::TimePoint now, std::uint32_t together,
           std::uint64_t begin, std::uint64_t end, Make make, Take take)
         : store_{store},
@@ -97,7 +97,7 @@ private:
     Finish finish_;
 };
 
-/// Returns what is wrong unless the reply of an `S` is `wanted`.
+/// Makes a `take` for `Steps`: returns an error unless the reply of an `S` is `wanted`.
 template <class S>
 [[nodiscard]] auto expects(typename S::Reply wanted) {
     return [wanted](routemaster::Outcome& outcome) -> std::string {
@@ -107,13 +107,13 @@ template <class S>
     };
 }
 
-/// Takes timers that are due, a thousand at a time, and confirms them, until `count` have come.
-/// Those of one slice are confirmed together, with the next question.
+/// Takes due timers, a thousand at a time, and confirms them, until `count` have arrived. The
+/// timers of one reply are confirmed together with the next request.
 ///
 /// Thread safety: one thread runs it.
 class Firings {
 public:
-    /// The store must outlive it. All steps are as of `now`.
+    /// The store must outlive this object. All steps have the time `now`.
     Firings(routemaster::Store& store, routemaster::TimePoint now, std::uint64_t count)
         : store_{store}, now_{now}, left_{count} {}
 

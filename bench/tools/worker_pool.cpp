@@ -1,11 +1,11 @@
-// Runs jobs that do nothing through a WorkerPool, for benchmarks.
+// Runs empty jobs through a WorkerPool, for benchmarks.
 //
 //   bench_worker_pool [--file FILE | --url URL] --count N --threads N
 //
-// On an embedded store, strict; on Redis; or on the store in memory when neither is named. The jobs
-// are pushed first. Then the clock runs, from the start of a pool until it has stopped, when the
-// last ack is durable. Each job must come once, and the queue is empty at the end. Prints one JSON
-// line.
+// Uses an embedded store (`strict`), Redis, or a memory store without --file and --url. Pushes the
+// jobs before the measurement, which lasts from the start of a pool until the pool has stopped and
+// the last ack is durable. Each job must be run once, and the queue must be empty at the end.
+// Prints one JSON line.
 
 #include <algorithm>
 #include <atomic>
@@ -49,7 +49,7 @@ void push(rm::JobQueue& queue, std::uint64_t count) {
     }
 }
 
-/// Runs jobs that were pushed, and ends.
+/// Runs the pushed jobs, and ends.
 class Run {
 public:
     Run(rm::Store& store, std::uint64_t count, std::size_t threads)
