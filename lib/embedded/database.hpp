@@ -55,14 +55,13 @@ public:
 
     // --- Statements -----------------------------------------------------------------------------
 
-    /// Runs SQL that returns nothing.
+    /// Runs SQL that returns no rows.
     Result<void> run(const char* sql);
-    /// The number that the SQL returns.
+    /// Runs SQL that returns one number.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
     /// `PRAGMA user_version` from the database file, without changes that are only in the log.
     Result<std::int64_t> stored_version();
-    /// Rolls a failed transaction back.
     void roll_back();
     /// The error of the last call of SQLite, which must have failed.
     [[nodiscard]] Error error(const char* doing) const;

@@ -44,7 +44,7 @@ private:
 };
 
 /// The bytes reserved for a response, from construction to destruction. Shares ownership of the
-/// budget, because a responder, which has this object, may outlive the server.
+/// budget, because a handler may respond after the server is destroyed.
 ///
 /// Thread safety: a value.
 class AnswerMemory {
