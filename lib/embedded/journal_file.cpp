@@ -250,8 +250,8 @@ void JournalFile::keep_reserve() {
     (void)database_.limit_size(file_size_limit() - reserve_.bytes());
 }
 
-/// Releases the reserve and sets the limits for a full disk: the log and the file may grow within
-/// the space of the reserve.
+/// Releases the reserve. The growth of the log and of the file must then fit into the released
+/// space, so the backlog of the log is limited.
 void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
@@ -353,7 +353,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     return {};
 }
 
-/// The caller must have locked the mutex.
+/// The mutex must be locked.
 Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint64_t last,
                                                   std::uint64_t bytes_max) {
     if (auto usable = mend(); !usable) return usable.error();

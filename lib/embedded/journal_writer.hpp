@@ -48,7 +48,7 @@ public:
         std::optional<Error> unread{};  ///< The error if an old entity could not be moved.
     };
 
-    /// The number of the row that collects changes.
+    /// The number of the open row: the row to which changes are added.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 

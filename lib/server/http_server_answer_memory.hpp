@@ -10,9 +10,7 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes of responses that clients have not read yet.
-///
-/// Thread safety: all members may be called from any thread.
+/// Counts the bytes of responses that clients have not read yet. Thread safe.
 class AnswerBudget {
 public:
     explicit AnswerBudget(std::size_t bytes_max) noexcept : bytes_max_{bytes_max} {}

@@ -3,9 +3,9 @@
 ///
 /// A mutex, the turn of the loop, protects the connections of a loop. The loop has locked the turn
 /// except while it sleeps. Threads post their responses as events. The first event after the loop
-/// last read its events wakes the loop by one system call. For example, a group commit that
-/// responds to 64 requests makes one such call. If a single request waits and the loop sleeps, the
-/// responding thread locks the turn and sends a short response itself.
+/// last read its events wakes the loop by a system call, so a group commit with 64 responses makes
+/// a single call. If only one request waits and the loop sleeps, the responding thread locks the
+/// turn and sends a short response itself.
 
 #pragma once
 
@@ -46,11 +46,10 @@ struct Events {
 };
 
 /// The event queue of a loop. Shared with responders, so the queue may outlive the loop. A closed
-/// queue discards events.
+/// queue discards events. The number of events is bounded by the number of connections, and by the
+/// number of responders that the handler keeps: each responder posts one response.
 ///
-/// Thread safety: all members may be called from any thread. The number of events is bounded by the
-/// number of connections, and by the number of responders that the handler keeps: each responder
-/// posts one response.
+/// Thread safe.
 class EventQueue {
 public:
     /// Throws `Failure` with `unavailable` if the process has no descriptor left.
