@@ -68,6 +68,8 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
                    "--publisher", "shop"})
               .status == 0);
     REQUIRE(receiver.await_event("https://shop.example/1"));
+    CHECK(bus.ask("GET", "/topics", test::root_key).body.find(R"("publisher":"shop")") !=
+          std::string::npos);
     std::string jobs;
     for (int i = 0; i < 100 && jobs.empty(); ++i) {
         jobs = run({"jobs", "list", "images", "--json"}, root).output;
@@ -90,6 +92,11 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
               .output == R"({"id":"b","outcome":"posted"})"
                          "\n");
     CHECK(run({"timers", "cancel", "routemaster.actions", "b"}, root).status == 0);
+    CHECK(actions({"deliver", "billing", "--topic", "calls", "--type", "update", "--url",
+                   "https://shop.example/3", "--delay", "3600", "--id", "c"})
+              .status == 0);
+    CHECK(run({"timers", "show", "routemaster.actions", "c", "--json"}, root)
+              .output.find(R"("topic":"calls","type":"update")") != std::string::npos);
     CHECK(actions({"push", "images", "resize", "{"}).status == 2);
     CHECK(actions({"push", "im ages", "resize"}).status == 2);
     CHECK(actions({"deliver", "billing", "--data", "["}).status == 2);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <csignal>
 #include <string>
 #include <vector>
@@ -43,9 +44,13 @@ TEST_CASE("queued batches are listed, watched and dropped from the command line"
     test::Process watching{
         {test::routemaster_binary, "batches", "show", "--watch", "--interval", "0.01", "--", uid},
         client};
-    CHECK(watching.line().starts_with("BATCH "));
-    CHECK(watching.line().starts_with(uid));
-    CHECK(watching.line().starts_with("BATCH "));
+    // With the default interval these would take a minute.
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 30; ++i) {
+        CHECK(watching.line().starts_with("BATCH "));
+        CHECK(watching.line().starts_with(uid));
+    }
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{30});
     watching.signal(SIGINT);
     CHECK(watching.wait() == 128 + SIGINT);
 

@@ -260,8 +260,11 @@ TEST_CASE("deadlines of requests are settings") {
     SUBCASE("of the head") {
         const RunningBus bus{folder.path(), {"--header-timeout", "0.3"}};
         HttpClient client{bus.port()};
+        const auto began = std::chrono::steady_clock::now();
         client.send(half_a_request);
         CHECK(client.receive().status == 408);
+        // By default it is 10 s.
+        CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{9});
     }
     SUBCASE("of the body") {
         const RunningBus bus{folder.path(),

@@ -125,6 +125,24 @@ TEST_CASE("PORT sets the port to listen on") {
     CHECK(process.line() == "routemaster: listening on http://127.0.0.1:" + port);
 }
 
+TEST_CASE("the address and the port to listen on are flags") {
+    std::vector<std::string> words{
+        test::routemaster_binary, "serve", "--store", "memory:", "--root-key", "r"};
+    std::string url = "http://127.0.0.2:";
+    SUBCASE("an address") { words.insert(words.end(), {"--listen", "127.0.0.2:0"}); }
+    SUBCASE("a port") {
+        // A port that was free a moment ago.
+        const auto port = [] {
+            const test::BatchReceiver brief;
+            return brief.url("").substr(std::string{"http://127.0.0.1:"}.size());
+        }();
+        words.insert(words.end(), {"--port", port});
+        url = "http://127.0.0.1:" + port;
+    }
+    test::Process process{words};
+    CHECK(process.line().starts_with("routemaster: listening on " + url));
+}
+
 TEST_CASE("an invalid setting is refused with its names") {
     const Environment root{{"ROUTEMASTER_ROOT_KEY", "r"}};
     const auto with = [&](const std::string& variable, const std::string& value) {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,6 +10,7 @@
 #include "support/batch_receiver.hpp"
 #include "support/ended.hpp"
 #include "support/running_bus.hpp"
+#include "support/tcp_gate.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;
@@ -93,12 +95,16 @@ TEST_CASE("events are subscribed to, published and listened to from the command 
     const auto port = test::announced_port(listener.line());
     const auto callback = "http://127.0.0.1:" + std::to_string(port) + "/billing";
     REQUIRE(run({"subscribe", "orders", "refunds", "--callback", callback, "--uuid", "billing",
-                 "--timeout", "60000", "--max", "2", "--max-in-flight", "3"},
+                 "--timeout", "60000", "--max", "2", "--max-in-flight", "3", "--age-max", "600000"},
                 as(bus, "billing"))
                 .status == 0);
     CHECK(bus.ask("GET", "/subscribers", test::root_key)
               .body.starts_with(R"([{"subscriber":"billing","uuid":"billing","callback":")" +
                                 callback + R"(","max_events":2,"timeout":60000,)"));
+
+    CHECK(bus.ask("GET", "/subscribers", test::root_key)
+              .body.find(R"("max_in_flight":3,"attempts_max":0,"age_max":600000,)") !=
+          std::string::npos);
 
     const auto many =
         run({"publish"}, as(bus, "shop"),
@@ -117,6 +123,31 @@ TEST_CASE("events are subscribed to, published and listened to from the command 
     CHECK(listener.line() == R"(    orders update https://shop.example/1 {"total":3})");
     listener.signal(SIGINT);
     CHECK(listener.line() == "received 2 events in 1 batches");
+    CHECK(listener.wait() == 0);
+}
+
+TEST_CASE("a listener prints batches without their events, or each event as JSON") {
+    const test::TemporaryFolder folder;
+    const RunningBus bus{folder.path()};
+    std::string flag;
+    SUBCASE("without") { flag = "--quiet"; }
+    SUBCASE("as JSON") { flag = "--json"; }
+    test::Process listener{{test::routemaster_binary, "listen", "--port", "0", flag}};
+    const auto port = test::announced_port(listener.line());
+    const auto callback = "http://127.0.0.1:" + std::to_string(port) + "/billing";
+    REQUIRE(bus.subscribe("billing", R"(["orders"])", callback, R"("timeout":0)").status == 204);
+    REQUIRE(run({"publish", "orders", "--type", "update", "--url", "https://shop.example/1",
+                 "--timestamp", "1795222853691"},
+                as(bus, "shop"))
+                .status == 0);
+    if (flag == "--json") {
+        CHECK(listener.line() == R"({"path":"/billing","event":{"topic":"orders","type":"update",)"
+                                 R"("url":"https://shop.example/1","t":1795222853691}})");
+    } else {
+        CHECK(listener.line() == "/billing: 1 event");
+    }
+    listener.signal(SIGINT);
+    if (flag == "--quiet") CHECK(listener.line() == "received 1 events in 1 batches");
     CHECK(listener.wait() == 0);
 }
 
@@ -146,7 +177,11 @@ TEST_CASE("many connections publish every line once") {
     std::ofstream stream{file};
     for (int i = 0; i < 3'000; ++i) stream << line_of(i);
     stream.close();
-    const auto ran = run({"publish", "--file", file, "--connections", "16"}, as(bus, "shop"));
+    const test::TcpGate gate{bus.port()};
+    const auto ran = run({"publish", "--file", file, "--connections", "16"},
+                         {{"ROUTEMASTER_BUS", "http://127.0.0.1:" + std::to_string(gate.port())},
+                          {"ROUTEMASTER_TOKEN", "shop"}});
+    CHECK(gate.connections() >= 16);
     CHECK(ran.output.starts_with("published 3000 events in "));
     CHECK(bus.ask("GET", "/topics", test::root_key).body.find(R"("events":3000)") !=
           std::string::npos);

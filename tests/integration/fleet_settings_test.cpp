@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -97,6 +98,17 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
                                  "(app:cattery,env:staging,status:start,type:worker)\n"));
         CHECK(process->await_error("type:web)\n"));
         CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
+        // With the default interval these would take more than a minute: longer than the wait.
+        CHECK(test::await([&] {
+            std::size_t measurements = 0;
+            const auto lines = process->errors();
+            const std::string gauge = "INFO: gauge:store.bytes_used:";
+            for (auto at = lines.find(gauge); at != std::string::npos;
+                 at = lines.find(gauge, at + 1)) {
+                ++measurements;
+            }
+            return measurements >= 10;
+        }));
         CHECK(!mentions(process->errors(), "gauge:store.max_mem"));
     }
     SUBCASE("a variable that names the variable") {

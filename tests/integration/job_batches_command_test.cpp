@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,12 +23,19 @@ TEST_CASE("batches of jobs are created, listed, closed and removed from the comm
         return run(words, root);
     };
     const std::string end = R"({"queue":"after","name":"end"})";
-    CHECK(batches({"create", "import", "--on-success", end, "--on-end", end}).output ==
+    const std::string success = R"({"queue":"after","name":"success"})";
+    CHECK(batches({"create", "import", "--on-success", success, "--on-end", end}).output ==
           "1 created\n");
     CHECK(batches({"create", "import"}).output == "1 exists\n");
+    CHECK(batches({"create", "export"}).output == "2 created\n");
+    const auto first = batches({"list", "--limit", "1", "--json"}).output;
+    CHECK(std::count(first.begin(), first.end(), '\n') == 1);
+    CHECK(batches({"remove", "2"}).status == 0);
     CHECK(run({"jobs", "push", "images", "a", "--options", R"({"batch":1})"}, root).status == 0);
     const auto shown = batches({"show", "1", "--json"}).output;
     CHECK(shown.starts_with(R"({"id":1,"name":"import","total":1,"pending":1,"succeeded":0,)"));
+    CHECK(shown.find(R"("on_success":{"queue":"after","name":"success",)") != std::string::npos);
+    CHECK(shown.find(R"("on_end":{"queue":"after","name":"end",)") != std::string::npos);
     CHECK(batches({"list", "--json"}).output == shown);
     auto table = batches({"list"}).output;
     CHECK(batches({}).output == table);

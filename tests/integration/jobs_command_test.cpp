@@ -78,6 +78,7 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(jobs({"list", "images", "--name", "b", "--group", "account:42", "--json"})
               .output.starts_with(R"({"id":5,)"));
     CHECK(jobs({"list", "images", "--group", "none", "--json"}).output.empty());
+    CHECK(jobs({"list", "images", "--name", "none", "--json"}).output.empty());
     // The lease above was the last that anybody asked of the queue.
     CHECK(jobs({"explain", "images", "5"}).output.starts_with("job 5 is ready: it is READY for "));
     CHECK(jobs({"push", "unserved", "resize"}).status == 0);

@@ -122,6 +122,8 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
               .status == 0);
     const auto limited = queues({"show", "mail"}).output;
     CHECK(limited.ends_with("  no      100/5min burst 20  2/s\n"));
+    CHECK(queues({"limit", "mail", "--group-rate", "2/s", "--group-burst", "5"}).status == 0);
+    CHECK(queues({"show", "mail"}).output.ends_with("  no      -     2/s burst 5\n"));
     CHECK(queues({"unlimit", "mail"}).status == 0);
     CHECK(queues({"show", "mail"}).output.ends_with("  no      -     -\n"));
     for (const char* rate :

@@ -33,6 +33,7 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(shown.starts_with(
         R"({"name":"report","schedule":"30 2 * * MON-FRI","time_zone":"Europe/Berlin",)"));
     CHECK(shown.find(R"("attempts_max":3)") != std::string::npos);
+    CHECK(shown.find(R"("catch_up":"skip")") != std::string::npos);
     CHECK(recurring({"list", "--json"}).output == shown);
     CHECK(recurring({"run", "report"}).output == "1 pushed\n");
     CHECK(recurring({"run", "report"}).output == "1 duplicate\n");
@@ -48,6 +49,9 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(test::await([&] { return jobs("pings").find("\n{") != std::string::npos; }));
 
     // And posts timers.
+    CHECK(recurring({"put-timer", "call", "@every 1s", "calls", "0", "--overlap"}).status == 0);
+    CHECK(recurring({"show", "call", "--json"}).output.find(R"("overlap":true)") !=
+          std::string::npos);
     CHECK(recurring({"put-timer", "call", "@every 1s", "calls", R"({"to":"Ada"})", "--retries-max",
                      "1", "--confirm-within", "9"})
               .status == 0);
@@ -67,8 +71,9 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     // And does actions.
     const std::string action = R"({"push":{"queue":"digests","name":"digest"}})";
     CHECK(recurring({"put-action", "digest", "@every 1s", action, "--overlap"}).status == 0);
-    CHECK(recurring({"show", "digest", "--json"}).output.find(R"("action":)" + action) !=
-          std::string::npos);
+    const auto digest = recurring({"show", "digest", "--json"}).output;
+    CHECK(digest.find(R"("action":)" + action) != std::string::npos);
+    CHECK(digest.find(R"("overlap":true)") != std::string::npos);
     CHECK(recurring({"list"}).output.find("actions") != std::string::npos);
     CHECK(test::await(
         [&] { return jobs("digests").find(R"("name":"digest")") != std::string::npos; }));

@@ -263,8 +263,11 @@ while :; do sleep 0.05; done
     const auto stubborn = scene.push("stubborn", short_time);
     const auto pid = scene.pid_in("pid");
     const auto child = scene.pid_in("child");
+    const auto began = std::chrono::steady_clock::now();
     CHECK(scene.await_job(stubborn, R"("text":"timed out after 300 ms"})"));
     CHECK(await([&] { return !is_there(pid) && !is_there(child); }));
+    // By default it is killed after 5 s.
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5});
 }
 
 TEST_CASE("the run timeout ends a command whose job has no timeout of its own") {

@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "routemaster/clock.hpp"
+#include "routemaster/codec/json.hpp"
 #include "support/ended.hpp"
 #include "support/running_bus.hpp"
 #include "support/temporary_folder.hpp"
@@ -42,6 +46,25 @@ TEST_CASE("timers are posted, shown, taken, confirmed and cancelled from the com
     CHECK(timers({"list", "calls", "--json"}).output == shown);
     CHECK(timers({"list", "calls"}).output.starts_with("ID   STATE    AT"));
     CHECK(timers({"list", "calls", "--state", "dead"}).output.find("a/1") == std::string::npos);
+
+    for (const char* id : {"x", "y", "z"}) {
+        CHECK(timers({"post", "bells", "1", "--id", id}).status == 0);
+    }
+    const auto lines = [](const test::Ended& ended) {
+        return std::count(ended.output.begin(), ended.output.end(), '\n');
+    };
+    CHECK(lines(timers({"list", "bells", "--limit", "2", "--json"})) == 2);
+    CHECK(lines(timers({"take", "bells", "--limit", "3", "--wait", "10"})) == 3);
+    CHECK(timers({"post", "bells", "1", "--id", "again", "--retries-max", "1"}).status == 0);
+    CHECK(lines(timers({"take", "bells", "--wait", "10", "--confirm-within", "600"})) == 1);
+    const auto fired = parse_json(timers({"show", "bells", "again", "--json"}).output).value();
+    const auto in_a_minute = to_milliseconds(system_clock().now() + Duration{60'000});
+    CHECK(*fired.find("at")->get_if<std::int64_t>() > in_a_minute);
+    CHECK(timers({"confirm", "bells", "again", "--retries", "1"}).status == 1);
+    CHECK(timers({"confirm", "bells", "again", "--retries", "0"}).status == 0);
+
+    CHECK(timers({"post", "bells", "1", "--id", "soon", "--delay", "1"}).status == 0);
+    CHECK(lines(timers({"take", "bells", "--wait", "30"})) == 1);
 
     CHECK(timers({"post", "calls", "7", "--id", "due", "--retries-max", "1"}).status == 0);
     const auto taken = timers({"take", "calls", "--wait", "10"}).output;
