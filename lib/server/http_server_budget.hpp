@@ -9,7 +9,9 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes reserved for the bodies of requests that have no response yet. Thread safe.
+/// Counts the bytes reserved for the bodies of requests that have no response yet.
+///
+/// Thread safety: all members may be called from any thread.
 class BodyBudget {
 public:
     /// The budget is at least `body_max`, so that a single body always fits.

@@ -26,6 +26,7 @@ that is to find it is compiled against the copy and run:
     http_posts        the tests of the POSTs under way
     http_server_answers   the tests of large answers, and of large requests
     http_floods       the tests of receivers that never stop sending
+    http_api      the unit tests of the rights of each route, and of the fields of its answers
     tls_meter         the tests of what a TLS connection may receive
     lease_loop    the unit tests of what every worker does about its leases
     delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
@@ -176,6 +177,10 @@ PROGRAMS["http_server_answers"] = [
         "tests/integration/http_server_large_requests_test.cpp",
         *(source for source in sources_of("server") if "/api/" not in source),
     ],
+]
+PROGRAMS["http_api"] = [
+    [f"tests/unit/http_api_{what}_test.cpp", *sources_of("server")]
+    for what in ("access", "jobs", "leases", "queues", "timers")
 ]
 PROGRAMS["entropy"] = [["tests/unit/entropy_test.cpp"]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]

@@ -72,6 +72,8 @@ TEST_CASE("http api: a job is pushed at a later time, and is a timer until then"
     const auto shown = bus.ask("GET", actions_path + "/a/1");
     CHECK(shown.status == 200);
     CHECK(shown.body.ends_with(R"("payload":)" + push + "}}"));
+    CHECK(shown.body.find(R"("at":)" + std::to_string(rm::to_milliseconds(noon) + 1'500)) !=
+          std::string::npos);
     CHECK(bus.ask("GET", "/v1/timer_counts/routemaster.actions")
               .body.starts_with(R"({"pending":1,"fired":0,"dead":0,)"));
     CHECK(bus.ask("POST", actions_path + "/postpone", R"({"id":"a/1","delay":2000})").status ==

@@ -51,6 +51,31 @@ TEST_CASE("http api: a batch of jobs is created, filled, closed, shown and remov
     CHECK(bus.get(batches_path + "/1", root).body == "batch not found");
 }
 
+TEST_CASE("http api: a batch of jobs counts what became of each, and shows when it was closed") {
+    Scenario bus;
+    CHECK(bus.post(batches_path, root, R"({"name":"first"})").status == 200);
+    CHECK(bus.post(batches_path, root, R"({"on_end":{"queue":"mail","name":"end"}})").body ==
+          R"({"id":2,"outcome":"created"})");
+    const std::string jobs_path = "/v1/queues/images/jobs";
+    for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
+        CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"(","batch":2})")
+                  .status == 200);
+    }
+    const auto leases = done(bus.store, rm::AcquireJobs{"images", rm::Uid{1, 1}, 4}).leases;
+    REQUIRE(leases.size() == 4);
+    for (std::size_t i = 0; i < 3; ++i) done(bus.store, rm::AckJob{leases[i]});
+    done(bus.store, rm::FailJob{.lease = leases[3], .error = "no", .run_at = noon, .bury = true});
+    CHECK(bus.post(jobs_path + "/5/cancel", root, "").body == R"({"outcome":"cancelled"})");
+    CHECK(bus.post(batches_path + "/2/close", root, "").status == 204);
+    const auto now = std::to_string(rm::to_milliseconds(noon));
+    const auto shown = bus.get(batches_path + "/2", root).body;
+    CAPTURE(shown);
+    CHECK(shown.find(R"("total":6,"pending":1,"succeeded":3,"buried":1,"cancelled":1,)"
+                     R"("expired":0,"forgotten":0,"created_at":)" +
+                     now + R"(,"closed_at":)" + now + R"(,"ended_at":null,)") != std::string::npos);
+    CHECK(bus.get(batches_path + "?after=1", root).body == "[" + shown + "]");
+}
+
 TEST_CASE("http api: batches that have ended are listed apart, in pages") {
     Scenario bus;
     for (int n = 1; n <= 3; ++n) {

@@ -1,3 +1,5 @@
+#include <memory>
+
 #include "routemaster/job_queue.hpp"
 #include "support/http_api_scenario.hpp"
 
@@ -85,6 +87,82 @@ TEST_CASE("http api: a push has all options of a job") {
               std::string::npos);
     }
     CHECK(counted(bus) == rm::QueueStatus{.scheduled = 1, .ready = 2});
+}
+
+TEST_CASE("http api: a job is shown with each of its settings, and what it waits for") {
+    Scenario bus;
+    const auto at = [](int later) {
+        return std::to_string(rm::to_milliseconds(noon + rm::Duration{later}));
+    };
+    CHECK(bus.post("/v1/job-batches", root, "{}").status == 200);
+    CHECK(bus.post(jobs_path, root, R"({"name":"first"})").status == 200);
+    CHECK(bus.post(jobs_path, root,
+                   R"({"name":"resize","arguments":[42],"run_at":)" + at(5'000) +
+                       R"(,"attempts_max":3,"timeout":700,"expires":60000,"priority":-7,)"
+                       R"("unique":{"key":"k"},"metadata":{"trace":"t"},"group":"account:42",)"
+                       R"("concurrency":3,"after":[1],"batch":1})")
+              .status == 200);
+    const auto shown =
+        R"({"id":2,"state":"scheduled","name":"resize","arguments":[42],"attempts":0,)"
+        R"("attempts_max":3,"priority":-7,"timeout":700,"run_at":)" +
+        at(5'000) + R"(,"after":[1],"expires_at":)" + at(65'000) +
+        R"(,"buried_at":null,"key":"k","group":"account:42","concurrency":3,"batch":1,)"
+        R"("worker":null,"cancelled":false,"metadata":{"trace":"t"},"errors":[]})";
+    CHECK(bus.get(jobs_path + "/2", root).body == shown);
+    CHECK(bus.get(jobs_path + "?state=scheduled", root).body == "[" + shown + "]");
+    CHECK(bus.get(jobs_path + "/2/explanation", root).body.ends_with(R"(,"job":)" + shown + "}"));
+}
+
+TEST_CASE("http api: a job is shown with its worker, and with the attempt and time of each error") {
+    Scenario bus;
+    CHECK(bus.post(jobs_path, root, R"({"name":"a"})").status == 200);
+    const auto first = acquire(bus);
+    done(bus.store, rm::FailJob{.lease = first, .error = "early", .run_at = noon});
+    const auto later = noon + rm::Duration{1'000};
+    const auto second =
+        rm::perform(bus.store, rm::AcquireJobs{"images", rm::Uid{1, 1}, 1}, later).value();
+    const rm::FailJob failure{.lease = second.leases.at(0), .error = "late", .run_at = later};
+    CHECK(rm::perform(bus.store, failure, later).value() == rm::Settlement::settled);
+    static_cast<void>(
+        rm::perform(bus.store, rm::AcquireJobs{"images", rm::Uid{1, 1}, 1}, later).value());
+    CHECK(bus.post(jobs_path + "/1/cancel", root, "").body == R"({"outcome":"requested"})");
+    const auto at = [](rm::TimePoint time) { return std::to_string(rm::to_milliseconds(time)); };
+    const auto errors = R"("errors":[{"attempt":1,"at":)" + at(noon) +
+                        R"(,"text":"early"},{"attempt":2,"at":)" + at(later) +
+                        R"(,"text":"late"}]})";
+    const auto shown = bus.get(jobs_path + "/1", root).body;
+    CAPTURE(shown);
+    CHECK(shown.starts_with(R"({"id":1,"state":"pending","name":"a","arguments":[],"attempts":)"));
+    CHECK(shown.ends_with(R"("worker":")" + std::string{rm::Uid{1, 1}.text()} +
+                          R"(","cancelled":true,"metadata":{},)" + errors));
+    CHECK(bus.get(jobs_path + "?state=pending", root).body == "[" + shown + "]");
+}
+
+TEST_CASE("http api: an explanation counts the workers of the queue, and names BURIED jobs") {
+    Scenario bus;
+    CHECK(bus.post(jobs_path, root, R"({"name":"a"})").status == 200);
+    CHECK(bus.post(jobs_path, root, R"({"name":"b","after":[1]})").status == 200);
+    bury(bus);
+    CHECK(bus.get(jobs_path + "/2/explanation", root).body.find(R"("buried":[1],)") !=
+          std::string::npos);
+    rm::WorkerProfile profile{.name = "thumbs",
+                              .since = noon,
+                              .queues = {"images"},
+                              .others = rm::WorkerProfile::Others::refused,
+                              .capacity = 8};
+    profile.list_handlers({"c"});
+    done(bus.store, rm::Heartbeat{rm::Uid{1ULL << 60U, 1},
+                                  std::make_shared<const rm::WorkerProfile>(profile), 8, noon});
+    profile.list_handlers({"d"});
+    profile.capacity = 3;
+    done(bus.store, rm::Heartbeat{rm::Uid{1ULL << 61U, 1},
+                                  std::make_shared<const rm::WorkerProfile>(profile), 1, noon});
+    CHECK(bus.post(jobs_path, root, R"({"name":"c"})").status == 200);
+    const auto now = std::to_string(rm::to_milliseconds(noon));
+    CHECK(bus.get(jobs_path + "/3/explanation", root)
+              .body.find(R"("workers":{"workers":2,"handling":1,"full":1,"capacity":8,)"
+                         R"("busy_since":)" +
+                         now + R"(,"unprofiled":1,"last_at":)" + now + "}") != std::string::npos);
 }
 
 TEST_CASE("http api: a bad job is refused, and nothing of an array with one is pushed") {

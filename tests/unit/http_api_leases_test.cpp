@@ -87,6 +87,59 @@ TEST_CASE("http api: a job is leased, extended and acknowledged") {
     CHECK(bus.images.status().value() == rm::QueueStatus{});
 }
 
+TEST_CASE("http api: a request leases as many jobs as its limit says, each with its settings") {
+    LeaseScenario bus;
+    for (const char* name : {"crop", "turn"}) {
+        CHECK(bus.post(images_path + "/jobs",
+                       R"({"name":")" + std::string{name} + R"(","timeout":700})")
+                  .status == 200);
+    }
+    const auto answer = bus.post(images_path + "/lease", R"({"worker":"w","limit":2})");
+    CHECK(bus.images.status().value() == rm::QueueStatus{.ready = 1, .pending = 2});
+    CHECK(answer.body.find(R"({"id":2,"name":"crop","arguments":[],"lease":")") !=
+          std::string::npos);
+    CHECK(answer.body.ends_with(R"(,"attempt":1,"timeout":700,"metadata":{},"batch":null}]})"));
+}
+
+TEST_CASE("http api: a worker says which jobs it can do") {
+    LeaseScenario bus;
+    bus.lease(R"({"worker":"w","handlers":["resize","crop"]})");
+    bus.run_for(rm::Duration{10'000});
+    const auto listed =
+        [&] {
+            std::vector<rm::HttpResponse> answers;
+            bus.api.handle(request("GET", "/v1/workers", root),
+                           [&](rm::HttpResponse given) { answers.push_back(std::move(given)); });
+            return answers.at(0);
+        }()
+            .body;
+    CAPTURE(listed);
+    CHECK(listed.find(R"("queues":["images"],"handlers":["crop","resize"],"handlers_total":2,)"
+                      R"("others":"refused",)") != std::string::npos);
+}
+
+TEST_CASE("http api: the heartbeat of a worker says that its job was cancelled") {
+    LeaseScenario bus;
+    const auto lease = bus.lease();
+    CHECK(bus.post(images_path + "/jobs/1/cancel", "").body == R"({"outcome":"requested"})");
+    bus.run_for(rm::Duration{10'000});
+    CHECK(bus.post(images_path + "/jobs/1/extend", naming(lease))
+              .body.ends_with(R"("cancelled":true})"));
+}
+
+TEST_CASE("http api: a job that is given up runs again after the time that its worker says") {
+    LeaseScenario bus;
+    const auto runs_at = [&] { return bus.images.find(1).value().value().run_at; };
+    CHECK(bus.post(images_path + "/jobs/1/release", naming(bus.lease(), R"(,"retry_after":9000)"))
+              .status == 204);
+    CHECK(bus.images.status().value() == rm::QueueStatus{.scheduled = 1});
+    CHECK(runs_at() == noon + rm::Duration{9'000});
+    bus.clock.advance(rm::Duration{9'000});
+    CHECK(bus.post(images_path + "/jobs/1/nack", naming(bus.lease(), R"(,"retry_after":90000)"))
+              .status == 200);
+    CHECK(runs_at() == noon + rm::Duration{99'000});
+}
+
 TEST_CASE("http api: the arguments of a job come back as they were pushed") {
     LeaseScenario bus;
     bus.lease();
@@ -207,7 +260,11 @@ TEST_CASE("http api: jobs and events follow from a job that is acknowledged") {
     CAPTURE(answer.body);
     CHECK(answer.status == 204);
     CHECK(bus.images.status().value() == rm::QueueStatus{.scheduled = 1});
-    CHECK(rm::JobQueue(bus.store, "mail").status().value() == rm::QueueStatus{.ready = 1});
+    CHECK(bus.images.find(3).value().value().options.key.text == "k");
+    rm::JobQueue mail{bus.store, "mail", bus.clock};
+    CHECK(mail.status().value() == rm::QueueStatus{.ready = 1});
+    CHECK(rm::decode_job(mail.find(2).value().value().job).value().arguments ==
+          rm::Value::Array{1});
     CHECK(events.subscriber("billing").status().value()->events_queued == 2);
     const auto topics = events.topics().value();
     REQUIRE(topics.size() == 2);

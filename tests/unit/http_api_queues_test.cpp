@@ -1,3 +1,6 @@
+#include <cstddef>
+#include <memory>
+
 #include "routemaster/job_queue.hpp"
 #include "support/http_api_scenario.hpp"
 
@@ -46,6 +49,37 @@ TEST_CASE("http api: queues are listed in pages, and shown one by one") {
         CHECK(bus.get("/v1/queues", user).status == 401);
         CHECK(bus.post("/v1/queues/a/pause", user, "").status == 401);
     }
+}
+
+TEST_CASE("http api: a queue is shown with its jobs in each state, and its workers") {
+    Scenario bus;
+    auto images = queue_of(bus, "images");
+    for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h", "i"}) {
+        CHECK(images.push(rm::Job{name}));
+    }
+    CHECK(images.push(rm::Job{"j"}, {.delay = rm::Duration{5'000}}));
+    const rm::Uid worker{1, 1};
+    const auto leases = done(bus.store, rm::AcquireJobs{"images", worker, 5}).leases;
+    REQUIRE(leases.size() == 5);
+    for (std::size_t i = 0; i < 2; ++i) {
+        done(bus.store,
+             rm::FailJob{.lease = leases[i], .error = "no", .run_at = noon, .bury = true});
+    }
+    rm::WorkerProfile profile{.name = "thumbs", .since = noon, .queues = {"images"}};
+    done(bus.store, rm::Heartbeat{rm::Uid{1ULL << 60U, 1},
+                                  std::make_shared<const rm::WorkerProfile>(profile), 0, noon});
+    const auto now = std::to_string(rm::to_milliseconds(noon));
+    const auto all =
+        R"({"queue":"images","scheduled":1,"ready":4,"pending":3,"buried":2,"paused":false,)"
+        R"("due_since":)" +
+        now + R"(,"workers":1,"unprofiled":1,"worker_at":)" + now +
+        R"(,"rate_limits":{"queue":null,"each_group":null}})";
+    CHECK(bus.get("/v1/queues/images", root).body == all);
+    CHECK(bus.get("/v1/queues", root).body == "[" + all + "]");
+    const auto minute = std::to_string(rm::to_milliseconds(noon) / 60'000 * 60'000);
+    CHECK(bus.get("/v1/queues/images/throughput", root)
+              .body.starts_with(R"({"minutes":[{"from":)" + minute +
+                                R"(,"done":0,"failed":2,"buried":2,"expired":0}],"hours":[{)"));
 }
 
 TEST_CASE("http api: a queue is paused and resumed") {

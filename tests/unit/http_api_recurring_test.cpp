@@ -41,9 +41,19 @@ TEST_CASE("http api: a recurring job is put, shown, listed and removed") {
     CHECK(answer.status == 200);
     CHECK(answer.body == shown);
     CHECK(put(bus, "/v1/recurring/ping",
-              R"({"schedule":"@every 10s","queue":"images","job":{"name":"ping"},)"
+              R"({"schedule":"@every 10s","queue":"pings","job":{"name":"ping"},)"
               R"("catch_up":"all","overlap":true})")
               .status == 204);
+    const std::string ping =
+        R"({"name":"ping","schedule":"@every 10s","time_zone":"UTC","queue":"pings",)"
+        R"("job":{"name":"ping","arguments":[],"attempts_max":25,"priority":0,"timeout":0,)"
+        R"("expires":0,"metadata":{}},"catch_up":"all","overlap":true,"paused":false,)"
+        R"("next_at":1795222910000,"last_at":null,"runs":0,"kept":0})";
+    CHECK(bus.get("/v1/recurring/ping", root).body == ping);
+    for (const auto& [name, one] : {std::pair{"ping", ping}, std::pair{"report", shown}}) {
+        CHECK(bus.get("/v1/recurring/" + std::string{name} + "/explanation", root)
+                  .body.ends_with(R"(,"recurring":)" + one + "}"));
+    }
     const auto page = bus.get("/v1/recurring?limit=1", root);
     CHECK(page.body.starts_with(R"([{"name":"ping","schedule":"@every 10s","time_zone":"UTC",)"));
     CHECK(header(page, "Link") == R"(</v1/recurring?after=ping&limit=1>; rel="next")");
@@ -65,6 +75,8 @@ TEST_CASE("http api: a recurring job is paused, resumed and run now") {
           std::string::npos);
     CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":1,"outcome":"pushed"})");
     CHECK(bus.post(report_path + "/run", root, "").body == R"({"id":1,"outcome":"duplicate"})");
+    CHECK(bus.get("/v1/recurring", root).body.find(R"("paused":true,"next_at":null)") !=
+          std::string::npos);
     const auto job = done(bus.store, rm::FindJob{"images", 1}).value();
     CHECK(job.options.attempts_max == 3);
     CHECK(job.options.priority == 7);

@@ -187,7 +187,9 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
     CHECK(
         bus.post("/subscription", shop, R"({"topics":[],"callback":"https://s.example"})").status ==
         204);
-    CHECK(bus.post("/subscription", billing, payload_with(R"("uuid":"u","timeout":7,"max":9)"))
+    CHECK(bus.post("/subscription", billing,
+                   payload_with(R"("uuid":"u","timeout":7,"max":9,"max_in_flight":3,)"
+                                R"("attempts_max":4,"age_max":5000,"dead_max":6)"))
               .status == 204);
     const std::string event = R"({"type":"noop","url":"https://shop.example"})";
     CHECK(bus.post("/topics/orders", shop, event).status == 200);
@@ -199,7 +201,7 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
               R"([{"subscriber":"billing--fedcba9876543210fedcba9876543210","uuid":"u",)"
               R"("callback":"https://b.example/in","max_events":9,"timeout":7,)"
               R"("topics":["orders"],"events":{"sent":null,"queued":1,"oldest":null},)"
-              R"("max_in_flight":1,"attempts_max":0,"age_max":0,"dead_max":1000,"dead":0},)"
+              R"("max_in_flight":3,"attempts_max":4,"age_max":5000,"dead_max":6,"dead":0},)"
               R"({"subscriber":"shop--0123456789abcdef0123456789abcdef","uuid":"",)"
               R"("callback":"https://s.example","max_events":100,"timeout":500,)"
               R"("topics":[],"events":{"sent":null,"queued":0,"oldest":null},)"

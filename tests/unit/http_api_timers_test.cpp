@@ -125,9 +125,50 @@ TEST_CASE("http api: timers are listed by their state, page by page, and counted
               .body.starts_with(
                   R"({"text":"it is due in 0 s; no listener of its namespace asks for timers",)"
                   R"("counts":{"pending":3,"fired":0,"dead":0,"listeners":0,"next_due":)"));
+    for (const char* id : {"a/1", "b"}) {
+        const std::string path = "/calls/" + std::string{id};
+        CHECK(bus.get("/v1/timer_explanations" + path)
+                  .body.ends_with(R"(,"timer":)" + bus.get("/v1/timers" + path).body + "}"));
+    }
     CHECK(bus.get("/v1/timer_explanations/calls/none").status == 404);
     CHECK(bus.get("/v1/timer_counts/none").body ==
           R"({"pending":0,"fired":0,"dead":0,"listeners":0,"next_due":null})");
+}
+
+TEST_CASE("http api: timers that fired are listed, taken and shown with their own settings") {
+    TimerScenario bus;
+    CHECK(bus.calls.post(rm::Value{1}, rm::Duration{0}, {.id = "a", .retries_max = 1}));
+    CHECK(bus.calls.post(rm::Value{"two"}, rm::Duration{5}, {.id = "b", .retries_max = 2}));
+    CHECK(bus.calls.post(rm::Value{3}, rm::Duration{60'000}, {.id = "c", .retries_max = 3}));
+    bus.clock.advance(rm::Duration{5});
+    const auto take = [&](int retries, rm::Duration first_due, rm::Duration second_due) {
+        const auto body =
+            bus.post(calls_path + "/take", R"({"limit":2,"confirm_within":100})").body;
+        CAPTURE(body);
+        const auto shown = [&](const char* id, const char* payload, int most, rm::Duration due) {
+            return R"({"id":")" + std::string{id} + R"(","payload":)" + payload + R"(,"due_at":)" +
+                   at(due) + R"(,"retries":)" + std::to_string(retries) + R"(,"retries_max":)" +
+                   std::to_string(most) + ',';
+        };
+        CHECK(body.find(shown("a", "1", 1, first_due)) != std::string::npos);
+        CHECK(body.find(shown("b", R"("two")", 2, second_due)) != std::string::npos);
+    };
+    take(0, rm::Duration{0}, rm::Duration{5});
+    const auto listed = bus.get(calls_path + "?state=fired").body;
+    CHECK(listed == R"([{"id":"a","state":"fired","at":)" + at(rm::Duration{105}) +
+                        R"(,"retries":0,"retries_max":1,"payload":1},{"id":"b","state":"fired",)" +
+                        R"("at":)" + at(rm::Duration{105}) +
+                        R"(,"retries":0,"retries_max":2,"payload":"two"}])");
+    CHECK(
+        bus.get("/v1/timer_counts/calls").body.starts_with(R"({"pending":1,"fired":2,"dead":0,)"));
+    bus.clock.advance(rm::Duration{100});
+    take(1, rm::Duration{105}, rm::Duration{105});
+    CHECK(bus.get(calls_path + "/b").body ==
+          R"({"id":"b","state":"fired","at":)" + at(rm::Duration{205}) +
+              R"(,"retries":1,"retries_max":2,"payload":"two"})");
+    const auto pending = bus.get(calls_path).body;
+    CHECK(pending == R"([{"id":"c","state":"pending","at":)" + at(rm::Duration{60'000}) +
+                         R"(,"retries":0,"retries_max":3,"payload":3}])");
 }
 
 TEST_CASE("http api: all timers are listed, whatever their payloads have") {
@@ -208,7 +249,8 @@ TEST_CASE("http api: timers that were given up are listed, reposted and dropped"
         bus.post(calls_path + "/take", take);
         bus.clock.advance(rm::Duration{20});
     }
-    CHECK(bus.calls.counts().value().dead == 3);
+    CHECK(bus.get("/v1/timer_counts/calls").body ==
+          R"({"pending":0,"fired":0,"dead":3,"listeners":1,"next_due":null})");
     CHECK(bus.get(calls_path + "?state=dead").body.find(R"("state":"dead")") != std::string::npos);
     CHECK(bus.post(calls_path + "/repost", R"({"id":"a"})").body == R"({"timers":1})");
     CHECK(bus.post(calls_path + "/drop", R"({"id":"a"})").body == R"({"timers":0})");
