@@ -54,11 +54,11 @@ def main():
     runs = {form: [] for form in forms}
     measured, failures = rounds.Rounds(), rounds.Rounds()
     healthy = servers.receiver(build, launcher=servers.elsewhere())
-    # This one takes no time from the receiver of the healthy.
+    # The receiver of failing subscribers must not take processor time from the healthy receiver.
     others = servers.receiver(build, launcher=[*servers.elsewhere(), "chrt", "--idle", "0"])
     with healthy as receiver, others as broken:
         for number in range(ROUNDS):
-            # Each comes first in turn: a run leaves the disk and the memory as they are.
+            # The forms rotate, because each run changes the state of disk and memory for the next.
             first = number % len(forms)
             for form in [*forms, *forms][first : first + len(forms)]:
                 runs[form].append(run(build, receiver, broken, *forms[form]))

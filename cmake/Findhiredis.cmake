@@ -1,5 +1,5 @@
-# Finds hiredis. The CMake package of Debian's hiredis has another spelling and defines no target;
-# this works with it and with later releases.
+# Finds hiredis. The CMake package in Debian spells the name differently and defines no target; this
+# module works with it and with later releases.
 #
 # Defines the target hiredis::hiredis and the variables hiredis_FOUND, hiredis_VERSION,
 # hiredis_INCLUDE_DIR and hiredis_LIBRARY.

@@ -1,4 +1,4 @@
-# Finds libdeflate, which ships a CMake package only in releases later than Debian's.
+# Finds libdeflate. Debian's release has no CMake package; only later releases have one.
 #
 # Defines the target libdeflate::libdeflate and the variables libdeflate_FOUND, libdeflate_VERSION,
 # libdeflate_INCLUDE_DIR and libdeflate_LIBRARY.

@@ -1,11 +1,11 @@
-# How the libraries are declared, exported and installed.
+# Functions that declare, export and install the libraries.
 #
-# Every library is a component: one target `routemaster::<name>`, one export set, one file that
-# loads the dependencies of that component. A consumer of `core` never needs SQLite.
+# Each library is a component: one target `routemaster::<name>`, one export set, and one file that
+# loads the component's dependencies. A consumer of `core` never needs SQLite.
 
 set(ROUTEMASTER_PACKAGE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/routemaster")
 
-# Those of the named components that this build has, as targets:
+# Sets <result> to the targets of the named components that this build has, for example
 # routemaster_available(libraries core http).
 function(routemaster_available result)
     set(targets "")
@@ -17,15 +17,15 @@ function(routemaster_available result)
     set(${result} "${targets}" PARENT_SCOPE)
 endfunction()
 
-# Every component this build has, as targets.
+# Sets <result> to the targets of all components of this build.
 function(routemaster_everything result)
     get_property(names GLOBAL PROPERTY ROUTEMASTER_COMPONENTS)
     routemaster_available(targets ${names})
     set(${result} "${targets}" PARENT_SCOPE)
 endfunction()
 
-# Registers the target routemaster_NAME as the component NAME. It needs PACKAGES, which find_package
-# must find, and COMPONENTS of this project.
+# Registers the target routemaster_NAME as the component NAME. The component needs PACKAGES, which
+# find_package must find, and COMPONENTS of this project.
 function(routemaster_component name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PACKAGES;COMPONENTS")
     add_library(routemaster::${name} ALIAS routemaster_${name})
@@ -58,16 +58,17 @@ function(routemaster_component name)
     install(FILES "${loader_file}" DESTINATION "${ROUTEMASTER_PACKAGE_DIR}")
 endfunction()
 
-# Declares the library of the current folder: every .cpp below it, wrapping one third-party library.
+# Declares the library of the current folder from all .cpp files below it. The library wraps one
+# third-party library.
 #
 #   routemaster_driver(<name>
 #       HEADERS <pattern>...    # its public headers, relative to include/routemaster
 #       DEPENDS <package>...    # packages that find_package must find
 #       LINK <target>...        # targets of those packages; consumers never see them
-#       DRIVERS <name>...       # drivers of this project it uses when they are built
+#       DRIVERS <name>...       # drivers of this project that it uses if they are built
 #       REQUIRES <name>...)     # drivers of this project that it needs
 #
-# A driver with DEPENDS has an option ROUTEMASTER_<NAME>, on when everything was found.
+# A driver with DEPENDS has an option ROUTEMASTER_<NAME>, which is on if all packages were found.
 function(routemaster_driver name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPENDS;LINK;DRIVERS;REQUIRES")
     list(TRANSFORM arg_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/routemaster/")
@@ -131,11 +132,11 @@ function(routemaster_driver name)
     routemaster_component(${name} PACKAGES ${arg_DEPENDS} COMPONENTS ${components})
 endfunction()
 
-# Declares routemaster::core: every public header that belongs to no driver, and its implementation
+# Declares routemaster::core: all public headers that belong to no driver, and their implementation
 # in lib/core. Call it after the drivers.
 function(routemaster_core)
-    # Debian's msgpack-cxx package is called `msgpack`, and its target `msgpackc-cxx`, which adds
-    # the Boost headers it includes.
+    # Debian's msgpack-cxx package is called `msgpack`, and its target `msgpackc-cxx`. The target
+    # also adds the Boost headers that it includes.
     foreach(package IN ITEMS Threads nlohmann_json msgpack uriparser)
         find_package(${package} REQUIRED)
     endforeach()
@@ -143,14 +144,14 @@ function(routemaster_core)
     file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/routemaster/*.hpp")
     get_property(driver_headers GLOBAL PROPERTY ROUTEMASTER_DRIVER_HEADERS)
     list(REMOVE_ITEM headers ${driver_headers})
-    # Adaptors for libraries that neither the build nor most programs have: only installed.
+    # Adaptors for libraries that this build does not need. They are only installed.
     set(adaptors "${PROJECT_SOURCE_DIR}/include/routemaster/asio.hpp")
     list(REMOVE_ITEM headers ${adaptors})
 
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/core/*.cpp")
     add_library(routemaster_core STATIC ${sources})
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-        # Clang would leave out the constructors of whole objects, which other files call.
+        # Clang would omit the complete-object constructors, which other files call.
         set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/core/step.cpp" PROPERTIES
             SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-Xclang;-mno-constructor-aliases")
     endif()
@@ -158,7 +159,8 @@ function(routemaster_core)
         FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include" FILES ${headers})
     target_include_directories(routemaster_core PRIVATE "${PROJECT_SOURCE_DIR}/lib")
     target_compile_features(routemaster_core PUBLIC cxx_std_20)
-    # Only headers, which no header of ours includes: users of the library do not need them.
+    # Header-only packages. No public header includes them, so users of the library do not need
+    # them.
     target_link_libraries(routemaster_core
         PUBLIC Threads::Threads
         PRIVATE uriparser::uriparser

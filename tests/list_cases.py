@@ -41,7 +41,7 @@ def tests_of(cases, together):
     groups = collections.Counter()
     for name, file in cases:
         if file.suffix != ".cpp":
-            # Registered in a header, which has each store's.
+            # The case is registered in a header, for each store.
             store = name.partition(": ")[0]
             groups[store, "--source-file=*/" + file.name, filter_of(store + ": *")] += 1
         elif together:

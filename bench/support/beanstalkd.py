@@ -5,8 +5,8 @@ import subprocess
 
 from support import embedded, servers
 
-# beanstalkd is fastest with one to four connections, in memory and synced; with 64 it takes half as
-# long again.
+# beanstalkd is fastest with one to four connections, in memory and synced. With 64 connections it
+# takes 1.5 times as long.
 CONNECTIONS = 4
 
 

@@ -100,7 +100,8 @@ def main(bench, store):
     with servers.nginx(build) as nginx, servers.receiver(build) as receiver:
         for _ in range(ROUNDS):
             plain.append(measure(nginx))
-            # A batch is full at 1 MiB: the first one is under way for the rest of the run.
+            # A batch is full at 1 MiB. The receiver never responds to the first full batch, so the
+            # rest stays queued.
             ingest.append(measure_bus(build, store, receiver, held_back, "/silent"))
             delivering.append(measure_bus(build, store, receiver, due_soon))
     if any(run["delivered"] for run in ingest):

@@ -19,8 +19,8 @@ def install(build):
     for file in SOURCE.iterdir():
         shutil.copy(file, folder)
     if not installed.exists() or installed.read_bytes() != wanted:
-        # The packages need no build. BullMQ has an optional package `redis`, newer than the one
-        # that rsmq depends on, which npm would report as a conflict.
+        # The packages need no build. BullMQ has an optional peer package `redis`, in a newer
+        # version than the one that rsmq depends on. Without this flag npm reports a conflict.
         command = ["npm", "ci", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund"]
         subprocess.run(command, cwd=folder, stdout=sys.stderr, check=True)
         installed.write_bytes(wanted)

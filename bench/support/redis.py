@@ -118,7 +118,7 @@ def repeat(redis, command, count):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     redis_cpu_seconds = redis.cpu_seconds() - redis_before
     cpu_seconds = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    # The command itself, the operations a second, and six latencies.
+    # The last line has the command, the operations per second, and six latencies.
     rate = float(said.splitlines()[-1].rsplit(b'","', 7)[1])
     result = {"count": count, "seconds": count / rate, "cpu_seconds": cpu_seconds}
     return Run(result, redis_cpu_seconds)

@@ -69,15 +69,15 @@ def sources_of(folder):
     return sorted(str(path.relative_to(ROOT)) for path in ROOT.glob(f"lib/{folder}/**/*.cpp"))
 
 
-# What every program is linked with. Most mutants are in the state machine, and each of its sources
-# includes most of it: they are compiled as one.
+# All programs are linked with these. Most mutants are in the state machine, and each of its sources
+# includes most of it. Therefore its sources are compiled as one.
 STATE = sources_of("core/state")
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
 LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate",
              "-lhiredis", "-lcurl", "-lssl", "-lcrypto"]
 
-# Programs by suite, each of several sources. Those that are to kill most come first.
+# The programs of each suite, with their sources. Programs that kill many mutants come first.
 PROGRAMS = {
     "conformance": [
         ["tests/conformance/memory_test.cpp", *sources_of("conformance")],
@@ -229,7 +229,7 @@ PROGRAMS["redis_rollback"] = [["tests/redis/rollback_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_link"] = [
     ["tests/redis/link_test.cpp", "tests/support/tcp_gate.cpp", *ON_REDIS]
 ]
-# What CMake makes of the scripts; a program without any does not need it.
+# The file that CMake generates from the scripts. A program without scripts does not need it.
 LUA = "lib/lua_sources.hpp"
 FLAGS = ["-std=c++20", "-O0", "-g1", "-w", "-pthread"]
 SECONDS_MAX = 60
@@ -289,7 +289,8 @@ class Builder:
         """Whether a source that is made of these files has to be compiled again."""
         if touched is None or not touched.endswith(".lua"):
             return touched in files
-        # All that have a script include all scripts, but name those that they use.
+        # Each user of a script includes the file with all scripts, but names only the scripts that
+        # it uses.
         name = pathlib.Path(touched).stem
         text = (self.copy / source).read_text(encoding="utf-8")
         headers = [one for one in files if "/redis/steps/" in one]

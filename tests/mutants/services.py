@@ -75,12 +75,12 @@ class Programs:
             planted.write_text(text.replace(str(ROOT / source), str(copy)), encoding="utf-8")
         command = command_for(built).replace(str(unit), str(planted))
         command = re.sub(r"-MD -MT \S+ -MF \S+", f"-iquote {ROOT / folder}", command)
-        # The last of contrary flags wins, and without optimization it is twice as fast.
+        # The last of contradictory flags counts. Without optimization, compiling is twice as fast.
         good, complaint = shell(command.replace(f"-o {built}", f"-O0 -g0 -o {mutant}"))
         if not good:
             return complaint
         for name, program in PROGRAMS.items():
-            # What comes first is linked, and what the library has of it is left out.
+            # The mutant comes before the library, so the linker ignores the library's copy.
             link = command_for(program).replace(built, str(mutant))
             if target == "routemaster_parts":
                 link = link.replace(PARTS, f"{mutant} {PARTS}")

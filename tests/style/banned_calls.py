@@ -9,7 +9,7 @@ import re
 
 import checker
 
-# (what it looks like in code, why it is banned, the files of lib/core that may)
+# (pattern in code, reason of the ban, files of lib/core with an exception)
 BANNED = [
     (r"::now\s*\(", "reads a clock", {"clock.cpp"}),
     (r"\b\w*sleep(_for|_until)?\s*\(", "sleeps", {"runner.cpp", "system/patience.hpp"}),
@@ -20,7 +20,7 @@ BANNED = [
     (r"#\s*include\s*<random>", "is for entropy.cpp alone", {"entropy.cpp"}),
     (r"\bstd::(cout|cerr|clog)\b", "prints", set()),
     (r"\bv?printf\s*\(|\bputs\s*\(", "prints", set()),
-    # An assertion that fails has nobody else to report to.
+    # A failed assertion has no other way to report.
     (r"\bv?fprintf\s*\(", "prints", {"detail/assert.cpp"}),
 ]
 

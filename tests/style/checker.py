@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED_FOLDERS = {"build", ".git", "__pycache__"}
 
-# Public headers that include another library, and the folder of its headers.
+# Public headers that include another library, and the folder of that library's headers.
 ADAPTORS = {"asio.hpp": "boost/"}
 
 

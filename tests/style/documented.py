@@ -177,7 +177,7 @@ def declarations(text):
                 at = matching_brace(code, at)
                 rest = code[at + 1 :].lstrip()[:1]
                 if rest in ("{", ","):
-                    # An initializer of a member; the body of the constructor is still to come.
+                    # The braces initialize a member; the body of the constructor follows.
                     pass
                 elif rest != ";":
                     yield from found(at)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import checker
 
-# What stands in the header of another library, by its origin. Each expands to something that is no
-# identifier, so that every use as a name is an error.
+# Macros of other libraries' headers, by origin. Each macro expands to a text that is no identifier,
+# so that each use as a name is an error.
 MACROS = {
     "Qt, without QT_NO_KEYWORDS": ["slots", "signals", "emit", "foreach(a, b)", "forever"],
     "Xlib.h and X.h": [

@@ -16,8 +16,8 @@ import re
 
 import checker
 
-# The layer of each header, by name without `.hpp`, or of a folder with a trailing slash. What is
-# private (detail/) has the layer of the lowest header that includes it.
+# The layer of each header, by name without `.hpp`, or of a folder with a trailing slash. A private
+# header (detail/) has the layer of the lowest header that includes it.
 LAYERS = {
     0: """
         error result time clock entropy random uid log required public_part byte_size async asio
@@ -54,7 +54,7 @@ LAYERS = {
     """,
 }
 
-# The layers of what is private in lib/core, by folder.
+# The layers of the private folders of lib/core.
 CORE_LAYERS = {
     "containers": 0,
     "system": 0,
@@ -66,16 +66,16 @@ CORE_LAYERS = {
     "work": 3,
 }
 
-# Which folders of lib/ include private headers of others than lib/core.
+# The folders of lib/ that include private headers of folders besides lib/core.
 PRIVATE_INCLUDES = {"conformance": {"core"}, "simulation": {"conformance", "core", "embedded"}}
 
-# Folders of L4: each file is a driver, except that all of server/ is one.
+# Folders of L4. Each file is a driver, except in server/, where the whole folder is one driver.
 DRIVER_FOLDERS = ("store/", "transport/", "server/")
 
-# Folders of lib/ that are what testing/ is.
+# The folders of lib/ that implement testing/.
 TESTING_FOLDERS = ("conformance", "simulation")
 
-# Headers of the operating system count as the standard library's.
+# Headers of the operating system count as standard library headers.
 STANDARD = re.compile(r"[a-z_0-9]+|(sys|netinet|arpa|net)/[a-z_]+\.h|(unistd|fcntl|poll|signal)\.h")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -103,7 +103,7 @@ def driver_of(name):
 def includes(path):
     """(line, name, whether it is one of ours) of every #include."""
     text = path.read_text(encoding="utf-8")
-    # Names inside quotes are blanked with the other literals, so only the place comes from there.
+    # The contents of literals are blanked, including the names in #include; take these from `text`.
     code = checker.code_only(text)
     for match in INCLUDE.finditer(text):
         if "include" not in code[match.start() : match.end()]:

@@ -13,7 +13,7 @@ import checker
 SHARE_MAX = 0.05
 HEAVY_SHARE = 0.25
 HEAVY_WORDS = 8
-# A shorter text is a label. A folder with fewer words than this says nothing about its language.
+# A shorter text is a label. A folder with fewer words is too small to measure.
 SENTENCE_WORDS = 6
 FOLDER_WORDS = 200
 

@@ -10,11 +10,11 @@ import checker
 
 COLUMNS = 100
 
-# Data and fixtures are as they are; everything else is text written by hand.
+# Data and fixtures are not checked; all other files are written by hand.
 CODE = {".hpp", ".cpp", ".h", ".py", ".sh", ".cmake", ".in", ".lua", ".txt", ".md", ""}
 DATA = {".json", ".jsonl"}
 
-# Spelled so that this file does not complain about itself.
+# Split, so that this file does not violate the rule.
 MARK = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
 MACHINE_PATH = re.compile(r"(?<![\w./$}-])/(work|root|home|Users)" r"/\w")
 
@@ -94,7 +94,7 @@ VIOLATIONS = [
     planted("/// @file\n", "no #pragma once", "include/a.hpp"),
     planted("#pragma once\n", "no /// @file", "include/a.hpp"),
 ]
-# The line of an empty last line is its own.
+# The reported line of an empty last line.
 VIOLATIONS[5] = ("lib/a.cpp", 2, "empty line", {"lib/a.cpp": "\n\n"})
 
 if __name__ == "__main__":
