@@ -237,8 +237,7 @@ void BackupRequests::look() {
         });
 }
 
-// --- The requester
-// --------------------------------------------------------------------------------
+// --- The requester -------------------------------------------------------------------------------
 
 std::optional<Result<EmbeddedBackup>> ask_for_backup(const std::filesystem::path& named,
                                                      const std::filesystem::path& target) {

@@ -38,7 +38,6 @@ public:
 
     [[nodiscard]] bool busy() const;
 
-    /// Waits until no checkpoint is running.
     void wait() const;
 
     /// The number of pages of the log that were in the database after the last checkpoint. Nothing

@@ -41,8 +41,8 @@ public:
         return code;
     }
 
-    /// Syncs the log and writes a mark after a synced commit. A mark that cannot be written is
-    /// optional and its error ignored.
+    /// Syncs the log, and writes a mark after a synced commit. The mark is optional, so errors of
+    /// its write are ignored.
     int sync(int flags) {
         if (const int code = flush(); code != SQLITE_OK) return code;
         const auto commit_end = std::exchange(commit_end_, 0);

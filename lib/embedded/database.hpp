@@ -55,14 +55,13 @@ public:
 
     // --- Statements -----------------------------------------------------------------------------
 
-    /// Runs SQL that returns nothing.
+    /// Runs SQL that returns no rows.
     Result<void> run(const char* sql);
-    /// The number that the SQL returns.
+    /// Runs SQL that returns one number.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
     /// `PRAGMA user_version` from the database file, without changes that are only in the log.
     Result<std::int64_t> stored_version();
-    /// Rolls a failed transaction back.
     void roll_back();
     /// The error of the last call of SQLite, which must have failed.
     [[nodiscard]] Error error(const char* doing) const;
@@ -74,8 +73,8 @@ public:
     /// in the log, and the next call tries again.
     void checkpoint_if_due();
 
-    /// Copies all pages of the log into the database, and removes free pages from the end of the
-    /// database file. The log file stays.
+    /// Copies all pages of the log into the database, and truncates the database file if the
+    /// database has become smaller. The log file stays.
     Result<void> checkpoint_all();
 
     /// Sets the size to which SQLite truncates the log when the next commit overwrites the log from
@@ -105,7 +104,6 @@ public:
 
     /// Keeps SQLite from emptying the log on close.
     void keep_log();
-    /// Reverts `keep_log`.
     void empty_log_again();
 
     /// Whether a log existed when the database was opened.
@@ -156,7 +154,7 @@ private:
     bool full_ = false;
     std::uint64_t log_ = 0;               // How often the log was overwritten from its beginning.
     std::uint64_t checkpointed_log_ = 0;  // `log_` at the checkpointer's last request.
-    std::optional<Checkpointer> checkpointer_;  // Created on first use.
+    std::optional<Checkpointer> checkpointer_;
 };
 
 }  // namespace routemaster::embedded

@@ -297,7 +297,7 @@ Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
     }
     std::error_code unknown;
     const auto whole = std::filesystem::absolute(target, unknown);
-    // Another process may open or close the file at any time.
+    // Tries a request first, because another process may have the file open.
     if (auto answered = embedded::ask_for_backup(file, whole)) return *std::move(answered);
     try {
         JournalFile journal{file};

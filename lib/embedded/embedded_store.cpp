@@ -30,8 +30,8 @@ using embedded::JournalFile;
 using embedded::JournalWriter;
 using embedded::PendingReply;
 
-/// Maximum time that changes stay only in memory while no waiting reply is in a hurry. Most changes
-/// are written sooner, together with the changes of another step.
+/// Maximum time that changes stay only in memory while no waiting reply is in a hurry
+/// (`Engine::hurried`). Most changes are written sooner, together with the changes of another step.
 constexpr std::chrono::milliseconds unhurried_sync{50};
 
 /// Wait before the first probe of a disk that failed. The wait doubles up to the maximum.
@@ -44,9 +44,9 @@ constexpr std::chrono::milliseconds probe_wait_max{200};
 constexpr std::chrono::milliseconds look_wait{500};
 constexpr std::chrono::milliseconds idle_look_wait{2'000};
 
-/// Free space, in halves of the reserve and in addition to the reserve, at which a disk is no
-/// longer full. `space_at_once` applies right after a failure: that much space means that the disk
-/// has healed. `space_later` applies at the periodic check: that much space may come from
+/// A full disk counts as no longer full when this much space is free in addition to the reserve, in
+/// halves of the reserve. `space_at_once` applies right after a failure: so much space means that
+/// the disk has healed. `space_later` applies at the periodic check: so little space may come from
 /// deliveries. The delay keeps the store from accepting and refusing events alternately.
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;

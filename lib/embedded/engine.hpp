@@ -66,8 +66,8 @@ public:
     Engine& operator=(const Engine&) = delete;
 
     /// Performs steps and puts the replies of the steps into `reply`. True if the driver may send
-    /// `reply` at once. If false, the engine moved from `reply`, and `committed` or `failed`
-    /// returns it later.
+    /// `reply` at once. If false, the engine moved from `reply`, and `committed`, `failed` or
+    /// `take_refused` returns it later.
     [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, PendingReply& reply);
 
     /// Names of the queues whose watchers the driver must wake, without duplicates.
@@ -125,7 +125,6 @@ private:
     static constexpr std::size_t unhurried_max = 64;
     static constexpr std::size_t spare_max = 8'192;  ///< Replies of about 300 bytes each.
 
-    /// The state machine, and the writer that encodes its changes.
     struct State {
         State(const EmbeddedStoreOptions& options, Journal& journal)
             : rows{journal},
@@ -139,7 +138,6 @@ private:
         detail::Machine machine;
     };
 
-    /// A full row, and the replies that depend on the row.
     struct FullRow {
         JournalWriter::Row row;
         std::vector<PendingReply> replies{};

@@ -210,7 +210,7 @@ void JournalFile::accept_damage(const Log& logger) {
                 copy_damaged_log(WriteAheadLog::path_of(database_.path())).string();
     }
     read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
-    unreadable_ = true;  // Until the log is cut.
+    unreadable_ = true;  // Until the log is truncated.
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
@@ -242,15 +242,16 @@ Result<void> JournalFile::look_for_files() { return database_.look_for_files(); 
 
 // --- A full disk --------------------------------------------------------------------------------
 
-/// Limits the growth of the file, and of the log. `ulimit -f` limits each file separately, so the
-/// reserve file keeps none of the journal file's limit free. Therefore the limit is lowered by the
-/// size of the reserve.
+/// Sets the limits for the time while the reserve is allocated. `ulimit -f` limits each file
+/// separately, so the limit of the journal file is lowered by the size of the reserve. This part of
+/// the limit is then free when the disk is full.
 void JournalFile::keep_reserve() {
     database_.limit_backlog(reserve_.bytes() / 4 * 3);
     (void)database_.limit_size(file_size_limit() - reserve_.bytes());
 }
 
-/// Releases the reserve. The log and the file may then grow within the space of the reserve.
+/// Releases the reserve. The growth of the log and of the file must then fit into the released
+/// space, so the backlog of the log is limited.
 void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
@@ -274,8 +275,9 @@ bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     return outside - reserve_.bytes() + inside >= reserve_.bytes() / 2 * halves;
 }
 
-/// Cuts the log if the space of the log is enough. Otherwise only a commit would cut the log, and a
-/// store whose events are all delivered makes no commit while it refuses new events.
+/// Truncates the log if the reserve fits only with the space of the log. Without this, only a
+/// commit would truncate the log, and a store whose events are all delivered makes no commit while
+/// it refuses new events.
 bool JournalFile::take_reserve(std::uint64_t halves) {
     const std::lock_guard lock{mutex_};
     if (!mend()) return false;
@@ -351,7 +353,7 @@ Result<void> JournalFile::read_rows(const Reader& each) {
     return {};
 }
 
-/// The caller must have locked the mutex.
+/// The mutex must be locked.
 Result<JournalFile::Rows> JournalFile::read_range(std::uint64_t first, std::uint64_t last,
                                                   std::uint64_t bytes_max) {
     if (auto usable = mend(); !usable) return usable.error();

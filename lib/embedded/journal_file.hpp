@@ -79,7 +79,6 @@ public:
     /// Problems that SQLite finds in the database, one line each. Does not check the rows.
     [[nodiscard]] std::vector<std::string> problems();
 
-    /// The numbers of the oldest and the newest row.
     struct Extent {
         std::uint64_t first = 0;  ///< 0 if there is no row.
         std::uint64_t last = 0;
@@ -112,7 +111,6 @@ public:
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
 private:
-    /// The oldest rows, to be deleted in one commit.
     struct Head {
         std::uint64_t end = 0;  ///< The first row that stays.
         std::uint64_t bytes = 0;
@@ -164,7 +162,7 @@ private:
     std::atomic<bool> full_ = false;
     bool wants_space_ = false;  // The last row was refused for lack of space.
     bool may_shrink_ = true;    // There may be more free pages than `free_pages_kept`.
-    bool shrunk_ = false;       // Pages were freed since the log was last cut.
+    bool shrunk_ = false;       // Pages were freed since the last `cut_log`.
     std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;

@@ -36,7 +36,6 @@ std::size_t record_bytes(const StoredTimer& timer) {
     return timer.space.name.size() + timer.id().size() + timer.payload().size() + fixed;
 }
 
-/// Approximate size of the full record of a job.
 std::size_t record_bytes(const JobState& job) {
     constexpr std::size_t fixed = 64;
     return job.queue.name.size() + job.size_with_errors() + fixed;
@@ -92,7 +91,7 @@ bool has_plain_details(const detail::JobDetails* details) {
            options.expires_at == plain.options.expires_at && options.key == plain.options.key;
 }
 
-/// Fields of the full record of a job.
+/// The number of fields in the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (further_fields(job) > 0) return has_plain_details(job.details.get()) ? 6 : 19;
     if (job.details == nullptr) return 5;
@@ -276,9 +275,9 @@ void JournalWriter::changed(BatchState& batch) {
     batch.last_row = open_row_;
 }
 
-/// Whether to write a full record so that the messages can be evicted. A payload can be evicted
-/// only if one record has all of it. A batch that is being delivered is excluded: it will soon be
-/// deleted.
+/// Whether to write a full record so that the messages can be evicted. The messages can be evicted
+/// only if a single record has all of them. A batch that is being delivered is excluded: it will
+/// soon be deleted.
 bool JournalWriter::leaves_memory(const BatchState& batch) const {
     const bool under_way = batch.job != nullptr && batch.job->state == JobState::State::pending;
     return over_budget() && !batch.current && !batch.full_record && !under_way;
@@ -491,7 +490,6 @@ void JournalWriter::encode_details(const JobState& job, bool all) {
     if (priority != 0 || all) out_.integer(priority);
 }
 
-/// Encodes the map of rare fields.
 void JournalWriter::encode_further(const JobState& job, std::size_t entries) {
     out_.begin_map(entries);
     if (job.in_order && job.queue.has_ids) {
@@ -557,7 +555,7 @@ void JournalWriter::encode(const CounterState& counter) {
     out_.integer(counter.value);
 }
 
-/// A timer without retries is always PENDING.
+/// A timer without retries is always PENDING, so its state is not encoded.
 void JournalWriter::encode(const StoredTimer& timer) {
     const bool has_retries = timer.retries_max() > 0;
     const auto reason = timer.space.reason_of(timer);

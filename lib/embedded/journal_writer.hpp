@@ -21,11 +21,15 @@
 
 namespace routemaster::embedded {
 
+/// Collects the changes of the open row, and tracks how old each entity's last record is.
+///
 /// A record is a change that describes an entity; a full record has the whole state of the entity.
 /// The writer has a list of entities, ordered by the oldest row needed to restore each. When the
 /// journal has outgrown the live data, the writer moves the oldest entities: it writes new full
 /// records into the open row, so that the oldest rows can be deleted. Moving needs no snapshot, no
 /// pause and no second copy of the state.
+///
+/// Not thread safe.
 class JournalWriter final : public detail::ChangeLog {
 public:
     /// `slack_max` and `memory_max` are as in `EmbeddedStoreOptions`. The writer reads evicted
@@ -35,17 +39,16 @@ public:
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
 
-    /// A closed row, ready to be written.
     struct Row {
         std::uint64_t number = 0;
         std::string changes;
         std::uint64_t needed = 0;       ///< The oldest row needed after this row is written.
         bool needs_compaction = false;  ///< The journal has outgrown the live data.
         std::vector<Lease> ended;       ///< Leases that ended in the row.
-        std::optional<Error> unread{};  ///< Set if an old entity could not be moved.
+        std::optional<Error> unread{};  ///< The error if an old entity could not be moved.
     };
 
-    /// The number of the row that collects changes.
+    /// The number of the open row: the row to which changes are added.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
@@ -114,7 +117,6 @@ private:
     }
     void mark_dirty(detail::Entity& entity);
     void encode(detail::Entity& entity);
-    /// For entities that have a name.
     template <class State>
         requires requires { State::record; }
     void encode(const State& state);

@@ -18,7 +18,6 @@
 
 namespace routemaster::embedded {
 
-/// Writes fields in sequence.
 class RecordWriter {
 public:
     explicit RecordWriter(detail::MsgpackWriter<detail::StringStream>& out) : out_{out} {}
@@ -47,7 +46,6 @@ class RecordReader {
 public:
     explicit RecordReader(std::span<const msgpack::object> fields) : fields_{fields} {}
 
-    /// Whether there are further fields.
     [[nodiscard]] bool more() const noexcept { return !fields_.empty(); }
 
     std::string text() { return next().as<std::string>(); }

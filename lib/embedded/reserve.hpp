@@ -18,7 +18,6 @@ public:
     /// Limits `bytes` to an eighth of the disk, and to an eighth of the maximum file size.
     /// Allocates nothing yet.
     Reserve(const std::filesystem::path& journal, std::uint64_t bytes);
-    /// Releases the space.
     ~Reserve() { release(); }
 
     Reserve(const Reserve&) = delete;
@@ -33,7 +32,6 @@ public:
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Free bytes of the disk.
     [[nodiscard]] std::uint64_t free_bytes() const;
 
 private:

@@ -16,6 +16,8 @@ namespace routemaster::embedded {
 
 /// Caches the last four rows that were read. Entities that were written together are usually needed
 /// together.
+///
+/// Not thread safe.
 class RowCache {
 public:
     explicit RowCache(Journal& journal) : journal_{journal} {}

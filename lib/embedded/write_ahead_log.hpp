@@ -60,14 +60,12 @@ public:
     [[nodiscard]] std::optional<std::string> damage(std::uint64_t last_row);
 
 private:
-    /// SQLite's checksum.
     struct Sum {
         std::uint32_t first = 0;
         std::uint32_t second = 0;
         bool operator==(const Sum&) const = default;
     };
 
-    /// The bytes of a frame, valid or not.
     struct Frame {
         std::string bytes;
 

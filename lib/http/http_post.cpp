@@ -34,8 +34,8 @@ void set(CURL* handle, CURLoption option, Value value) {
     require(curl_easy_setopt(handle, option, value));
 }
 
-/// Whether a header line names a transfer coding that libcurl would decode. With nested codings, 1
-/// KB of data takes hours to decode. The request accepts no coding.
+/// Whether a header line names a transfer coding that libcurl would decode. A kilobyte of nested
+/// codings takes hours to decode. The request accepts no coding.
 bool is_compressed(std::string_view line) {
     constexpr std::string_view name = "transfer-encoding:";
     std::string text;
@@ -59,7 +59,7 @@ HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine, Tu
 void HttpPost::set_up_headers() {
     lines_[user_agent] = "User-Agent: " + options_.user_agent;
     lines_[content_type] = "Content-Type: application/json";
-    lines_[expect] = "Expect:";  // Empty: libcurl sends the body without a 100-continue.
+    lines_[expect] = "Expect:";  // Empty: libcurl then does not wait for 100 Continue.
     for (std::size_t i = 0; i < line_count; ++i) {
         headers_[i].data = lines_[i].data();
         headers_[i].next = i + 1 < line_count ? &headers_[i + 1] : nullptr;
@@ -114,11 +114,11 @@ void HttpPost::set_up_tls(TurnBudget& budget) {
     if (metered) require(TlsMeter::meter(handle, budget));
 }
 
-/// The deadline of a delivery, before `limit` has passed. Deliveries that begin together, as after
-/// a start, and get no response would end together, and so would their successors. Healthy
-/// deliveries would wait for all that work. Therefore the deadline is earlier by up to 7 % of the
-/// limit, depending on the id of the batch. Each end may delay a healthy delivery. Therefore the
-/// deadline is then rounded down, by up to 3 % of the limit, so that some deliveries end together.
+/// Computes a deadline from a time limit. Deliveries that begin together, as after a start, and get
+/// no response would also end together, and so would their successors. Healthy deliveries would
+/// wait for all that work. Therefore the deadline is earlier by up to 7 % of the limit, depending
+/// on the id of the batch. Then the deadline is rounded down, by up to 3 % of the limit, so that
+/// some deliveries end together: each single end may delay a healthy delivery.
 HttpPost::Clock::time_point HttpPost::end_of(Duration limit, Clock::time_point now) const {
     const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 70);
     const auto slack = std::bit_floor(

@@ -38,8 +38,7 @@ struct PostRequest {
     DeliveryBody body{};
     DeliveryDone done{};
 
-    std::shared_ptr<CURLU>
-        parsed{};  ///< `url`, parsed. libcurl reads this until the request is done.
+    std::shared_ptr<CURLU> parsed{};  ///< `url`; libcurl uses it until the request is done.
 
     std::string resolve{};   ///< Addresses of the host in libcurl's format, or empty.
     Duration has_waited{0};  ///< The time spent on name lookup; part of the timeouts.
@@ -100,7 +99,6 @@ public:
 
     /// The result of the delivery. `code` is libcurl's code for the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
-    /// Whether the status of the response is a permanent failure.
     [[nodiscard]] bool permanent() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }

@@ -46,8 +46,9 @@ void take_lowest_priority() {
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/// If more requests than this began recently, the loop refuses polls of the borrower. Two threads
-/// are then faster than one: with a limit of four, 16 subscribers got 8 % fewer batches per second.
+/// If more requests than this began recently, the loop refuses polls of the borrower, because two
+/// threads are then faster than one: with a limit of four, 16 subscribers got 8 % fewer batches per
+/// second.
 constexpr std::size_t busy_above = 1;
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -121,7 +122,7 @@ bool HttpPostLoop::request_turn() {
     return true;
 }
 
-/// Wakes the loop if it sleeps. Releases the lock first, because the loop would wait for the lock.
+/// Wakes the loop if it sleeps. Releases the lock first, because the woken thread needs the lock.
 void HttpPostLoop::wake(std::unique_lock<std::mutex> lock) {
     const bool asleep = std::exchange(sleeping_, false);
     lock.unlock();

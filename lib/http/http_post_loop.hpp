@@ -40,7 +40,7 @@ namespace routemaster::detail {
 /// thread.
 class HttpPostLoop final : public SpareThread {
 public:
-    /// Priority of the thread. `lowest`: all further threads run first.
+    /// Priority of the thread. With `lowest`, the system prefers all other threads.
     enum class Priority : std::uint8_t { normal, lowest };
 
     /// Throws `Failure` if libcurl or epoll cannot be set up.
@@ -90,7 +90,7 @@ private:
     std::optional<Target> proxy_;
     std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
     NameQueue nameless_;
-    std::deque<PostRequest> waiting_;  ///< Exceed `in_flight_max`. Bounded by the callers.
+    std::deque<PostRequest> waiting_;  ///< Requests beyond `in_flight_max`. Bounded by callers.
     Clock::time_point begun_at_{};     ///< When `posts_` was created.
     std::vector<PostRequest> taken_;   ///< Swapped with `submitted_`; keeps its memory.
 
@@ -106,7 +106,7 @@ private:
     bool sleeping_ = false;
     bool stopping_ = false;
     std::optional<std::string> trouble_;
-    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock; used without.
+    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock; used without it.
 
     NameResolver resolver_;
     std::thread thread_;

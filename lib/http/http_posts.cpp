@@ -91,9 +91,10 @@ void HttpPosts::act(curl_socket_t socket, int events) {
 }
 
 void HttpPosts::advance() {
-    // libcurl 7.88 closes the socket when an address of a host has refused or has used up its part
-    // of the time. libcurl connects to the next address in its next call, but requests this call
-    // only for the time at which the next address would time out.
+    // libcurl 7.88 closes the socket when an address of a host has refused, or has used up its part
+    // of the time. The next call of libcurl then connects to the next address. But libcurl
+    // schedules this call only for the time at which the next address would time out. `nudge` makes
+    // the call effective now.
     for (const auto* post : std::exchange(without_socket_, {})) {
         if (post->is_connecting()) post->nudge();
     }
@@ -141,9 +142,9 @@ void HttpPosts::read_what_came(const HttpPost& post) {
     }
 }
 
-/// Ends few POSTs per iteration, because responses that have arrived have to wait meanwhile.
-/// libcurl itself would end all overdue transfers at once without reading their sockets. On a busy
-/// machine, or after a long iteration, an unread response may have arrived in time.
+/// Ends few POSTs per iteration, because responses that have arrived have to wait meanwhile. Reads
+/// the sockets first: on a busy machine, or after a long iteration, an unread response may have
+/// arrived in time. libcurl itself would end all overdue transfers at once, without reading.
 void HttpPosts::end_overdue() {
     constexpr int ends_per_turn = 4;
     const auto now = Clock::now();

@@ -46,7 +46,6 @@ public:
     HttpPosts(const HttpPosts&) = delete;
     HttpPosts& operator=(const HttpPosts&) = delete;
 
-    /// The number of POSTs under way.
     [[nodiscard]] std::size_t size() const noexcept { return all_.size() - idle_.size(); }
 
     static constexpr std::chrono::milliseconds recent_for{1};
@@ -78,7 +77,6 @@ public:
     /// The error due to which no POST can continue, if any.
     [[nodiscard]] const std::optional<Error>& trouble() const noexcept { return trouble_; }
 
-    /// Ends all POSTs under way with `error`.
     void end_all(const Error& error);
 
 private:
@@ -110,13 +108,12 @@ private:
     std::optional<Clock::time_point> timer_;      ///< When libcurl must be called.
     std::vector<std::unique_ptr<HttpPost>> all_;  ///< As many as the most concurrent POSTs so far.
     std::vector<HttpPost*> idle_;                 ///< The free elements of `all_`.
-    std::deque<std::pair<Clock::time_point, const HttpPost*>>
-        recent_;  ///< Recently begun, with the time.
-    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;  ///< Of all POSTs under way.
+    std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< By time of start.
+    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all POSTs under way.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Work list of `end_completed`.
-    std::vector<Report> unreported_;                         ///< Have ended.
-    std::vector<std::pair<HttpPost*, Error>> unwatched_;     ///< Their sockets cannot be watched.
-    std::vector<HttpPost*> without_socket_;                  ///< May have another address to try.
+    std::vector<Report> unreported_;
+    std::vector<std::pair<HttpPost*, Error>> unwatched_;  ///< Their sockets cannot be watched.
+    std::vector<HttpPost*> without_socket_;               ///< May have another address to try.
     std::optional<Error> trouble_;
 };
 

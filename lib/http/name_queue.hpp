@@ -16,8 +16,8 @@
 
 namespace routemaster::detail {
 
-/// Requests, by the host name whose lookup they wait for. All have one time limit. The callers of
-/// `push` bound the number of requests.
+/// Requests that wait for the lookup of their hosts, by host name. All requests have the same time
+/// limit. The callers of `push` bound the number of requests.
 ///
 /// Thread safety: one thread.
 class NameQueue {
@@ -39,7 +39,6 @@ public:
     /// When the oldest request becomes overdue.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
-    /// Removes and returns all requests.
     [[nodiscard]] std::vector<PostRequest> take_all();
 
 private:

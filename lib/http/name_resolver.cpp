@@ -58,11 +58,11 @@ Result<Addresses> ask_system(const std::string& name) {
 /// State shared by the resolver and its threads.
 struct NameResolver::Shared {
     struct Name {
-        Addresses addresses{};         ///< The last addresses found.
-        Clock::time_point found_at{};  ///< When they were found.
+        Addresses addresses{};
+        Clock::time_point found_at{};
         Clock::time_point asked_at{};  ///< When `look_up` last requested a lookup.
         bool is_asked = false;         ///< A lookup is running or queued.
-        bool has_failed = false;       ///< The last lookup failed.
+        bool has_failed = false;
     };
     Shared(NameResolverOptions with, Done done_with) : options{with}, done{std::move(done_with)} {}
 
@@ -72,7 +72,7 @@ struct NameResolver::Shared {
     std::mutex mutex;  ///< Guards the members below, and calls of `done`.
     std::condition_variable changed;
     std::map<std::string, Name> names;
-    std::deque<std::string> fresh;       ///< Names that wait for a thread.
+    std::deque<std::string> fresh;
     std::deque<std::string> unanswered;  ///< Waiting names that failed before.
     std::size_t threads = 0;
     std::size_t idle = 0;

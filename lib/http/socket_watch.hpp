@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// An epoll set. The object itself has no list of the sockets, only the kernel. A socket may be
-/// closed and its number reused without notice.
+/// An epoll set. Only the kernel has the list of sockets, so a socket may be closed, and its number
+/// reused, without a call of `want`.
 ///
 /// Thread safety: one thread.
 class SocketWatch {

@@ -12,7 +12,6 @@
 
 namespace routemaster::detail {
 
-/// The host and the port of a URL.
 struct Target {
     std::string scheme;  ///< In lower case.
     std::string host;    ///< In lower case; IPv6 addresses in brackets; names in DNS form.

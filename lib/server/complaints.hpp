@@ -18,8 +18,8 @@ namespace routemaster::detail {
 /// the last text and their number: `TEXT, the last of 1234`. Without the limit, clients could fill
 /// the disk with refused requests.
 ///
-/// Thread safety: all members may be called from any thread, the destructor only from one. No
-/// member throws. The log is called under a lock, which keeps the messages in order.
+/// Thread safe, except for the destructor. No member throws. The log is called under a lock, which
+/// keeps the messages in order.
 class Complaints {
 public:
     /// Each message begins with `beginning`.

@@ -10,9 +10,7 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes of responses that clients have not read yet.
-///
-/// Thread safety: all members may be called from any thread.
+/// Counts the bytes of responses that clients have not read yet. Thread safe.
 class AnswerBudget {
 public:
     explicit AnswerBudget(std::size_t bytes_max) noexcept : bytes_max_{bytes_max} {}
@@ -44,7 +42,7 @@ private:
 };
 
 /// The bytes reserved for a response, from construction to destruction. Shares ownership of the
-/// budget, because a responder, which has this object, may outlive the server.
+/// budget, because a handler may respond after the server is destroyed.
 ///
 /// Thread safety: a value.
 class AnswerMemory {

@@ -9,9 +9,7 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes reserved for the bodies of requests that have no response yet.
-///
-/// Thread safety: all members may be called from any thread.
+/// Counts the bytes reserved for the bodies of requests that have no response yet. Thread safe.
 class BodyBudget {
 public:
     /// The budget is at least `body_max`, so that a single body always fits.

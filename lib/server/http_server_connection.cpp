@@ -197,7 +197,7 @@ void Connection::begin_body() {
     began_ = service_->now;
     progress_ = 0;
     enter(State::body);
-    // The socket buffer is empty unless the client does not read, so the text fits.
+    // The socket buffer has space for this text, unless the client does not read.
     if (expected && input_.empty() &&
         ::send(socket_.get(), go_on.data(), go_on.size(), MSG_NOSIGNAL) !=
             static_cast<ssize_t>(go_on.size())) {

@@ -83,7 +83,6 @@ public:
     /// Called when the timeout of the state, or the interval of its checks, has passed.
     void expire();
 
-    /// Closes the connection at once.
     void close() noexcept;
 
     /// Called when the server stops. Serves a complete request, and refuses an incomplete request.

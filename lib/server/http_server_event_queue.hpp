@@ -1,11 +1,11 @@
 /// @file
 /// `EventQueue`: passes events from any thread to an event loop.
 ///
-/// The connections of a loop are protected by a mutex, the turn of the loop. The loop has locked
-/// the turn except while it sleeps. Threads post their responses as events. The first event after
-/// the loop last read its events wakes the loop by one system call. For example, a group commit
-/// that responds to 64 requests makes one such call. If a single request waits and the loop sleeps,
-/// the responding thread locks the turn and sends a short response itself.
+/// A mutex, the turn of the loop, protects the connections of a loop. The loop has locked the turn
+/// except while it sleeps. Threads post their responses as events. The first event after the loop
+/// last read its events wakes the loop by a system call, so a group commit with 64 responses makes
+/// a single call. If only one request waits and the loop sleeps, the responding thread locks the
+/// turn and sends a short response itself.
 
 #pragma once
 
@@ -33,7 +33,7 @@ struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
     bool dropped = false;  ///< The responder was destroyed without a response.
-    bool refused = false;  ///< A 503 that replaces a response of too much memory.
+    bool refused = false;  ///< A 503 that replaces a response that was too large.
     AnswerMemory memory{};
 };
 
@@ -46,11 +46,10 @@ struct Events {
 };
 
 /// The event queue of a loop. Shared with responders, so the queue may outlive the loop. A closed
-/// queue discards events.
+/// queue discards events. The number of events is bounded by the number of connections, and by the
+/// number of responders that the handler keeps: each responder posts one response.
 ///
-/// Thread safety: all members may be called from any thread. The number of events is bounded by the
-/// number of connections, and by the number of responders that the handler keeps: each responder
-/// posts one response.
+/// Thread safe.
 class EventQueue {
 public:
     /// Throws `Failure` with `unavailable` if the process has no descriptor left.
@@ -78,7 +77,6 @@ public:
 
     void post(QueuedResponse answer);
     void post(FileDescriptor client);
-    /// Wakes the loop.
     void wake();
     /// Makes the loop close the connection to which `evictable_at` refers.
     void evict();
@@ -91,9 +89,9 @@ public:
     /// Returns the last events, and discards all later events. The loop must have locked the turn.
     void close(Events& events);
 
-    /// When the loop may close its first connection to make room for a new client. The request of
-    /// such a connection is incomplete, or the connection has been idle for long. The loop sets
-    /// this time.
+    /// When the loop may close a connection to make room for a new client: the connection whose
+    /// request has been incomplete, or which has been idle, for long enough. The loop sets this
+    /// time.
     std::atomic<std::chrono::steady_clock::time_point> evictable_at{
         std::chrono::steady_clock::time_point::max()};
 
@@ -126,7 +124,7 @@ public:
     Responder(const Responder&) = delete;
     Responder& operator=(const Responder&) = delete;
 
-    /// Without a response so far, posts an event with `dropped`.
+    /// If `answer` was never called, posts an event with `dropped`.
     ~Responder();
 
     void answer(HttpResponse response);

@@ -41,7 +41,6 @@ bool LargeRequests::add(HttpRequest& request, std::shared_ptr<Responder>& respon
     return true;
 }
 
-/// Starts up to `threads_max_` threads.
 void LargeRequests::start() {
     try {
         while (threads_.size() < threads_max_) {

@@ -80,8 +80,8 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
     // Disables Nagle's algorithm: a response must not wait for the acknowledgement of the previous
     // response. Connections inherit the option.
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
-    // Limits the unsent bytes of a response in the kernel. Further bytes stay in the server, where
-    // the budget of responses counts them. Connections inherit the option.
+    // Limits the unsent bytes of a response in the kernel. Further bytes stay in the server, which
+    // counts them in the budget of responses. Connections inherit the option.
     const int unsent_max = 131'072;
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_max,
                              sizeof unsent_max) == 0);

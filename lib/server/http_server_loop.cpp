@@ -20,12 +20,13 @@ constexpr std::uint64_t about_events = 0;
 constexpr std::uint64_t about_listener = 1;
 
 constexpr int accepts_per_turn = 64;
-/// Queued connections that continue per iteration, before new events are processed.
+/// Maximum number of queued connections that continue in an iteration, before new events are
+/// processed.
 constexpr std::size_t advances_per_turn = 16;
 /// Pauses of listening, if no connection can be accepted, and after an eviction.
 constexpr milliseconds listen_pause{100};
 constexpr milliseconds eviction_pause{1};
-/// Interval of the checks that bodies arrive and responses leave fast enough.
+/// How often the loop checks that bodies arrive, and that responses leave, fast enough.
 constexpr milliseconds look_interval{1'000};
 /// Time limit for a lingering connection: the client must read its response meanwhile.
 constexpr milliseconds lingering_timeout{2'000};
@@ -300,7 +301,7 @@ void Loop::bury_closed() {
 /// The time in a state after which a connection is checked.
 std::optional<milliseconds> Loop::timeout_of(State state) const {
     const auto& options = share_.options;
-    // Rounds up a tiny limit: clients may connect before they send the first request.
+    // Rounds up, because a client may connect some time before its first request.
     const milliseconds idle =
         std::chrono::ceil<std::chrono::seconds>(std::max(options.idle_timeout, Duration{1}));
     const milliseconds head = std::max(options.header_timeout, Duration{1});
@@ -368,8 +369,9 @@ void Loop::evict() {
     if (!listener_.overfull()) evictions_ = 0;
 }
 
-/// Publishes the time of the next eviction in `evictable_at`. While the accepting loop waits for a
-/// requested eviction, publishes only after the eviction (`asked`).
+/// Publishes the time of the next possible eviction in `evictable_at`. The accepting loop sets
+/// `evictable_at` to the maximum when it requests an eviction. Until this loop has handled the
+/// request (`asked`), it leaves this value unchanged.
 void Loop::report_evictable(bool asked) {
     auto at = SteadyTime::max();
     if (first_evictable(at) == nullptr) at = SteadyTime::max();

@@ -28,7 +28,8 @@ namespace routemaster::detail {
 /// For each state, the loop has a list of the connections in this state, in the order of entry.
 /// Each list has one timeout, so the loop checks only the first connections.
 ///
-/// Thread safety: `queue` may be called from any thread, `start` and `join` only from the owner's.
+/// Thread safety: `queue` may be called from any thread, `start` and `join` only from the thread of
+/// the owner.
 class Loop {
 public:
     using EventQueues = std::vector<std::shared_ptr<EventQueue>>;

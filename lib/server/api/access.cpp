@@ -135,7 +135,7 @@ void authorize(Exchange& exchange, Access access, TokenCheck check, Handler hand
         exchange.identify({Caller::Kind::root, std::move(*user)});
         return handler(exchange);
     }
-    // No token is an invalid user name, so no lookup is needed.
+    // A token is always a valid user name, so an invalid user name needs no lookup.
     if (!user || !takes_clients(access) || !is_user_name(*user)) return turn_away(exchange, access);
     exchange.identify({Caller::Kind::client, std::move(*user)});
     check == TokenCheck::within ? handler(exchange) : check_token(exchange, access, handler);

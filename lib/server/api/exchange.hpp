@@ -60,7 +60,6 @@ struct Context {
     static constexpr std::size_t large_reads_max = 16;
 };
 
-/// The client of a request.
 struct Caller {
     /// The kind of the token that the client presented.
     enum class Kind {
@@ -106,11 +105,8 @@ public:
     [[nodiscard]] JobQueue queue() const {
         return {context_.store, std::string{segment(2)}, context_.clock};
     }
-    /// All queues.
     [[nodiscard]] JobQueues queues() const { return JobQueues{context_.store, context_.clock}; }
-    /// All workers.
     [[nodiscard]] JobWorkers workers() const { return JobWorkers{context_.store, context_.clock}; }
-    /// All recurring jobs.
     [[nodiscard]] RecurringJobs recurring() const {
         return RecurringJobs{context_.store, context_.clock};
     }
@@ -119,11 +115,9 @@ public:
         return Delayer{context_.store, std::string{segment(2)}, context_.clock};
     }
 
-    /// All timers with an action.
     [[nodiscard]] ActionTimers actions() const {
         return ActionTimers{context_.store, context_.clock};
     }
-    /// All batches of jobs.
     [[nodiscard]] JobBatches job_batches() const {
         return JobBatches{context_.store, context_.clock};
     }
@@ -146,7 +140,6 @@ public:
         return request_.path.substr(begin);
     }
 
-    /// Sets the client of the request.
     void identify(Caller caller) { caller_ = std::move(caller); }
 
     /// Returns a completion. If its result is a value, the completion calls `next(Exchange&,
@@ -163,11 +156,8 @@ public:
     void let_body_come();
     /// Responds without a body.
     void answer(int status);
-    /// Responds with plain text.
     void answer_text(int status, std::string text);
-    /// Responds with JSON.
     void answer_json(int status, std::string json);
-    /// Responds with any response.
     void answer_with(HttpResponse response);
 
     /// Responds with an error. The status tells the client what to do next.

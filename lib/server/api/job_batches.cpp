@@ -27,14 +27,13 @@ std::optional<JobBatchId> batch_of(const Exchange& exchange) {
 
 void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "batch not found"); }
 
-/// Responds with 204 or 404.
 void answer_whether(Exchange& exchange, bool found) {
     found ? exchange.answer(204) : answer_unknown(exchange);
 }
 
 // --- Creating -----------------------------------------------------------------------------------
 
-/// Reads a callback. Refuses options for a single push.
+/// Reads a callback. Refuses the options that apply only to a single push.
 Result<JobBatchCallback> callback_of(const Value& payload) {
     for (const std::string_view field :
          {"delay", "run_at", "expires", "unique", "after", "group", "concurrency", "batch"}) {
@@ -131,7 +130,6 @@ void append_batch(std::string& json, const JobBatch& batch) {
     json.push_back('}');
 }
 
-/// A page of batches that a client requests.
 struct BatchQuery {
     bool ended = false;
     JobBatchId after = 0;

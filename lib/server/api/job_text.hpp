@@ -15,13 +15,10 @@
 
 namespace routemaster::api {
 
-/// The word for a state.
 [[nodiscard]] std::string_view to_string(JobStatus::State state) noexcept;
 
-/// The state for a word.
 [[nodiscard]] std::optional<JobStatus::State> job_state(std::string_view word) noexcept;
 
-/// Appends the workers of a queue.
 void append_workers(std::string& json, const QueueWorkers& workers);
 
 /// Appends a time in milliseconds since the Unix epoch, or `null`.
@@ -34,13 +31,11 @@ void append_job(std::string& json, const std::optional<Job>& job);
 /// Appends the result of a push: `id` of the job (null if the job has no id), and `outcome`.
 void append_pushed(std::string& json, const Pushed& pushed);
 
-/// Appends the metadata as an object of strings.
 void append_metadata(std::string& json, const JobMetadata& metadata);
 
 /// Appends `,"batch":…`, or null without a batch.
 void append_batch_id(std::string& json, JobBatchId batch);
 
-/// Appends the whole status of a job.
 void append_job_status(std::string& json, const JobStatus& status);
 
 /// Appends an explanation: its text, and the facts behind the text.

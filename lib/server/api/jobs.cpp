@@ -50,7 +50,7 @@ void push_one(Exchange& exchange, const Value& payload) {
                           }));
 }
 
-/// The jobs of an array. All jobs are valid.
+/// The jobs of an array, checked as a push checks its job.
 Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Array& payloads) {
     if (payloads.size() > pushes_max) {
         return bad("jobs", "must be at most " + std::to_string(pushes_max));
@@ -114,7 +114,6 @@ void push_many(Exchange& exchange, const Value::Array& payloads) {
 
 // --- Listing ------------------------------------------------------------------------------------
 
-/// A page of jobs that a client requests.
 struct JobQuery {
     JobFilter filter{JobStatus::State::ready};
     JobId after = 0;

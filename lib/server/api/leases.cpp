@@ -21,7 +21,7 @@
 namespace routemaster::api {
 namespace {
 
-/// The longest name of a worker, in bytes.
+/// The maximum length of the name of a worker, in bytes.
 constexpr std::size_t worker_length_max = 64;
 
 /// Maximum delay of a failed job's next attempt: a year, in milliseconds.
@@ -122,7 +122,6 @@ void append_leased(std::string& json, const LeasedJob& job) {
 
 void answer_lost(Exchange& exchange) { exchange.answer_text(409, "the lease is lost"); }
 
-/// A request to end an attempt.
 struct EndRequest {
     LeaseName lease;
     AttemptEnd end;

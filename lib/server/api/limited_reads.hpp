@@ -12,10 +12,10 @@
 namespace routemaster::api {
 
 /// Runs at most `reads_max` reads at once, in order of arrival. Without the limit, each client
-/// could request a reply of 1 MiB or more simultaneously.
-///
-/// Thread safety: all members may be called from any thread. The queue is bounded by the number of
+/// could request a reply of 1 MiB or more simultaneously. The queue is bounded by the number of
 /// requests.
+///
+/// Thread safe.
 class LimitedReads : public std::enable_shared_from_this<LimitedReads> {
 public:
     explicit LimitedReads(std::size_t reads_max) noexcept : reads_max_{reads_max} {}

@@ -18,7 +18,6 @@ bool read_number(std::string_view text, Number& number) {
     return error == std::errc{} && stopped == end;
 }
 
-/// A parameter of a query.
 struct Parameter {
     std::string_view name;
     std::optional<std::string> value;  // Nothing if it cannot be decoded.

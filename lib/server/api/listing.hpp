@@ -53,7 +53,7 @@ struct PageQuery {
 /// Requests the items of a page from the store, in several steps, and responds. A large page ends
 /// early, which limits the memory of a response that the client does not read.
 ///
-/// Items that are added or removed meanwhile may be missing or present. All further items are
+/// Items that are added or removed meanwhile may be missing or present. All remaining items are
 /// listed exactly once, in order. Thread safety: the completions of a listing run one after the
 /// other.
 template <class Item>

@@ -21,7 +21,6 @@ namespace {
 constexpr std::array<std::string_view, 2> limits_fields{"queue", "each_group"};
 constexpr std::array<std::string_view, 3> limit_fields{"jobs", "per", "burst"};
 
-/// Reads a limit, if present.
 Result<void> read_limit(const Value& payload, std::string_view field,
                         std::optional<RateLimit>& limit) {
     const auto* wanted = given(payload, field);

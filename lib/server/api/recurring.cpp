@@ -63,7 +63,7 @@ Error nothing_to_do(const Value& payload) {
     return bad("job", "is missing, and so are timer and action");
 }
 
-/// Reads the job that each tick pushes. Refuses options for a single push.
+/// Reads the job that each tick pushes. Refuses the options that apply only to a single push.
 Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     const auto* job = given(payload, "job");
     if (job == nullptr) return nothing_to_do(payload);
@@ -95,7 +95,6 @@ Result<void> check_alone(const Value& payload, std::string_view what) {
     return {};
 }
 
-/// Reads the timer that each tick posts.
 Result<void> read_timer(const Value& payload, const Value& timer, RecurringSettings& settings) {
     if (auto checked = check_alone(payload, "timer"); !checked) return checked;
     const auto* fields = timer.get_if<Value::Map>();
@@ -121,13 +120,11 @@ Result<void> read_timer(const Value& payload, const Value& timer, RecurringSetti
     return {};
 }
 
-/// A recurring job, as put by a client.
 struct RecurringPut {
     RecurringSettings settings{};
     std::optional<TimerAction> action{};  ///< Replaces the job or timer in `settings`.
 };
 
-/// Reads the work of each tick.
 Result<void> read_what(const Value& payload, const HttpApiOptions& options, RecurringPut& put) {
     if (const auto* timer = given(payload, "timer")) {
         return read_timer(payload, *timer, put.settings);
@@ -172,7 +169,6 @@ void append_text(std::string& json, std::string_view name, std::string_view text
     append_json_text(json, text);
 }
 
-/// Appends the job that each tick pushes.
 void append_tick_push(std::string& json, const RecurringSettings& settings) {
     append_text(json, "queue", settings.queue);
     auto job = decode_job(settings.job);
@@ -187,7 +183,6 @@ void append_tick_push(std::string& json, const RecurringSettings& settings) {
     json.append("}");
 }
 
-/// Appends the timer or action that each tick posts.
 void append_tick_post(std::string& json, const RecurringTimer& timer) {
     const auto payload = decode_value(timer.payload);
     if (timer.space == action_space) {
@@ -223,7 +218,6 @@ void append_recurring(std::string& json, const RecurringJob& one, const Caller&)
     json.append(R"(,"kept":)").append(std::to_string(one.kept)).append("}");
 }
 
-/// Responds with 204 or 404.
 void answer_whether(Exchange& exchange, bool found) {
     found ? exchange.answer(204) : answer_unknown_recurring(exchange);
 }

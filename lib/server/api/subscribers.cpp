@@ -19,8 +19,7 @@
 namespace routemaster::api {
 namespace {
 
-// --- The subscription of a request
-// ----------------------------------------------------------------
+// --- The subscription of a request ---------------------------------------------------------------
 
 /// A subscription. The topics are sorted, without duplicates.
 struct SubscriptionRequest {
@@ -32,7 +31,6 @@ constexpr std::array<std::string_view, 9> subscription_fields{
     "topics",        "callback",     "uuid",    "max",     "timeout",
     "max_in_flight", "attempts_max", "age_max", "dead_max"};
 
-/// The topics of the payload, sorted, without duplicates.
 Result<std::vector<std::string>> topics_of(const Value& payload, const HttpApiOptions& options) {
     const auto* field = given(payload, "topics");
     const auto* names = field == nullptr ? nullptr : field->get_if<Value::Array>();
@@ -134,8 +132,7 @@ Result<SubscriptionRequest> subscription_request(const Value& payload,
     return wanted;
 }
 
-// --- Lists of subscribers
-// -------------------------------------------------------------------------
+// --- Lists of subscribers ------------------------------------------------------------------------
 
 void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     char separator = '[';

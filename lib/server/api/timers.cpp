@@ -142,7 +142,6 @@ void append_counts(std::string& json, const TimerCounts& counts) {
     json.push_back('}');
 }
 
-/// A page of timers that a client requests.
 struct TimerQuery {
     TimerState state = TimerState::pending;
     TimerPage page{};

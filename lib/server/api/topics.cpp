@@ -17,8 +17,7 @@
 namespace routemaster::api {
 namespace {
 
-// --- Publishing
-// -----------------------------------------------------------------------------------
+// --- Publishing ----------------------------------------------------------------------------------
 
 /// The event to publish. Only the name of its topic has been checked.
 Result<Event> event_of(const Exchange& exchange) {
