@@ -32,10 +32,10 @@ enum class ChangeKind : std::uint8_t {
 /// Keys of the map at the end of a job's record. Jobs with none of these fields have no map. A
 /// number is never reused for another meaning.
 struct JobField {
-    static constexpr std::uint8_t group = 1;        ///< The name of its ordering group.
+    static constexpr std::uint8_t group = 1;
     static constexpr std::uint8_t concurrency = 2;  ///< The concurrency of the group, unless 1.
     static constexpr std::uint8_t after = 4;  ///< [id…]: the jobs that must end before this job.
-    static constexpr std::uint8_t batch = 8;  ///< The id of its batch.
+    static constexpr std::uint8_t batch = 8;
     static constexpr std::uint8_t position = 5;    ///< The position in the group, if assigned.
     static constexpr std::uint8_t behind_due = 6;  ///< Position minus due time, if 0 to 127.
 };

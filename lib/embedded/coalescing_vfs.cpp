@@ -16,7 +16,6 @@ namespace {
 
 constexpr const char* vfs_name = "routemaster";
 
-/// The underlying VFS.
 constexpr const char* beneath = "unix-excl";
 
 /// Maximum size of the buffer. SQLite itself never writes 128 KiB or more in one call, and the
@@ -98,9 +97,9 @@ private:
     std::unique_ptr<char[]> gathered_;
     std::size_t size_ = 0;
     sqlite3_int64 at_ = 0;
-    WriteAheadLog::FrameHeader frame_{};  // The last header written.
-    sqlite3_int64 page_at_ = -1;          // The offset of the page that follows the header.
-    sqlite3_int64 commit_end_ = 0;        // Where the last write ended a commit; else 0.
+    WriteAheadLog::FrameHeader frame_{};
+    sqlite3_int64 page_at_ = -1;    // The offset of the page after the last header.
+    sqlite3_int64 commit_end_ = 0;  // Where the last write ended a commit; else 0.
 };
 
 /// Writes the buffer, then calls a method of the underlying file.
@@ -170,7 +169,6 @@ int open(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* out
     return code;
 }
 
-/// Registers the VFS from construction to destruction.
 class Registration {
 public:
     Registration() : vfs_{*next()} {

@@ -90,7 +90,6 @@ private:
     embedded::RowCache rows_;
     embedded::JournalWriter writer_;
     detail::Machine machine_;
-    /// Consecutive unreadable rows with equal errors.
     struct Unread {
         std::uint64_t first;
         std::uint64_t last;

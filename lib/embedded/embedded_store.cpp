@@ -210,7 +210,6 @@ struct EmbeddedStore::Impl {
         send(lock, written ? engine.committed(row) : engine.failed(row, written.error()));
     }
 
-    /// Wakes watchers, and sends replies.
     void send(std::unique_lock<std::mutex>& lock, std::vector<PendingReply> replies) {
         const auto woken = engine.take_woken();
         if (replies.empty() && woken.empty()) return;
@@ -288,7 +287,7 @@ struct EmbeddedStore::Impl {
     Engine engine;
     std::chrono::milliseconds probe_wait{probe_wait_min};
     std::chrono::steady_clock::time_point last_look{};
-    std::chrono::steady_clock::time_point unhurried_at{};  // When unhurried changes are due.
+    std::chrono::steady_clock::time_point unhurried_at{};
     Sleep sleep = Sleep::none;
     bool space_to_release = false;
     bool stopping = false;

@@ -92,7 +92,6 @@ public:
     /// Reports that the row is on disk. Returns the replies to send.
     [[nodiscard]] std::vector<PendingReply> committed(const JournalWriter::Row& row);
 
-    /// Reuses the memory of sent replies.
     void reuse(std::vector<PendingReply> sent) noexcept;
 
     /// Reports that the row could not be written. The state in memory is then ahead of the disk, so
@@ -144,7 +143,6 @@ private:
         std::uint64_t fence = 0;  ///< The newest fence when the row was closed.
     };
 
-    /// The condition for sending a reply.
     struct Awaited {
         std::uint64_t row = 0;  ///< The newest row that the reply depends on.
         bool hurried = false;   ///< Whether the row must be written at once.

@@ -87,7 +87,6 @@ public:
 
     // --- Copies ---------------------------------------------------------------------------------
 
-    /// Consecutive rows, from number `first`.
     struct Rows {
         std::uint64_t first = 0;
         std::vector<std::string> changes;
@@ -153,7 +152,7 @@ private:
     Database::Statement sizes_;
     Database::Statement forget_;
     Database::Statement fetch_;
-    RowReader reader_;  // Fetches without waiting for a commit.
+    RowReader reader_;
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;

@@ -91,7 +91,6 @@ bool has_plain_details(const detail::JobDetails* details) {
            options.expires_at == plain.options.expires_at && options.key == plain.options.key;
 }
 
-/// The number of fields in the full record of a job.
 std::size_t fields_of(const JobState& job) {
     if (further_fields(job) > 0) return has_plain_details(job.details.get()) ? 6 : 19;
     if (job.details == nullptr) return 5;

@@ -44,7 +44,7 @@ public:
         std::string changes;
         std::uint64_t needed = 0;       ///< The oldest row needed after this row is written.
         bool needs_compaction = false;  ///< The journal has outgrown the live data.
-        std::vector<Lease> ended;       ///< Leases that ended in the row.
+        std::vector<Lease> ended;
         std::optional<Error> unread{};  ///< The error if an old entity could not be moved.
     };
 

@@ -39,7 +39,6 @@ Uid uid(const msgpack::object& field) {
     return *parsed;
 }
 
-/// Whether all kinds of changes have distinct numbers.
 template <class... State>
 constexpr bool numbers_differ() {
     constexpr auto first = static_cast<std::uint8_t>(ChangeKind::batch);

@@ -27,7 +27,6 @@
 
 namespace routemaster::detail {
 
-/// A request to post, and the function that receives the result.
 struct PostRequest {
     std::string url{};
     std::string user{};  ///< Sent with the password `x`.
@@ -76,7 +75,6 @@ public:
     /// Makes libcurl process this transfer in the next call, even if the transfer has no socket.
     void nudge() const;
 
-    /// Records the socket that libcurl uses for this transfer.
     void goes_over(curl_socket_t socket) noexcept {
         if (std::exchange(socket_, socket) != socket) before_.reset();
     }
@@ -94,7 +92,6 @@ public:
     /// Moves the deadline from the end of the connect timeout to the end of the total timeout.
     /// False if the transfer is overdue: it has no connection, or the total timeout has passed.
     [[nodiscard]] bool extend();
-    /// The error of an overdue delivery.
     [[nodiscard]] Error overdue() const;
 
     /// The result of the delivery. `code` is libcurl's code for the transfer.
@@ -154,17 +151,17 @@ private:
     Clock::time_point answer_deadline_{};
     std::size_t received_ = 0;       ///< Bytes of the response: headers, body, trailers.
     std::size_t received_head_ = 0;  ///< Weight of the headers; see `head_max`.
-    std::size_t parts_ = 0;          ///< Number of parts of the body.
-    bool head_ended_ = false;        ///< Whether the empty line after the headers has arrived.
+    std::size_t parts_ = 0;
+    bool head_ended_ = false;  ///< Whether the empty line after the headers has arrived.
     curl_socket_t socket_ = CURL_SOCKET_BAD;
-    std::optional<TlsMeter::Share> share_{};  ///< The share of the TLS connection.
-    curl_off_t uploaded_ = 0;                 ///< Bytes of the body that libcurl has sent.
-    std::int64_t turns_ = 0;                  ///< Calls of `progress` since the last upload.
-    std::optional<std::uint64_t> before_{};   ///< Bytes that the connection had received before.
-    std::string refused_answer_;              ///< Why the response was cut off, if so.
-    std::string refused_;                     ///< The refused address, if any.
-    bool tried_ = false;                      ///< Whether a connection attempt was made.
-    std::error_code no_socket_;               ///< Why no socket could be opened.
+    std::optional<TlsMeter::Share> share_{};
+    curl_off_t uploaded_ = 0;
+    std::int64_t turns_ = 0;                 ///< Calls of `progress` since the last upload.
+    std::optional<std::uint64_t> before_{};  ///< Bytes that the connection had received before.
+    std::string refused_answer_;             ///< Why the response was cut off, if so.
+    std::string refused_;                    ///< The refused address, if any.
+    bool tried_ = false;                     ///< Whether a connection attempt was made.
+    std::error_code no_socket_;              ///< Why no socket could be opened.
 };
 
 }  // namespace routemaster::detail

@@ -117,7 +117,6 @@ private:
     std::optional<Error> trouble_;
 };
 
-/// Reports the end of a request to its `done`.
 void finish(PostRequest& request, Result<void> outcome, bool permanent = false);
 
 }  // namespace routemaster::detail

@@ -55,7 +55,6 @@ Result<Addresses> ask_system(const std::string& name) {
 
 }  // namespace
 
-/// State shared by the resolver and its threads.
 struct NameResolver::Shared {
     struct Name {
         Addresses addresses{};

@@ -17,7 +17,6 @@ namespace routemaster::detail {
 /// Addresses of a name in the format of `CURLOPT_RESOLVE`: `93.184.216.34,[2606:2800::1]`.
 using Addresses = std::shared_ptr<const std::string>;
 
-/// The limits of a `NameResolver`.
 struct NameResolverOptions {
     std::size_t threads_max = 32;   ///< At most half of them for names that failed before.
     std::size_t names_max = 4'096;  ///< Names cached or being looked up.
@@ -54,7 +53,7 @@ public:
 private:
     struct Shared;
 
-    std::shared_ptr<Shared> shared_;  ///< Shared with the threads.
+    std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace routemaster::detail

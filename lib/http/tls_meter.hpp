@@ -78,7 +78,6 @@ public:
 
     explicit TlsMeter(TurnBudget& budget) noexcept : budget_{budget} {}
 
-    /// Whether the connection may read now.
     [[nodiscard]] bool may_read() const noexcept {
         return !budget_.is_spent() && (answers_ == 0 || left_ >= 0);
     }

@@ -41,7 +41,7 @@ private:
     [[nodiscard]] Progress refuse(int status, const char* text) noexcept;
 
     Part part_ = Part::size;
-    std::uint64_t left_ = 0;  ///< Unread bytes of the current chunk.
+    std::uint64_t left_ = 0;
     std::size_t trailers_size_ = 0;
     RequestError refusal_;
 };

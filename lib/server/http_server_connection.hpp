@@ -92,7 +92,7 @@ public:
     static inline constinit thread_local const Connection* handled_here = nullptr;
 
     // Set by the loop.
-    std::list<Connection>::iterator place{};        ///< Position in its list.
+    std::list<Connection>::iterator place{};
     State listed = State::fresh;                    ///< The state of this list.
     std::chrono::steady_clock::time_point since{};  ///< Time of entry to the list.
     bool moved = true;    ///< Set when the state changes, until `Loop::settle`.

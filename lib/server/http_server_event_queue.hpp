@@ -28,7 +28,6 @@ namespace routemaster::detail {
 
 class Connection;
 
-/// A response, and the connection that waits for the response.
 struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
@@ -37,7 +36,6 @@ struct QueuedResponse {
     AnswerMemory memory{};
 };
 
-/// The events posted to a loop since the loop last read its events.
 struct Events {
     std::vector<QueuedResponse> responses;
     std::vector<FileDescriptor> clients;
@@ -55,7 +53,6 @@ public:
     /// Throws `Failure` with `unavailable` if the process has no descriptor left.
     explicit EventQueue(std::shared_ptr<AnswerBudget> answers);
 
-    /// The memory budget of all responses of the server.
     [[nodiscard]] const std::shared_ptr<AnswerBudget>& answers() const noexcept { return answers_; }
 
     /// Sends a response, or returns false and leaves the response unchanged.
@@ -72,7 +69,6 @@ public:
     /// reads the eventfd.
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
-    /// The process whose threads serve the connections.
     [[nodiscard]] const OwnerProcess& process() const noexcept { return process_; }
 
     void post(QueuedResponse answer);

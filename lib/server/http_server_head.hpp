@@ -49,7 +49,6 @@ public:
     /// bytes.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed);
 
-    /// The fields read so far.
     [[nodiscard]] RequestHead& head() noexcept { return head_; }
     [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 

@@ -19,7 +19,6 @@ public:
     [[nodiscard]] std::string_view unread() const noexcept { return unread_; }
     [[nodiscard]] bool empty() const noexcept { return unread_.empty(); }
 
-    /// Removes the first `bytes` bytes.
     void consume(std::size_t bytes) noexcept { unread_.remove_prefix(bytes); }
 
     /// Appends `arrived`. If there are unread bytes, `keep` must have been called.

@@ -28,7 +28,6 @@ public:
     /// must check `full` before.
     [[nodiscard]] FileDescriptor accept();
 
-    /// Whether `connections_max` connections are open.
     [[nodiscard]] bool full() const noexcept {
         return open_.load(std::memory_order_relaxed) >= connections_max_;
     }
@@ -46,7 +45,6 @@ public:
     /// Counts a connection of `accept` as closed.
     void ended() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
 
-    /// Closes the listening socket and frees the port.
     void close() noexcept { socket_.close(); }
 
 private:

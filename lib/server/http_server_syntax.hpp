@@ -42,7 +42,6 @@ inline constexpr auto classes = [] {
     return table;
 }();
 
-/// Whether `text` consists only of bytes of class `kind`.
 [[nodiscard]] constexpr bool all(std::string_view text, Class kind) noexcept {
     return std::all_of(text.begin(), text.end(), [kind](char c) {
         return (classes[static_cast<unsigned char>(c)] & kind) != 0;
@@ -59,7 +58,6 @@ inline constexpr auto classes = [] {
                       [](char a, char b) { return lower(a) == b; });
 }
 
-/// `text` without leading and trailing white space.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) noexcept {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);

@@ -59,7 +59,6 @@ void answer_none(Exchange& exchange) {
         }));
 }
 
-/// Responds with the result of an action on a batch.
 void answer_action(Exchange& exchange, BatchAction action) {
     switch (action) {
         case BatchAction::done: return exchange.answer(204);

@@ -16,7 +16,6 @@
 namespace routemaster::api {
 namespace {
 
-/// The host of a URL.
 struct Place {
     std::string host;  ///< In lower case, without brackets and a final dot.
     bool bracketed = false;

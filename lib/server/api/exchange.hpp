@@ -61,7 +61,6 @@ struct Context {
 };
 
 struct Caller {
-    /// The kind of the token that the client presented.
     enum class Kind {
         anyone,  ///< The route takes no token.
         client,
@@ -126,7 +125,6 @@ public:
     /// Reads whose replies may be large.
     [[nodiscard]] LimitedReads& large_reads() const noexcept { return *context_.large_reads; }
 
-    /// The last segment of the path.
     [[nodiscard]] std::string last_segment() const {
         return request_.path.substr(request_.path.rfind('/') + 1);
     }
@@ -154,7 +152,6 @@ public:
 
     /// Responds with 100: the server may read the body. Only for exchanges of `HttpApi::authorize`.
     void let_body_come();
-    /// Responds without a body.
     void answer(int status);
     void answer_text(int status, std::string text);
     void answer_json(int status, std::string json);

@@ -13,7 +13,6 @@ namespace routemaster {
 namespace api {
 namespace {
 
-/// Removes and returns the first segment of a path.
 std::string_view next_segment(std::string_view& path) noexcept {
     const auto segment = path.substr(0, path.find('/'));
     path.remove_prefix(std::min(segment.size() + 1, path.size()));

@@ -28,7 +28,6 @@ inline constexpr std::uint32_t page_limit_max = 1'000;
 /// Bytes of JSON after which a page ends early. Unread responses stay in the memory of the bus.
 inline constexpr std::size_t page_bytes_max = 1U << 20U;
 
-/// The page that a client requests.
 struct PageQuery {
     std::string after{};
     std::uint64_t skip = 0;  ///< See `PageCursor`.

@@ -32,7 +32,6 @@ public:
     /// Moves past an item. False if an earlier page listed the item.
     bool pass(std::string_view key);
 
-    /// The query of the next page.
     [[nodiscard]] std::string query() const;
 
 private:

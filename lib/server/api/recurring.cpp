@@ -33,7 +33,6 @@ void answer_unknown_recurring(Exchange& exchange) {
 
 // --- Putting ------------------------------------------------------------------------------------
 
-/// Reads a text, if present.
 Result<void> read_text(const Value& payload, std::string_view field, std::string& into) {
     auto text = optional_text(payload, field);
     if (!text) return text.error();

@@ -9,7 +9,6 @@
 
 namespace routemaster::api {
 
-/// One route of the API.
 struct Route {
     std::string_view method;
     /// `:name` matches one non-empty segment. `*name`, at the end, matches the rest, with slashes.

@@ -22,7 +22,6 @@ struct TimerDue {
 /// Reads `delay` and `at`. `invalid` if both are present, or if `required` and both are missing.
 [[nodiscard]] Result<TimerDue> timer_due(const Value& payload, bool required);
 
-/// Appends the result of a post.
 void append_posted(std::string& json, const PostedTimer& posted);
 
 /// Reads a timer from a JSON value. `invalid`, naming the field, if a type is wrong.

@@ -17,7 +17,6 @@
 namespace routemaster::api {
 namespace {
 
-/// Random bytes in a token.
 constexpr std::size_t token_random_bytes = 16;
 
 /// The longest owner that fits into a token of `fresh_token`.
