@@ -138,6 +138,7 @@ local function give(taken, texts)
     redis.call('SET', P .. 'routemaster:fence', fence)
     redis.call('LPUSH', P .. 'jobs:pending:' .. q .. ':' .. worker, unpack(jobs))
     set_fields(leases, fields)
+    if newest == 0 then redis.call('EXPIRE', leases, 86400) end
     redis.call('SADD', P .. 'jobs:pending:index:' .. q, worker)
     redis.call('SADD', P .. 'routemaster:queues', q)
 end

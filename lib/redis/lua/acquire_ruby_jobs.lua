@@ -172,6 +172,7 @@ local function acquire()
         redis.call('SET', P .. 'routemaster:fence', fence)
         redis.call('LPUSH', P .. 'jobs:pending:' .. part .. ':' .. worker, unpack(jobs))
         set_fields(leases, fields)
+        if newest == 0 then redis.call('EXPIRE', leases, 86400) end
         redis.call('SADD', P .. 'jobs:pending:index:' .. part, worker)
         redis.call('SADD', P .. 'routemaster:queues', q)
     end
