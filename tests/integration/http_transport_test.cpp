@@ -107,6 +107,28 @@ TEST_CASE("the options set the user agent") {
           std::string::npos);
 }
 
+TEST_CASE("the options say which statuses are final, and how large a head may be") {
+    const std::string large_head = "X-A: " + std::string(2'000, 'x') + "\r\n";
+    ScriptedReceiver receiver{[&](const ReceivedRequest& request) -> ScriptedReply {
+        if (request.target() == "/large") {
+            return {.bytes = "HTTP/1.1 200 OK\r\n" + large_head + "Content-Length: 0\r\n\r\n"};
+        }
+        return status(request.target() == "/gone" ? 410 : 404);
+    }};
+    HttpTransportOptions options = local;
+    options.permanent_statuses = {404};
+    options.head_max = 3'000;
+    HttpTransport transport{options};
+    CHECK(deliver(transport, delivery(receiver.url("/missing"))).permanent);
+    CHECK(!deliver(transport, delivery(receiver.url("/gone"))).permanent);
+    CHECK(deliver(transport, delivery(receiver.url("/large"))).outcome);
+    options.head_max = 1'000;
+    HttpTransport strict{options};
+    const auto cut_off = deliver(strict, delivery(receiver.url("/large"))).outcome;
+    REQUIRE(!cut_off);
+    CHECK(cut_off.error().context() == "the answer has more than 1000 bytes of headers");
+}
+
 TEST_CASE("credentials come from the uuid, whatever the callback contains") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};

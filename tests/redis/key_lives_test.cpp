@@ -406,6 +406,12 @@ struct WatchedBus : RedisScene {
         }
         look();
         watched(DropDeadBatches{"reader"});
+        // Of a subscriber that is gone, an attempt ends the batch.
+        watched(PublishEvent{.topic = "claimed",
+                             .publisher = "pub--secret",
+                             .message = encode_message(event, now),
+                             .timestamp = now,
+                             .uid = Uid{8, 8}});
         watched(RemoveSubscriber{"reader"});
         watched(RemoveTopic{"claimed", {}});
     }

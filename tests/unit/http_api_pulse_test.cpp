@@ -65,3 +65,12 @@ TEST_CASE(
     // Looking ahead promotes nothing.
     CHECK(done(bus.store, rm::CountJobs{rm::delivery_queue}) == rm::QueueStatus{2, 2, 0});
 }
+
+TEST_CASE("http api: the pulse for scaling looks as far ahead as the options say") {
+    auto options = default_options();
+    options.scaling_deadline = rm::Duration{5'000};
+    Scenario bus{options};
+    done(bus.store, rm::PushJob{rm::delivery_queue, "in time", noon + rm::Duration{5'000}});
+    done(bus.store, rm::PushJob{rm::delivery_queue, "later", noon + rm::Duration{5'001}});
+    CHECK(header(bus.get("/pulse/scaling", shop), "Routemaster-Jobs-Due") == "1");
+}

@@ -1,0 +1,289 @@
+/// @file
+/// Options that an object hands on to its parts: each counts with another value than the default.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "routemaster/action_runner.hpp"
+#include "routemaster/admission_control.hpp"
+#include "routemaster/autodrop.hpp"
+#include "routemaster/delayer.hpp"
+#include "routemaster/dispatcher.hpp"
+#include "routemaster/job_leases.hpp"
+#include "routemaster/step.hpp"
+#include "routemaster/store/memory.hpp"
+#include "routemaster/testing/manual_clock.hpp"
+#include "routemaster/testing/scripted_transport.hpp"
+#include "routemaster/timer_listener.hpp"
+#include "routemaster/timer_requests.hpp"
+#include "routemaster/worker_pool.hpp"
+#include "support/hand_leases.hpp"
+#include "support/hand_runner.hpp"
+
+using namespace routemaster;
+using namespace routemaster::test;
+
+namespace {
+
+constexpr Duration an_hour{3'600'000};
+
+/// A store that wakes watchers when the test says so, and notes what it is asked.
+class ObservedStore final : public ForwardingStore {
+public:
+    using ForwardingStore::ForwardingStore;
+
+    [[nodiscard]] Watch watch(const std::string&, std::function<void()> wake) override {
+        wakes_.push_back(std::move(wake));
+        return {};
+    }
+    void wake() const {
+        for (const auto& one : wakes_) one();
+    }
+
+    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
+        for (const auto& step : steps) note(step);
+        ForwardingStore::submit(steps, now, std::move(done));
+    }
+
+    int asked = 0;  ///< For jobs, or for timers.
+    int heartbeats = 0;
+    int measured = 0;
+    std::uint32_t limit = 0;              ///< The highest.
+    std::set<Duration> silences{};        ///< After which workers count as dead.
+    std::set<Duration> confirm_within{};  ///< Of timers.
+
+private:
+    void note(const Step& step) {
+        if (const auto* jobs = std::get_if<AcquireJobs>(&step)) {
+            ++asked;
+            limit = std::max(limit, jobs->limit);
+        } else if (const auto* timers = std::get_if<TakeTimers>(&step)) {
+            ++asked;
+            limit = std::max(limit, timers->limit);
+            confirm_within.insert(timers->confirm_within);
+        } else if (const auto* scrub = std::get_if<ScrubWorkers>(&step)) {
+            silences.insert(scrub->silence);
+        } else if (std::holds_alternative<Heartbeat>(step)) {
+            ++heartbeats;
+        } else if (std::holds_alternative<MeasureUse>(step)) {
+            ++measured;
+        }
+    }
+
+    std::vector<std::function<void()>> wakes_;
+};
+
+/// An object that is polled by hand while time passes.
+struct ObservedScene {
+    void run(Active& active, Duration span) {
+        HandRunner runner{active};
+        const auto end = clock.now() + span;
+        for (runner.run(clock.now()); runner.next() < end; runner.run(clock.now())) {
+            clock.set(runner.next());
+        }
+        clock.set(end);
+    }
+
+    testing::ManualClock clock;
+    MemoryStore memory;
+    ObservedStore store{memory};
+    testing::ScriptedTransport transport;
+};
+
+/// Who is woken for nothing follows so often at most before it ignores wake-ups, for 500 ms.
+void check_grace_of_500_ms(ObservedScene& scene, Active& active) {
+    HandRunner runner{active};
+    const auto follows = [&] {
+        const auto before = scene.store.asked;
+        scene.store.wake();
+        runner.run(scene.clock.now());
+        return scene.store.asked > before;
+    };
+    runner.run(scene.clock.now());
+    int followed = 0;
+    for (; followed < 100 && follows(); ++followed) scene.clock.advance(Duration{1});
+    CHECK(followed < 100);
+    scene.clock.advance(Duration{100});
+    CHECK(!follows());
+    scene.clock.advance(Duration{400});
+    CHECK(follows());
+}
+
+/// Of an object that asks every 2 s, and is heard of every 2.5 s.
+void check_intervals(ObservedScene& scene, Active& active) {
+    scene.run(active, Duration{10'000});
+    CHECK(scene.store.asked >= 5);
+    CHECK(scene.store.asked <= 6);
+    CHECK(scene.store.heartbeats >= 4);
+    CHECK(scene.store.heartbeats <= 5);
+    CHECK(scene.store.silences == std::set{Duration{9'000}});
+}
+
+}  // namespace
+
+TEST_CASE("option effects: wake-ups for nothing are ignored for as long as the options say") {
+    ObservedScene scene;
+    SUBCASE("of a pool") {
+        WorkerPool pool{scene.store,
+                        {.queues = {{"work"}},
+                         .threads = 0,
+                         .heartbeat_interval = an_hour,
+                         .worker_silence = 2 * an_hour,
+                         .poll_interval = an_hour,
+                         .wake_grace = Duration{500},
+                         .seed = 1,
+                         .clock = &scene.clock}};
+        check_grace_of_500_ms(scene, pool);
+    }
+    SUBCASE("of leases for workers elsewhere") {
+        JobLeases leases{scene.store,
+                         {.heartbeat_interval = an_hour,
+                          .worker_silence = 2 * an_hour,
+                          .poll_interval = an_hour,
+                          .wake_grace = Duration{500},
+                          .seed = 1}};
+        leases.lease({.queue = "work", .wait = Duration{20'000}}, [](const auto&) {});
+        check_grace_of_500_ms(scene, leases);
+    }
+    SUBCASE("of a dispatcher") {
+        Dispatcher dispatcher{scene.store,
+                              {.transports = {&scene.transport},
+                               .heartbeat_interval = an_hour,
+                               .worker_silence = 2 * an_hour,
+                               .poll_interval = an_hour,
+                               .wake_grace = Duration{500},
+                               .seed = 1}};
+        check_grace_of_500_ms(scene, dispatcher);
+    }
+}
+
+TEST_CASE("option effects: a worker asks, and is heard of, as often as its options say") {
+    ObservedScene scene;
+    SUBCASE("a pool") {
+        WorkerPool pool{scene.store,
+                        {.queues = {{"work"}},
+                         .threads = 0,
+                         .heartbeat_interval = Duration{2'500},
+                         .worker_silence = Duration{9'000},
+                         .poll_interval = Duration{2'000},
+                         .seed = 1,
+                         .clock = &scene.clock}};
+        check_intervals(scene, pool);
+    }
+    SUBCASE("leases for workers elsewhere") {
+        JobLeases leases{scene.store,
+                         {.heartbeat_interval = Duration{2'500},
+                          .worker_silence = Duration{9'000},
+                          .poll_interval = Duration{2'000},
+                          .seed = 1}};
+        leases.lease({.queue = "work", .wait = Duration{20'000}}, [](const auto&) {});
+        check_intervals(scene, leases);
+    }
+    SUBCASE("a dispatcher") {
+        Dispatcher dispatcher{scene.store,
+                              {.transports = {&scene.transport},
+                               .heartbeat_interval = Duration{2'500},
+                               .worker_silence = Duration{9'000},
+                               .poll_interval = Duration{2'000},
+                               .seed = 1}};
+        check_intervals(scene, dispatcher);
+    }
+}
+
+TEST_CASE("option effects: a listener asks for as many timers, and as often, as its options say") {
+    ObservedScene scene;
+    SUBCASE("a listener") {
+        TimerListener listener{scene.store,
+                               "calls",
+                               [](TimerContext&) {},
+                               {.threads = 0,
+                                .concurrency = 20,
+                                .batch_max = 7,
+                                .confirm_within = Duration{3'000},
+                                .poll_interval = Duration{2'000},
+                                .clock = &scene.clock}};
+        scene.run(listener, Duration{10'000});
+        CHECK(scene.store.limit == 7);
+    }
+    SUBCASE("a runner of actions") {
+        ActionRunner runner{scene.store,
+                            {.confirm_within = Duration{3'000},
+                             .poll_interval = Duration{2'000},
+                             .clock = &scene.clock}};
+        scene.run(runner, Duration{10'000});
+    }
+    SUBCASE("requests of listeners elsewhere") {
+        TimerRequests requests{scene.store, {.poll_interval = Duration{2'000}}};
+        requests.take(
+            {.space = "calls", .wait = Duration{20'000}, .confirm_within = Duration{3'000}},
+            [](const auto&) {});
+        scene.run(requests, Duration{10'000});
+    }
+    CHECK(scene.store.asked >= 5);
+    CHECK(scene.store.asked <= 6);
+    CHECK(scene.store.confirm_within == std::set{Duration{3'000}});
+}
+
+TEST_CASE("option effects: what nobody asks for any more is left after idle_max") {
+    const auto check_left = [](auto& scene, auto ask) {
+        CHECK(ask("first"));
+        CHECK(!ask("second"));
+        scene.run_for(Duration{2'900});
+        CHECK(!ask("second"));
+        scene.run_for(Duration{1'100});
+        CHECK(ask("second"));
+    };
+    SUBCASE("a queue") {
+        JobScene scene;
+        HandLeases hand{scene, {.idle_max = Duration{3'000}, .queues_max = 1}};
+        check_left(hand, [&](const char* queue) {
+            return hand.lease({.queue = queue})->value().has_value();
+        });
+    }
+    SUBCASE("a namespace of timers") {
+        ObservedScene scene;
+        TimerRequests requests{scene.store, {.idle_max = Duration{3'000}, .spaces_max = 1}};
+        HandRunner runner{requests};
+        struct {
+            ObservedScene& scene;
+            HandRunner& runner;
+            void run_for(Duration span) {
+                const auto end = scene.clock.now() + span;
+                for (runner.run(scene.clock.now()); runner.next() < end;
+                     runner.run(scene.clock.now())) {
+                    scene.clock.set(runner.next());
+                }
+                scene.clock.set(end);
+                runner.run(end);
+            }
+        } hand{scene, runner};
+        check_left(hand, [&](const char* space) {
+            bool taken = false;
+            requests.take({.space = space}, [&](const auto& result) { taken = bool{result}; });
+            runner.run(scene.clock.now());
+            return taken;
+        });
+    }
+}
+
+TEST_CASE("option effects: memory is measured as often as the options say") {
+    ObservedScene scene;
+    SUBCASE("to drop the oldest") {
+        Autodrop autodrop{scene.store, {.interval = Duration{3'000}}};
+        scene.run(autodrop, Duration{10'000});
+    }
+    SUBCASE("to refuse the newest") {
+        AdmissionControl control{scene.store, {.interval = Duration{3'000}}};
+        scene.run(control, Duration{10'000});
+    }
+    CHECK(scene.store.measured == 4);
+}
