@@ -1,5 +1,5 @@
 /// @file
-/// Timers that do something by themselves, on a manual clock.
+/// Action timers on a manual clock.
 
 #include "routemaster/action_runner.hpp"
 
@@ -45,7 +45,7 @@ Event order_changed(const std::string& topic = "orders") {
     return {.topic = topic, .type = EventType::update, .url = "https://shop.example/orders/1"};
 }
 
-/// A store with two subscribers, whose actions a runner does.
+/// A store with two subscribers, and a runner that does the actions of timers.
 struct ActionScene {
     ActionScene() {
         for (const char* token : {"billing", "audit"}) {
@@ -55,7 +55,7 @@ struct ActionScene {
         }
     }
 
-    /// Lets time pass, and the runner do what falls due meanwhile.
+    /// Lets time pass, and polls the runner when work is due.
     void run_for(Duration span) {
         const auto end = clock.now() + span;
         for (hand.run(clock.now()); hand.next() < end; hand.run(clock.now())) {
@@ -87,11 +87,11 @@ struct ActionScene {
     HandRunner hand{runner};
 };
 
-/// The schedulers of two processes, which post what recurs.
+/// The schedulers of two processes, which post the timers of recurring actions.
 struct RecurringTicks {
     explicit RecurringTicks(ActionScene& with) : scene{with} {}
 
-    /// Lets time pass, with a look at what recurs in each second.
+    /// Lets time pass, with a poll of the schedulers each second.
     void run_for_seconds(int seconds) {
         for (int i = 0; i < seconds; ++i) {
             scene.run_for(Duration{1'000});
@@ -109,13 +109,13 @@ struct RecurringTicks {
     HandRunner second_hand{second};
 };
 
-/// Pushes a job that no other excludes.
+/// Pushes a job without a unique key.
 TimerAction resizing_again() {
     return PushAction{
         .queue = "images", .job = {"resize", {}}, .options = {.unique = Unique::off()}};
 }
 
-/// What a payload of JSON is, as an action that is written again.
+/// Parses JSON as an action, and writes the action as JSON again.
 std::string rewritten(const std::string& json) {
     const auto action = timer_action(parse_json(json).value());
     if (!action) return action.error().context();
@@ -224,7 +224,7 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
     post(false);
     CHECK(scene.actions.counts().value().dead == 1);
     CHECK(scene.bus.topics().value().front().publisher == "shop");
-    // The topic belongs to somebody now.
+    // The topic belongs to a publisher now.
     scene.actions.post(PublishAction{.event = order_changed()}, Duration{0}).value();
     scene.run_for(Duration{10});
     CHECK(scene.actions.counts().value().dead == 2);
@@ -298,7 +298,7 @@ TEST_CASE("an action whose runner dies before it is done is done by another, onc
     CHECK(scene.pushed().empty());
     scene.run_for(a_minute);
     CHECK(scene.images.status().value().ready == 1);
-    // It was only slow.
+    // The listener that took the timer was only slow.
     CompleteTimer late{actions_space, "a", taken.timers[0].retries};
     late.firing = taken.timers[0].firing;
     late.pushes.push_back({"images", encode_job({"resize", {}}), scene.clock.now()});

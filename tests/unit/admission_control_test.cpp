@@ -17,8 +17,8 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A subscriber with one batch for each event, behind an admission control that refuses events
-/// above 1,000 bytes and accepts them again below 900.
+/// A subscriber with one event per batch, behind an admission control. It refuses events above
+/// 1,000 bytes and accepts events again below 900.
 struct FillingScene {
     FillingScene() {
         perform(
@@ -30,7 +30,7 @@ struct FillingScene {
         guard.poll(now);
     }
 
-    /// An interval passes.
+    /// Lets an interval pass.
     void look() {
         now += Duration{1'000};
         guard.poll(now);

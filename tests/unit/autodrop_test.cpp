@@ -24,7 +24,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Reports the space that the test sets, whatever is in it.
+/// A store that reports the size set by the test.
 class WeighedStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -36,10 +36,10 @@ public:
         done(outcomes);
     }
 
-    std::optional<std::uint64_t> bytes;  ///< Nothing: the real use.
+    std::optional<std::uint64_t> bytes;  ///< Nothing for the real use.
 };
 
-/// A bus in which each event is a batch, and its autodrop.
+/// A bus with one event per batch, and its autodrop.
 struct AutodropScene {
     explicit AutodropScene(CapacityOptions capacity)
         : autodrop{disturbed,
@@ -49,7 +49,7 @@ struct AutodropScene {
             .value();
     }
 
-    /// Publishes orders, numbered from 1 over the scene.
+    /// Publishes orders. Their numbers start at 1 and continue through the scene.
     void publish(int count) {
         for (int i = 0; i < count; ++i) {
             bus.publish({.topic = "orders",
@@ -87,14 +87,14 @@ struct AutodropScene {
     HandRunner runner{autodrop};
 };
 
-/// The bytes that one order of a scene takes.
+/// The bytes of one order.
 std::uint64_t order_bytes() {
     AutodropScene scene{{}};
     scene.publish(1);
     return scene.bytes();
 }
 
-/// A capacity of so many orders, of which so many must stay free.
+/// A capacity of `orders` orders, of which `free` must stay free.
 CapacityOptions capacity_for(std::uint64_t orders, std::uint64_t free) {
     return {.bytes_max = orders * order_bytes(), .bytes_free_min = free * order_bytes()};
 }
@@ -126,7 +126,7 @@ TEST_CASE(
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.run();
-    // 801 left would be above the low limit, and 701 are below.
+    // 801 batches would be above the low limit; 701 are below it.
     CHECK(scene.batches() == 701);
     CHECK(scene.bytes() < capacity_for(1'000, 100).low_mark());
     CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches, with 100 events") ==
@@ -135,7 +135,7 @@ TEST_CASE(
     const auto left = perform(scene.store, ListBatches{"billing"}, scene.clock.now()).value();
     CHECK(left.size() == 701);
 
-    // It rests until the next interval.
+    // Autodrop waits until the next interval.
     CHECK(scene.runner.next() == scene.clock.now() + Duration{10'000});
     scene.run_for(Duration{60'000});
     CHECK(scene.drops() == 2);
@@ -145,7 +145,7 @@ TEST_CASE("exactly at the low limit there is not enough space yet") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(1'000);
     scene.run();
-    // 900 and 800 left are at the limits, not below.
+    // 900 and 800 batches are exactly at the limits, not below.
     CHECK(scene.batches() == 700);
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("when nothing is left to drop it stops, logs that once, and checks aga
     CHECK(scene.drops() == 6);
     CHECK(scene.log.count(LogLevel::error, "") == 1);
 
-    // It logs that again after the use was low in between.
+    // Autodrop logs the error again after the use was low in between.
     scene.weighed.bytes = 0;
     scene.run_for(Duration{10'000});
     scene.weighed.bytes = UINT64_MAX;

@@ -17,7 +17,7 @@ namespace {
 
 std::size_t entries_looked_at = 0;
 
-/// A number that counts how often it is looked at.
+/// A number that counts how often it is compared.
 struct LookedAtNumber {
     std::uint64_t value;
 
@@ -34,7 +34,7 @@ std::size_t count_below(const CountedTree<LookedAtNumber>& tree, std::uint64_t b
     });
 }
 
-/// A tree and a set with which it must agree.
+/// A tree, and a set with the same contents.
 struct TreeScene {
     void insert(std::uint64_t value) {
         if (expected.insert(value).second) tree.insert({value});
@@ -72,7 +72,7 @@ TEST_CASE("a counted tree agrees with a set, whatever is added and removed") {
     TreeScene scene;
     scene.check(0);
     for (const std::uint64_t most : {50U, 5'000U, 30'000U}) {
-        // It grows, and shrinks again.
+        // The tree first grows, and then shrinks.
         for (const std::uint64_t added : {90U, 10U}) {
             for (int step = 0; step < 20'000; ++step) {
                 const auto value = random.below(most);

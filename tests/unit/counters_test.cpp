@@ -48,7 +48,7 @@ TEST_CASE("a page of counters costs what it lists, however many counters there a
         REQUIRE(listed.size() == 10);
         after = encode_counter_key(listed.back().key);
     }
-    // To sort all of them for each page takes more than ten times as long.
+    // Sorting all counters for each page would take more than ten times as long.
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds{500});
 }
 

@@ -1,4 +1,4 @@
-// Dead workers are found though nobody asks for jobs.
+// Dead workers are found even if no client asks for jobs.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A process that has leased a job for a long time, and another that nobody asks for jobs.
+/// A process with a lease of a job, and a process without requests.
 struct TwoProcesses {
     TwoProcesses() {
         scene.push("a");
@@ -21,10 +21,10 @@ struct TwoProcesses {
         idle.run();
     }
 
-    /// The first dies, and the other goes on for so long.
+    /// Kills the first process, and lets the second run.
     void die(Duration span) { idle.run_for(span); }
 
-    /// Both go on for so long.
+    /// Lets both processes run.
     void live(Duration span) {
         for (auto left = span; left > Duration{0}; left -= Duration{500}) {
             busy.run();

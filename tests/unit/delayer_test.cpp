@@ -1,5 +1,5 @@
 /// @file
-/// What a namespace says of its timers, and what can be done to them.
+/// The functions of a namespace of timers.
 
 #include <doctest/doctest.h>
 
@@ -156,7 +156,7 @@ TEST_CASE("a post whose reply was lost is in doubt, and is not repeated by itsel
     CHECK(calls.post("a", Duration{0}, {.id = "a"}).error().code() == Errc::timed_out);
     CHECK(calls.post("a", Duration{0}, {.id = "a"}).value().outcome == TimerPosted::replaced);
     CHECK(calls.counts().value().pending == 1);
-    // What may be repeated is.
+    // `postpone` may be repeated, `cancel` may not.
     faulty.script({testing::Fault::lost_reply});
     CHECK(calls.postpone("a", Duration{5}).value());
     faulty.script({testing::Fault::lost_request});

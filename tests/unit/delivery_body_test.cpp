@@ -26,13 +26,13 @@ MessageList messages(std::initializer_list<std::string> list) {
     return messages;
 }
 
-/// The JSON of one event, as if it happened at 0.
+/// The JSON of one event, with its time set to 0.
 std::string timeless(std::string json) {
     const auto start = json.find("\"t\":");
     return json.replace(start, json.find_first_of(",}", start) - start, "\"t\":0");
 }
 
-/// The expected JSON of an event, built by other code.
+/// The expected JSON of an event, built by independent code.
 Value as_delivered(const Event& event) {
     Value::Map map{{"topic", event.topic},
                    {"type", to_string(event.type)},
@@ -42,7 +42,7 @@ Value as_delivered(const Event& event) {
     return map;
 }
 
-/// Appends JSON with the numbers of Ruby Routemaster.
+/// Appends JSON with numbers in Ruby Routemaster's format.
 void append_delivered(std::string& out, const Value& value) {
     if (const auto* real = value.get_if<double>()) return append_json_number(out, *real);
     if (const auto* array = value.get_if<Value::Array>()) {
@@ -179,7 +179,8 @@ TEST_CASE("damaged messages are delivered as they are decoded, or not at all") {
     int decoded = 0;
     for (int i = 0; i < 8'000; ++i) {
         auto message = encode_message(test::random_event(random), TimePoint{});
-        // Most bytes belong to the URL and the data; the first ones are the structure.
+        // Changes the first bytes, which contain the structure, as often as the rest: most bytes
+        // belong to the URL and the data.
         const auto reach = random.below(2) == 0 ? message.size() : 16;
         message[random.below(reach)] = static_cast<char>(random.below(256));
         const auto body = delivery_body(messages({message}));
@@ -188,7 +189,7 @@ TEST_CASE("damaged messages are delivered as they are decoded, or not at all") {
         if (!event) continue;
         std::string expected;
         append_delivered(expected, Value{Value::Array{as_delivered(*event)}});
-        // Times are delivered as they were written, but decoded as whole milliseconds.
+        // Times are delivered unchanged, but decoded as whole milliseconds.
         REQUIRE(parse_json(timeless(body.json)).value() == parse_json(timeless(expected)).value());
         ++decoded;
     }

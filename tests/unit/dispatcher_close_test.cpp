@@ -1,5 +1,5 @@
 /// @file
-/// The orderly end of a dispatcher.
+/// The orderly stop of a dispatcher.
 
 #include <doctest/doctest.h>
 
@@ -52,7 +52,7 @@ TEST_CASE("at the deadline the jobs of unfinished deliveries return to the queue
     CHECK(scene.dispatcher.in_flight() == 0);
     CHECK(scene.queue() == QueueStatus{0, 2, 0});
 
-    // A report that arrives afterwards is ignored.
+    // A later report is ignored.
     scene.answer_all();
     scene.run_for(Duration{1'000});
     CHECK(scene.disturbed.times_of<SettleDelivery>().empty());
@@ -186,7 +186,7 @@ TEST_CASE("nothing begins after the deadline") {
     scene.disturbed.release();
     scene.run();
     CHECK(scene.deliveries() == 1);
-    // Released at once, though the other is still awaited.
+    // The job is released at once, although a delivery is still under way.
     CHECK(scene.queue() == QueueStatus{.ready = 2, .pending = 1});
     scene.answer_all();
     CHECK(scene.dispatcher.closed());
@@ -218,7 +218,7 @@ TEST_CASE("jobs that were being acquired when it closed are not lost") {
     scene.run();
     scene.answer_all();
     CHECK(scene.dispatcher.closed());
-    // They were delivered or released: nobody has a lease of them.
+    // The jobs were delivered or released, so there is no lease left.
     CHECK(scene.queue().pending == 0);
     CHECK(scene.queue().ready == (scene.deliveries() == 0 ? 1 : 0));
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Batches that fail for good.
+/// Batches that fail permanently.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ void fail_and_wait(DeliveryScene& scene) {
     scene.run_for(Duration{1'000});
 }
 
-/// The one DEAD batch of `billing`.
+/// The only DEAD batch of `billing`.
 DeadBatchStatus dead(DeliveryScene& scene) {
     const auto all = scene.bus.subscriber("billing").dead_batches().value();
     REQUIRE(all.size() == 1);
@@ -30,7 +30,7 @@ DeadBatchStatus dead(DeliveryScene& scene) {
 
 TEST_CASE("a batch that fails for the last time lets the next one out, and is logged") {
     DeliveryScene scene;
-    // A token is a password: the log shows its public part.
+    // A token is a password: the log shows its public part only.
     scene.subscribe("billing", {.max_events = 2, .attempts_max = 3});
     scene.publish(4);
     scene.run();
@@ -90,7 +90,7 @@ TEST_CASE("a batch whose attempts all began is DEAD without another one") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 2});
     scene.publish();
-    // Attempts of a worker that died during them.
+    // A worker dies during each of these attempts.
     for (std::uint32_t attempt = 1; attempt <= 2; ++attempt) {
         const auto now = scene.clock.now();
         const auto acquired =

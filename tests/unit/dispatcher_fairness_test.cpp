@@ -1,5 +1,5 @@
 /// @file
-/// How a dispatcher shares its deliveries among subscribers.
+/// The sharing of a dispatcher's deliveries among subscribers.
 
 #include <doctest/doctest.h>
 
@@ -16,19 +16,19 @@ namespace {
 
 constexpr std::uint32_t slots = 64;
 
-/// A dispatcher of 64 deliveries at once, 8 of which are its reserve.
+/// A dispatcher with 64 slots for deliveries, 8 of which are its reserve.
 struct FairScene : DeliveryScene {
     FairScene() : DeliveryScene{{.in_flight_max = slots}} {}
 
-    /// Wants every order at once, and any number of them at the same time.
+    /// Subscribes with one event per batch, and up to 1,000 batches under way.
     void subscribe_greedy(const std::string& token) {
         subscribe(token, {.max_events = 1, .max_in_flight = 1'000});
     }
 
-    /// Wants every order at once, one after the other.
+    /// Subscribes with one event per batch, and one batch under way.
     void subscribe_modest(const std::string& token) { subscribe(token, {.max_events = 1}); }
 
-    /// Deliveries of a subscriber that were begun.
+    /// The number of begun deliveries of a subscriber.
     [[nodiscard]] std::size_t begun(const std::string& token) const {
         const auto all = transport.deliveries();
         return static_cast<std::size_t>(std::count_if(
@@ -50,7 +50,7 @@ TEST_CASE("a subscriber alone gets most deliveries, and never the reserve") {
     CHECK(scene.transport.under_way() == 16);
     std::size_t most = 0;
     while (scene.answer_all() > 0) most = std::max(most, scene.transport.under_way());
-    // q = 8 (64 - 8 - q) has its solution at 49.8.
+    // q = 8 (64 - 8 - q) has the solution q = 49.8.
     CHECK(most >= 49);
     CHECK(most <= 51);
     CHECK(scene.begun("billing") == 500);
@@ -122,7 +122,7 @@ TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends
     scene.run();
     while (scene.transport.deliveries().size() < 100) scene.answer_all(refusal());
     scene.answer_all(refusal());
-    // Now each of them has failed once, and is retried.
+    // Each subscriber has failed once, and is retried.
     scene.run_for(Duration{10'000});
     const auto failing = scene.transport.under_way();
     CHECK(failing == slots - slots / 8);
@@ -131,10 +131,10 @@ TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends
         scene.bus.subscriber(numbered("failing-", i)).unsubscribe("orders").value();
     }
     scene.publish();
-    scene.run_for(Duration{20});  // It may just have been woken for nothing.
+    scene.run_for(Duration{20});  // The dispatcher may have just ignored a wake-up without jobs.
     CHECK(scene.begun("healthy") == 1);
     CHECK(scene.transport.answer_last({}));
-    // None is forgotten: all of them are delivered one after the other.
+    // Each deferred batch is still delivered.
     for (int i = 0; i < 20; ++i) {
         scene.answer_all();
         scene.run_for(Duration{2'000});

@@ -1,5 +1,5 @@
 /// @file
-/// Deliveries that fail.
+/// Failing deliveries.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Fails the only batch of `billing` so many times; returns the waits between its attempts.
+/// Fails the only batch of `billing` `failures` times. Returns the waits between its attempts.
 std::vector<Duration> waits_after_failures(DeliveryScene& scene, std::size_t failures) {
     std::vector<Duration> waits;
     scene.run();
@@ -34,8 +34,8 @@ std::vector<Duration> waits_after_failures(DeliveryScene& scene, std::size_t fai
     return waits;
 }
 
-/// Checks each wait against the least it may be; jitter makes it longer by less than half, and
-/// rounding again by less than half of that.
+/// Checks each wait against its minimum. Jitter adds less than a half, and rounding adds less than
+/// half of the jitter.
 void check_waits(const std::vector<Duration>& waits, const std::vector<int>& least) {
     REQUIRE(waits.size() == least.size());
     for (std::size_t i = 0; i < waits.size(); ++i) {
@@ -45,7 +45,8 @@ void check_waits(const std::vector<Duration>& waits, const std::vector<int>& lea
     }
 }
 
-/// When a hundred subscribers are retried whose attempts took so long, and failed 1 ms apart.
+/// The instants of retries of a hundred subscribers. Their attempts took `took`, and failed 1 ms
+/// apart.
 std::set<TimePoint> retry_times(Duration took) {
     DeliveryScene scene;
     constexpr std::size_t subscribers = 100;
@@ -85,13 +86,13 @@ TEST_CASE("the waits of an unhealthy subscriber follow its health") {
     DeliveryScene scene{{.health = {.damage_rate = -24}}};
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(1);
-    // 3750 ms at health 4.
+    // The backoff is 3,750 ms at health 4.
     check_waits(waits_after_failures(scene, 4), {100, 200, 400, 3'750});
     REQUIRE(scene.status("billing").health_points == 4);
     scene.answer_all();
     scene.clock.advance(Duration{60'000});
     scene.publish(1);
-    // 60 s at health 0, whatever the attempt.
+    // The backoff is 60 s at health 0, for any attempt.
     check_waits(waits_after_failures(scene, 2), {60'000, 60'000});
     CHECK(scene.transport.deliveries().back().attempt == 3);
 }
@@ -186,7 +187,7 @@ TEST_CASE("a failing subscriber delays nobody else") {
 }
 
 TEST_CASE("further batches of an unhealthy subscriber are throttled") {
-    // After one failure the health is 10, which asks for 59 ms between attempts.
+    // After the first failure the health is 10, for which the backoff is 59 ms.
     DeliveryScene scene{{.health = {.damage_rate = -90}}};
     scene.subscribe("billing", {.max_events = 1, .max_in_flight = 2});
     scene.publish(1);
@@ -202,8 +203,8 @@ TEST_CASE("further batches of an unhealthy subscriber are throttled") {
     CHECK(scene.counter("delivery.events", "billing", "throttled") == 1);
     CHECK(scene.dispatcher.in_flight() == 0);
 
-    // It returns after the same wait again, up to half longer, and rounded. When the other batch is
-    // due at that moment, it waits once more.
+    // The batch returns after the same wait, plus up to half for jitter, plus rounding. If the
+    // first batch is due at the same instant, this batch waits once more.
     scene.run_for(Duration{58});
     const auto attempts = scene.delivered_to("billing");
     CHECK(attempts.find('2') == std::string::npos);

@@ -1,5 +1,5 @@
 /// @file
-/// Steps that the store cannot perform, or whose reply is lost.
+/// Steps that the store refuses, or whose reply is lost.
 
 #include <doctest/doctest.h>
 
@@ -12,7 +12,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Milliseconds between the times, from the first on.
+/// The times between consecutive instants, in milliseconds.
 std::vector<long> gaps(const std::vector<TimePoint>& times) {
     std::vector<long> gaps;
     for (std::size_t i = 1; i < times.size(); ++i)
@@ -82,7 +82,7 @@ TEST_CASE("an acquisition that the store refuses is repeated with growing waits"
     CHECK(waits == std::vector<long>{100, 200, 400, 800, 1'000, 1'000, 1'000});
     CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs") == 1);
 
-    // A success makes the next wait short again.
+    // After a success the next wait is short again.
     const auto before = scene.disturbed.times_of<AcquireJobs>().size();
     scene.disturbed.refuse<AcquireJobs>(1);
     scene.run_for(Duration{1'500});
@@ -122,7 +122,7 @@ TEST_CASE("a delivery whose beginning got no reply begins again") {
 TEST_CASE("jobs whose acquisition got no reply come with the next one") {
     DeliveryScene scene;
     scene.subscribe("billing");
-    // More than the repeats of the one acquisition, so that it takes another.
+    // More losses than the repeats of one acquisition: a second acquisition is necessary.
     scene.disturbed.lose_replies<AcquireJobs>(repeats_max + 1);
     scene.publish();
     scene.run_for(Duration{1'000});

@@ -15,7 +15,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Reports at once that it left out so many messages.
+/// Reports immediately, with this number of undecodable messages.
 class LossyTransport final : public Transport {
 public:
     explicit LossyTransport(std::uint64_t undecodable) : undecodable_{undecodable} {}
@@ -27,7 +27,7 @@ private:
     std::uint64_t undecodable_;
 };
 
-/// Serves only https callbacks.
+/// Serves https callbacks only.
 class PickyTransport final : public Transport {
 public:
     [[nodiscard]] bool serves(std::string_view callback) const override {
@@ -164,7 +164,7 @@ TEST_CASE("many subscribers with much queued take turns") {
         for (; seen < all.size(); ++seen) {
             const auto turn = ++turns[all[seen].subscriber];
             const auto behind = subscribers * (turn - 1);
-            // A subscriber gets its n-th turn only after nearly all others had n - 1 turns.
+            // A subscriber gets its n-th turn after nearly all other subscribers had n - 1 turns.
             if (seen + 64 < behind) ++unfair;
         }
     }
@@ -225,7 +225,7 @@ TEST_CASE("a callback in a process waits for whoever can call it, and harms nobo
     CHECK(scene.status("here").batches_queued == 1);
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 
-    // A process that can call others comes, and then one that can call it.
+    // First comes a process with other callbacks, then one with this callback.
     Callbacks callbacks;
     callbacks.set("elsewhere", [](const Batch&) {});
     LocalTransport local{callbacks, {.threads = 0}};

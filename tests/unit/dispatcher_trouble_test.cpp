@@ -1,5 +1,5 @@
 /// @file
-/// When a dispatcher reports that it cannot deliver.
+/// When a dispatcher reports that deliveries are impossible.
 
 #include <doctest/doctest.h>
 
@@ -36,7 +36,7 @@ TEST_CASE("a store that refuses acquisitions for 5 s is trouble until one succee
 }
 
 TEST_CASE("a store that does not reply for 5 s is trouble until it does") {
-    // Nothing else makes it poll at that instant.
+    // No other work makes the dispatcher poll at the instant of the report.
     DeliveryScene scene{
         {.heartbeat_interval = Duration{3'600'000}, .worker_silence = Duration{7'200'000}}};
     scene.disturbed.delay<AcquireJobs>();

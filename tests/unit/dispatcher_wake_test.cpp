@@ -1,5 +1,5 @@
 /// @file
-/// When a dispatcher follows wake-ups, and when it ignores them.
+/// Wake-ups followed or ignored by a dispatcher.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A dispatcher beside another, which gets every job that both are woken for.
+/// A slow dispatcher beside a fast one. A job that wakes both goes to the fast one.
 struct RivalScene : DeliveryScene {
     RivalScene() : DeliveryScene{{.poll_interval = Duration{3'600'000}}} {
         subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
@@ -21,10 +21,11 @@ struct RivalScene : DeliveryScene {
         rival.run(clock.now());
     }
 
-    /// How often the slower one tried to acquire jobs.
+    /// The number of acquisitions by the slow dispatcher.
     [[nodiscard]] std::size_t looks() { return disturbed.times_of<AcquireJobs>().size(); }
 
-    /// Publishes an event that the other gets. Returns how often the slower one tried.
+    /// Publishes an event that the fast dispatcher gets. Returns the number of acquisitions by the
+    /// slow one.
     std::size_t lose() {
         const auto before = looks();
         publish();

@@ -1,5 +1,5 @@
 /// @file
-/// Several dispatchers on one store, of which some die.
+/// Several dispatchers on one store. Some of them die.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A second dispatcher on the store of a scene, with a transport of its own.
+/// A second dispatcher on the store of a scene, with its own transport.
 struct Colleague {
     explicit Colleague(DeliveryScene& in)
         : scene{in}, dispatcher{in.store, in.complete({.transports = {&transport}})} {}
@@ -26,7 +26,7 @@ struct Colleague {
     HandRunner runner{dispatcher};
 };
 
-/// Lets both run until `at`, polling each whenever it asked for it.
+/// Lets both run until `at`. Each is polled at its requested times.
 void run_both_until(DeliveryScene& scene, Colleague& other, TimePoint at) {
     while (true) {
         scene.run();
@@ -86,7 +86,7 @@ TEST_CASE("a dispatcher that was taken for dead learns that its lease is lost") 
     scene.run_for(Duration{5'000});
     REQUIRE(scene.delivered_to("billing") == "1");
 
-    // The stalled one continues; its success does not settle the new lease.
+    // The stalled dispatcher continues. Its success does not settle the new lease.
     stalled.transport.answer({});
     stalled.run();
     CHECK(scene.log.count(LogLevel::warning,

@@ -12,7 +12,7 @@ using namespace routemaster;
 
 namespace {
 
-/// More than a thread has in reserve.
+/// More numbers than a thread has in reserve.
 using Numbers = std::array<std::uint64_t, 100>;
 
 Numbers drawn() {
@@ -21,7 +21,7 @@ Numbers drawn() {
     return numbers;
 }
 
-/// What a child process draws first.
+/// The first numbers of a child process.
 Numbers drawn_by_child() {
     std::array<int, 2> pipe_ends{};
     REQUIRE(pipe(pipe_ends.data()) == 0);

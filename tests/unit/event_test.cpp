@@ -19,7 +19,7 @@ Event valid_event() {
     return {.topic = "orders", .type = EventType::update, .url = "https://shop.example/1"};
 }
 
-/// Why an event is refused; empty when it is not.
+/// The reason why an event is refused; empty when it is valid.
 std::string refusal(const Event& event, const EventRules& rules = {}) {
     const auto checked = check(event, rules);
     if (checked) return {};
@@ -134,7 +134,7 @@ TEST_CASE("data with the same key twice is refused at any depth, and the error n
 }
 
 TEST_CASE("an event without a type does not compile") {
-    // As the last member of an aggregate takes its default, if it has one.
+    // An omitted last member of an aggregate would get its default, if it had one.
     CHECK(!std::is_default_constructible_v<Event>);
     CHECK(!std::is_default_constructible_v<Required<EventType>>);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Why things wait, when workers, schedulers and listeners themselves say what they do.
+/// Explanations with the profiles of real workers, schedulers and listeners.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ std::string text_of(const JobScene& scene, JobId id) {
     return to_text(scene.jobs.explain(id).value().value());
 }
 
-/// What the only worker says about itself.
+/// The profile of the only worker.
 WorkerProfile only_profile(Store& store, const Clock& clock) {
     const auto workers = JobWorkers{store, clock}.list().value();
     REQUIRE(workers.size() == 1);
@@ -95,13 +95,13 @@ TEST_CASE("workers over HTTP serve a queue, with the handlers that they name") {
     const auto id = scene.push("rotate");
     CHECK(text_of(scene, id) == "the worker of its queue has no handler for 'rotate'");
     CHECK(only_profile(scene.memory, scene.clock).handlers == std::vector<std::string>{"resize"});
-    // A worker that names none gets the job, and may do others.
+    // A worker without a list of handlers gets the job, and may do other jobs too.
     const auto job = only_job(hand.lease({.worker = "w2"}));
     hand.run_for(1s);
     const auto next = scene.push("tilt");
     CHECK(text_of(scene, next) == "it is READY for attempt 1 of 25, and it is next");
     CHECK(hand.settle(job).value() == Settlement::settled);
-    // A worker with a long job is there all the while.
+    // A worker with a long job stays alive.
     const auto tilt = only_job(
         hand.lease({.worker = "w3", .lease_time = Duration{3'600'000}, .handlers = {"tilt"}}));
     hand.run_for(60s);

@@ -9,7 +9,7 @@ using routemaster::detail::FairShare;
 
 namespace {
 
-/// The shares of subscribers that take all they can, one delivery each in turn.
+/// The shares of subscribers that take one delivery each in turn, as long as they can.
 std::vector<std::size_t> shared(FairShare share, std::size_t subscribers) {
     std::vector<std::size_t> each(subscribers);
     std::size_t taken = 0;

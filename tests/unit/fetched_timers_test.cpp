@@ -1,5 +1,5 @@
 /// @file
-/// What steps that are submitted together load ahead changes nothing.
+/// Steps that are submitted together load timers ahead. This must not change their replies.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr TimePoint start = from_milliseconds(1'700'000'000'000);
 
-/// A step about one of some timers, in spaces that come and go; some are refused.
+/// A random step about one of several timers, in two namespaces. Some steps are invalid.
 Step random_step(Random& random) {
     const std::string space{"a", random.below(50) == 0 ? 0U : 1U};
     const auto id = random.below(50) == 0 ? std::string(random.below(1'000), 'x')
@@ -43,7 +43,7 @@ Step random_step(Random& random) {
                      .retries_max = static_cast<std::uint32_t>(random.below(2))};
 }
 
-/// What became of a step, in words.
+/// The outcome of a step as text.
 std::string told(const Outcome& outcome) {
     if (!outcome) return outcome.error().message();
     std::string text;

@@ -1,5 +1,5 @@
 /// @file
-/// What handlers let follow from their jobs.
+/// Follow-ups: jobs and events that handlers create with the end of their job.
 
 #include "routemaster/follow_ups.hpp"
 
@@ -28,7 +28,7 @@ Event order_event(const std::string& topic = "orders") {
     return {.topic = topic, .type = EventType::update, .url = "https://shop.example/orders/1"};
 }
 
-/// A pool in whose store somebody subscribed to `orders`.
+/// A pool on a store with a subscriber of `orders`.
 struct FollowScene : JobScene {
     FollowScene() {
         bus.subscriber("billing")
@@ -43,7 +43,7 @@ struct FollowScene : JobScene {
     Bus bus{memory, {.clock = &clock}};
 };
 
-/// A handler that lets a job and an event follow.
+/// A handler with a job and an event as follow-ups.
 void follow(JobContext& job) {
     job.push("next", {"b", {1}}).value();
     job.publish(order_event()).value();
@@ -85,7 +85,7 @@ TEST_CASE("what follows from a job is there when the job is done, and not before
     CHECK(scene.events() == 1);
     const auto later = next.list(JobStatus::State::scheduled).value().jobs.at(0);
     CHECK(later.options.attempts_max == 3);
-    // Times count from the call of the handler.
+    // Delays count from the call in the handler.
     CHECK(later.run_at == scene.clock.now() + Duration{300});
     CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1});
 
@@ -183,7 +183,7 @@ TEST_CASE("while the store has no space, jobs with follow-ups wait, and take the
     for (int i = 0; i < 20; ++i) scene.jobs.push({"a", {i}}).value();
     scene.store.refuse<CompleteJob>(1'000);
     pool.run_for(Duration{20'000});
-    // Two more were acquired before the first answer.
+    // Two more jobs were acquired before the first reply.
     CHECK(begun == 4);
     CHECK(scene.queue() == QueueStatus{.ready = 16, .pending = 4});
     CHECK(scene.events() == 0);

@@ -19,7 +19,7 @@ struct Thing {
     std::uint64_t name;
 };
 
-/// An index and a map with which it must agree. There are only `hashes` different hashes.
+/// An index, and a map with the same contents. There are only `hashes` different hashes.
 struct IndexScene {
     explicit IndexScene(std::uint32_t different) : hashes{different} {}
 

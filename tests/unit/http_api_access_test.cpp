@@ -12,7 +12,7 @@ using namespace http_api_test;
 
 namespace {
 
-/// The status of an admission by the kind of token. A wrong token gets 401 everywhere.
+/// The status of an admission for each kind of token. A wrong token gets 401 everywhere.
 struct Rights {
     const char* wanted;
     int root;
@@ -33,7 +33,7 @@ struct RouteRights {
     Rights rights;
 };
 
-// Written by hand, not derived from the routes: a new route needs a new row.
+// Written by hand: a new route needs a new row.
 constexpr RouteRights table[] = {
     {"POST", "/topics/:name", client_only},
     {"GET", "/topics", client_or_root},
@@ -121,7 +121,7 @@ constexpr RouteRights table[] = {
     {"GET", "/health/ping.json", no_token},
 };
 
-/// A path of a route: each parameter has a value.
+/// A path of a route, with a value for each parameter.
 std::string example_path(std::string_view pattern) {
     std::string path;
     while (!pattern.empty()) {
@@ -143,7 +143,7 @@ rm::HttpResponse admission(Scenario& bus, rm::HttpRequest head) {
     return answers.front();
 }
 
-/// Checks the admission of a request and its answer.
+/// Checks the admission of a request and the response.
 void check_rights(const rm::HttpRequest& request, const Rights& rights, int status) {
     Scenario bus;
     INFO(request.method << " " << request.path << " " << request.authorization);

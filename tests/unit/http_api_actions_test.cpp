@@ -14,7 +14,7 @@ namespace {
 
 const std::string actions_path = "/v1/timers/routemaster.actions";
 
-/// A bus whose actions are done by hand.
+/// A bus with an action runner that the test polls.
 struct ActionScenario {
     rm::HttpResponse ask(const std::string& method, const std::string& path, std::string body = {},
                          const std::string& user = root) {
@@ -83,7 +83,7 @@ TEST_CASE("http api: a job is pushed at a later time, and is a timer until then"
     bus.run_for(rm::Duration{1});
     CHECK(bus.images.status().value().ready == 1);
     CHECK(bus.ask("GET", actions_path + "/a/1").status == 404);
-    // Without a time it is done now.
+    // Without a time, the action is due now.
     CHECK(bus.post(R"({"push":{"queue":"images","name":"crop"}})").status == 200);
     bus.run_for(rm::Duration{0});
     CHECK(bus.images.status().value().ready == 2);
@@ -128,7 +128,7 @@ TEST_CASE("http api: who publishes at a later time must be a client then, whatev
     rm::perform(bus.store, rm::PutToken{"shop", "shop"}, bus.clock.now()).value();
     publish("orders");
     CHECK(bus.actions.counts().value().dead == 1);
-    // It may own one topic.
+    // The publisher may own one topic.
     publish("refunds");
     CHECK(bus.actions.counts().value().dead == 2);
 }
@@ -149,7 +149,7 @@ TEST_CASE("http api: an action that can never be done is refused") {
               .starts_with("push: job:"));
     CHECK(refused(R"({"push":{"queue":"q","name":"n"},"id":""})") == "id: must not be empty");
     CHECK(refused(R"({"push":{"queue":"q","name":"n"},"delay":1,"at":2})").starts_with("at:"));
-    // The rules of this bus.
+    // The event rules of this bus apply.
     CHECK(refused(R"({"publish":{"topic":"orders","type":"noop","url":"http://shop.example/"}})")
               .starts_with("publish: url:"));
     CHECK(refused(R"({"publish":{"topic":"orders","type":"noop","data":{}}})")

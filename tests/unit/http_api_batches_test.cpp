@@ -4,8 +4,8 @@ using namespace http_api_test;
 
 namespace {
 
-/// Makes three queued batches of one event each for `billing`; the first has failed once. Returns
-/// their ids.
+/// Makes three queued batches of one event each for `billing`. The first batch has failed once.
+/// Returns their ids.
 std::vector<std::string> three_queued(Scenario& bus) {
     CHECK(bus.post("/subscription", billing,
                    R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":1})")

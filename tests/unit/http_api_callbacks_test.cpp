@@ -16,7 +16,7 @@ rm::HttpApiOptions lenient() {
     return options;
 }
 
-// All of them reach this machine by a resolver or libcurl.
+// A resolver or libcurl resolves all of these to this machine.
 const char* const hosts_of_this_machine[] = {
     "localhost",
     "LocalHost",
@@ -52,7 +52,7 @@ const char* const hosts_of_this_machine[] = {
 const char* const places_without_host[] = {"https://a.example:65536", "https://%6cocalhost/",
                                            "https://127.0.0.1%00.example/", "https://./"};
 
-// The grammar, and its rules for a host, are the same wherever a URL is accepted.
+// These are invalid for all settings with a URL: all use the same grammar, and rules for a host.
 const char* const no_urls[] = {
     "https://user@/in",
     "https://:443/in",

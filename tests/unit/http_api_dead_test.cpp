@@ -52,15 +52,15 @@ std::pair<rm::Lease, rm::Uid> begun_delivery(Scenario& bus) {
     return {lease, start.batch};
 }
 
-/// Subscribes `billing` to orders, and fails `count` deliveries, under way at once, with an error
-/// that takes three kilobytes of JSON. Returns the ids of the batches.
+/// Subscribes `billing` to orders, and fails `count` simultaneous deliveries. Their error takes
+/// three kilobytes of JSON. Returns the ids of the batches.
 std::vector<std::string> failures(Scenario& bus, int count, bool permanent) {
     CHECK(bus.post("/subscription", billing,
                    R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":1,)"
                    R"("attempts_max":5,"max_in_flight":1000})")
               .status == 204);
     const auto now = bus.clock.now();
-    // Each success allows one more at once.
+    // Each success allows one more batch under way.
     for (int i = 0; i < count; ++i) {
         const auto [lease, batch] = begun_delivery(bus);
         CHECK(rm::perform(bus.store,
@@ -86,7 +86,7 @@ std::vector<std::string> failures(Scenario& bus, int count, bool permanent) {
     return ids;
 }
 
-/// The ids in an answer, in their order.
+/// The ids in a response, in order.
 std::vector<std::string> ids_in(const rm::HttpResponse& answer) {
     std::vector<std::string> ids;
     const auto parsed = rm::parse_json(answer.body).value();
@@ -149,7 +149,7 @@ TEST_CASE("http api: the events of a large DEAD batch are produced part by part"
                    R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":17,)"
                    R"("attempts_max":5})")
               .status == 204);
-    // Each byte takes six of JSON.
+    // Each byte becomes six bytes of JSON.
     const std::string data(60'000, '\1');
     std::string body{R"({"type":"update","url":"https://shop.example/1","data":)"};
     rm::append_json(body, rm::Value{rm::Value::Map{{"x", data}}});
@@ -304,6 +304,6 @@ TEST_CASE("http api: a subscriber that does not exist is not found, and has no D
     CHECK(bus.get(everybody, root).body == "[]");
     CHECK(bus.post(everybody + "/redeliver", root, "").body == R"({"batches":0})");
     CHECK(bus.remove(everybody, root).body == R"({"batches":0,"events":0})");
-    // A client has none before it subscribes.
+    // Before a client subscribes, its list is empty.
     CHECK(bus.get("/subscriber/dead", shop).body == "[]");
 }

@@ -31,7 +31,7 @@ struct Witnessed {
         return ask_at_once(api, request("POST", "/topics/orders", shop, std::move(body)));
     }
 
-    /// The event that is published by `body`.
+    /// The event published by `body`.
     rm::Event event(std::string body) {
         INFO(body);
         const auto answer = publish(std::move(body));
@@ -124,7 +124,7 @@ TEST_CASE("http api: data may be null, empty, and 64 KiB of MessagePack") {
     Witnessed bus;
     CHECK(!bus.event(with(R"("data":null)")).data);
     CHECK(bus.event(with(R"("data":{})")).data == rm::Value{rm::Value::Map{}});
-    // One byte for the map, two for the key, three for the length of the text.
+    // One byte for the map, two for the key, and three for the length of the text.
     const auto text_max = 65'536U - 6U;
     CHECK(bus.event(with(R"("data":{"a":")" + std::string(text_max, 'x') + R"("})")).data);
     const auto refusal =

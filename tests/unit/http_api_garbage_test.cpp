@@ -47,7 +47,7 @@ const std::array<const char*, 10> bodies{
     "{}",
     ""};
 
-// Pieces that are hard for parsers.
+// Texts that are hard for parsers.
 const std::array<const char*, 24> pieces{
     "null",    "true", "-1",  "1e999",    "18446744073709551616",
     "\\ud800", "\"",   "\\",  "{",        "}",
@@ -77,7 +77,8 @@ private:
         return pick(users);
     }
 
-    /// Leaves one text in `rarity` as it is, and makes one to four changes to the others.
+    /// Makes one to four random changes to a text. With a `rarity` of up to 4, one text in `rarity`
+    /// stays unchanged; above 4, only one text in `rarity` is changed.
     std::string mutated(std::string text, std::uint64_t rarity) {
         if (random_.below(rarity) != 0 && rarity > 4) return text;
         if (random_.below(rarity) == 0 && rarity <= 4) return text;
@@ -118,6 +119,6 @@ TEST_CASE("http api: whatever is sent, the answer is clear, and a refusal change
         FAIL_CHECK(asking.method << " " << asking.path << " " << asking.body << " -> "
                                  << answer.status << " " << answer.body);
     }
-    // Garbage that is always refused in the same way would prove little.
+    // Each kind of status must occur: garbage that fails in only one way would prove little.
     CHECK(seen == std::set<int>{200, 201, 204, 400, 401, 403, 404});
 }

@@ -13,7 +13,7 @@ rm::QueueStatus counted(Scenario& bus, const std::string& name = "images") {
     return done(bus.store, rm::CountJobs{name});
 }
 
-/// The jobs of the queue that are READY.
+/// The READY jobs of the queue.
 std::vector<rm::JobStatus> ready(Scenario& bus) {
     return done(bus.store, rm::ListJobs{"images", rm::JobStatus::State::ready}).jobs;
 }
@@ -331,7 +331,7 @@ TEST_CASE("http api: a job waits for others that its push names") {
         CHECK(answer.status == 400);
         CHECK(answer.body.starts_with("after: "));
     }
-    // Of many, those that the store alone can judge.
+    // In a list of jobs, errors that only the store can find are reported per job.
     CHECK(bus.post(jobs_path, root, R"([{"name":"a"},{"name":"b","after":[2]}])").body ==
           R"([{"id":1,"outcome":"duplicate"},{"id":null,"outcome":"failed",)"
           R"("error":"after: no job has had the id 2"}])");
@@ -477,7 +477,7 @@ TEST_CASE("http api: the routes of jobs take the root token alone") {
         CHECK(bus.post("/v1/queues/images/lease", user, "{}").status == 401);
     }
     CHECK(counted(bus) == rm::QueueStatus{});
-    // Without an object that leases jobs there are no routes for it.
+    // Without a `JobLeases` object the routes for leases do not exist.
     CHECK(bus.post("/v1/queues/images/lease", root, "{}").status == 404);
     CHECK(bus.post(jobs_path + "/1/ack", root, "{}").status == 404);
 }

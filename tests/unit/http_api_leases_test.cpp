@@ -14,11 +14,11 @@ namespace {
 
 const std::string images_path = "/v1/queues/images";
 
-/// A bus whose leases are polled by hand.
+/// A bus with job leases that the test polls.
 struct LeaseScenario {
     LeaseScenario() { CHECK(images.push({"resize", {42}}, {.metadata = {{"trace", "t"}}})); }
 
-    /// Sends a request, which may be answered later.
+    /// Sends a request. The response may come later.
     std::shared_ptr<std::vector<rm::HttpResponse>> send(const std::string& path, std::string body) {
         const auto answers = std::make_shared<std::vector<rm::HttpResponse>>();
         api.handle(request("POST", path, root, std::move(body)),
@@ -42,7 +42,7 @@ struct LeaseScenario {
         run();
     }
 
-    /// Leases the only job; the text of its lease.
+    /// Leases the only job. Returns the text of its lease.
     std::string lease(const std::string& body = "{}") {
         const auto answer = rm::parse_json(post(images_path + "/lease", body).body).value();
         const auto& jobs = *answer.find("jobs")->get_if<rm::Value::Array>();

@@ -62,7 +62,7 @@ TEST_CASE(
     expect_pulse("2", "false");
     push("ready too", rm::Duration{-5});
     expect_pulse("3", "true");
-    // Looking ahead promotes nothing.
+    // Counting future jobs promotes no job.
     CHECK(done(bus.store, rm::CountJobs{rm::delivery_queue}) == rm::QueueStatus{2, 2, 0});
 }
 

@@ -30,7 +30,7 @@ void put_refused(Scenario& bus, const std::string& body, const std::string& prob
 TEST_CASE("http api: a recurring job is put, shown, listed and removed") {
     Scenario bus;
     CHECK(put(bus, report_path, report_body).status == 204);
-    // noon is a Saturday: the next tick is on Monday.
+    // `noon` is a Saturday, so the next tick is on Monday.
     const std::string shown =
         R"({"name":"report","schedule":"30 2 * * MON-FRI","time_zone":"Europe/Berlin",)"
         R"("queue":"images","job":{"name":"report","arguments":["sales"],"attempts_max":3,)"
@@ -211,7 +211,8 @@ TEST_CASE("http api: a recurring action is put, shown and run now") {
         done(bus.store, rm::FindTimer{"routemaster.actions", "recurring:report"}).value();
     CHECK(timer.at == noon);
     CHECK(timer.retries_max == rm::timer_retries_max);
-    // Who publishes at a tick must be a client then, whatever was asked.
+    // The publisher of a tick must be a valid client at the time of the tick, regardless of
+    // `authenticate`.
     CHECK(put(bus, report_path,
               R"({"schedule":"@hourly","action":{"publish":{"topic":"orders","type":"noop",)"
               R"("url":"https://a.example/","publisher":"shop","authenticate":false}}})")

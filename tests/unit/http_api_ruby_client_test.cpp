@@ -2,7 +2,7 @@
 
 using namespace http_api_test;
 
-// Requests as the Ruby client 3.2.3 and its command line send them.
+// Requests of the Ruby client 3.2.3 and its command line.
 
 namespace {
 

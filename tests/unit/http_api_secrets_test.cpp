@@ -57,7 +57,7 @@ TEST_CASE("http api: only the subscriber and root see its credentials in full") 
     CHECK(*entry.find("subscriber") == text("billing"));
     CHECK(*entry.find("uuid") == text("..."));
     CHECK(*entry.find("callback") == text("https://b.example:8443/..."));
-    // All keys are present, since the Ruby client reads them.
+    // All keys must be present, because the Ruby client reads them.
     for (const char* key : {"max_events", "timeout", "topics", "events"}) {
         CHECK(entry.find(key) != nullptr);
     }

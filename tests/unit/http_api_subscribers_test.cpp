@@ -39,7 +39,7 @@ TEST_CASE("http api: subscribing accepts all settings, under both names of the r
                                                      .attempts_max = 12,
                                                      .age_max = rm::Duration{86'400'000},
                                                      .dead_max = 50});
-        // Topics that nobody has published yet are created, unclaimed.
+        // Topics without publications are created without an owner.
         CHECK(holdings(bus.store).topics.front() == rm::Topic{"orders", std::nullopt, 0});
     }
 }

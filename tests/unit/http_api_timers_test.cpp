@@ -15,7 +15,7 @@ namespace {
 
 const std::string calls_path = "/v1/timers/calls";
 
-/// A bus whose requests for timers are polled by hand.
+/// A bus with timer requests that the test polls.
 struct TimerScenario {
     std::shared_ptr<std::vector<rm::HttpResponse>> send(const std::string& method,
                                                         const std::string& path,
@@ -77,7 +77,7 @@ TEST_CASE("http api: a timer is posted, shown, postponed and cancelled") {
     CHECK(bus.ask("DELETE", calls_path + "/a").status == 204);
     CHECK(bus.ask("DELETE", calls_path + "/a").status == 404);
     CHECK(bus.get(calls_path + "/a").body == "timer not found");
-    // Without an id it gets one, and without a time it is due now.
+    // A timer without an id gets a new id. A timer without a time is due now.
     CHECK(bus.post(calls_path, R"({"payload":7})").body.size() > 40);
     CHECK(bus.calls.upcoming().value().at(0).at == noon);
 }
@@ -293,7 +293,7 @@ TEST_CASE("http api: bad requests about timers are refused, and change nothing")
     refused("/repost", R"({"all":true})", R"(unknown field "all")");
     CHECK(bus.post("/v1/timers/no space", R"({"payload":1})").status == 400);
     CHECK(bus.post("/v1/timers/no space/take").status == 400);
-    // Timers are root's.
+    // Only root may use timers.
     const auto answers = std::make_shared<int>(0);
     bus.api.handle(request("POST", calls_path, shop, R"({"payload":1})"),
                    [answers](const rm::HttpResponse& answer) { *answers = answer.status; });

@@ -80,7 +80,7 @@ TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") 
     CHECK(bus.get("/subscribers", billing).body.find(R"("topics":["refunds"])") !=
           std::string::npos);
     refused(bus, request("DELETE", "/subscriber/topics/orders", billing), 404, "topic not found");
-    // Publishing in it again does not restore old subscriptions.
+    // Publishing to the topic again does not restore subscriptions.
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(holdings(bus.store).batches.empty());
     CHECK(bus.post("/subscription", billing, payload).status == 204);

@@ -19,7 +19,7 @@ TEST_CASE("memory in huge pages is aligned to one, usable, and returned") {
     SUBCASE("some") { size = 3 * huge_page; }
     SUBCASE("some and a part") { size = 3 * huge_page + 1; }
     HugePageAllocator<char> allocator;
-    // Two, so that one cannot return the memory of the other.
+    // Two blocks: deallocating one must not return the memory of the other.
     char* const memory = allocator.allocate(size);
     char* const other = allocator.allocate(size);
     CHECK(reinterpret_cast<std::uintptr_t>(memory) % huge_page == 0);

@@ -40,11 +40,11 @@ TEST_CASE("an index of ids finds what a map finds, over a random walk") {
     std::map<std::uint64_t, std::unique_ptr<test::LoneJob>> jobs;
     IdIndex index;
     std::uint64_t last = 0;
-    // It grows to some thousands of jobs, shrinks to none, and grows again.
+    // The index grows to thousands of jobs, shrinks to none, and grows again.
     for (int step = 0; step < 60'000; ++step) {
         const bool grows = step / 10'000 % 2 == 0;
         if (random.below(4) < (grows ? 3U : 1U)) {
-            // Most come in order, some between others, as after a restart.
+            // Most ids increase; some fall between earlier ids, as after a restart.
             const auto id = random.below(4) > 0 ? ++last : 1 + random.below(last + 1);
             auto& job = jobs[id];
             if (job != nullptr) continue;

@@ -1,5 +1,5 @@
 /// @file
-/// Pushes that are recognised when they are repeated.
+/// Repeated pushes are recognised by idempotency keys.
 
 #include "core/state/idempotency_keys.hpp"
 
@@ -72,7 +72,7 @@ TEST_CASE("an idempotency key refuses a push that asks for anything else than th
         change(options);
         return options;
     };
-    // Every option but the key's own, and the bound, which changes no job.
+    // All options except the idempotency key, and except the bound, which does not affect the job.
     const std::vector<PushOptions> others{
         with([](auto& o) { o.delay = Duration{1}; }),
         with([](auto& o) { o.run_at = pushed_at; }),

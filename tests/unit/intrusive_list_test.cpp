@@ -16,7 +16,7 @@ struct Item {
 
 using List = IntrusiveList<Item, &Item::hook>;
 
-/// The names from the front, then from the back; they must mirror each other.
+/// The names from the front, followed by the names from the back. Both must have opposite orders.
 std::string names(const List& list) {
     std::string forwards;
     for (const auto* item = list.front(); item != nullptr; item = List::next(*item)) {

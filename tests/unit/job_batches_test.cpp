@@ -1,5 +1,5 @@
 /// @file
-/// Batches of jobs, as programs use them. What stores do is in the conformance suite.
+/// The interface `JobBatches`. The conformance suite tests the stores.
 
 #include "routemaster/job_batches.hpp"
 

@@ -1,5 +1,6 @@
 /// @file
-/// What a worker elsewhere hears that extends its lease while nobody knows whether it is lost.
+/// The reply to a remote worker that extends its lease, while it is unknown whether the lease is
+/// lost.
 
 #include <doctest/doctest.h>
 
@@ -16,7 +17,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A process that stood still with a job, which another took over meanwhile, or nobody.
+/// A process that stalled with a leased job. Either the lease was lost meanwhile, or not.
 struct StoodStill {
     explicit StoodStill(bool is_lost) {
         scene.push("a");

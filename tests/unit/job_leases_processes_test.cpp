@@ -1,5 +1,5 @@
 /// @file
-/// Leases of jobs that one process gives, and another one settles, on a manual clock.
+/// Leases of jobs given by one process and settled by another, on a manual clock.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ TEST_CASE("leases last while their process lives, and end within 5 s of its deat
         CHECK(!waiting->has_value());
         other.run_for(Duration{5'000});
         CHECK(only_job(waiting).lease.attempt == 2);
-        // A process that only stood still finds its leases lost.
+        // A process that only stalled finds its leases lost.
         dying.run_for(Duration{2'000});
         CHECK(!dying.extend(*job));
         CHECK(dying.settle(*job).value() == Settlement::lease_lost);

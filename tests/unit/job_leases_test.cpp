@@ -1,5 +1,5 @@
 /// @file
-/// Leases of jobs for workers elsewhere, on a manual clock.
+/// Leases of jobs for remote workers, on a manual clock.
 
 #include <doctest/doctest.h>
 
@@ -67,7 +67,7 @@ TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhe
     REQUIRE(status.errors.size() == 1);
     CHECK(status.errors[0].text == "its worker 'slow' was silent for 2000 ms");
     CHECK(scene.log.count(LogLevel::warning, "silent") == 1);
-    // The one that was slow changes nothing any more, whatever it says.
+    // The slow worker cannot change the job any more.
     CHECK(!hand.extend(job));
     CHECK(hand.settle(job).value() == Settlement::lease_lost);
     CHECK(hand.settle(job, {.kind = failed}).value() == Settlement::lease_lost);
@@ -88,7 +88,7 @@ TEST_CASE("an end whose reply was lost is in doubt, though the lease is over whe
         const auto end = hand.settle(job, {.kind = kind});
         REQUIRE(!end);
         CHECK(end.error().code() == Errc::timed_out);
-        // Now it is known.
+        // The repetition reports that the lease is over.
         CHECK(hand.settle(job, {.kind = kind}).value() == Settlement::lease_lost);
     }
 }
@@ -104,7 +104,7 @@ TEST_CASE("leases of large jobs that are over at once end in slices, and the oth
     REQUIRE(jobs_in(rest) == 2);
     scene.store.delay<FailJob>();
     hand.run_for(Duration{2'500});
-    // One more is about to end: it does not fit into the slice.
+    // A fifth job is due to end, but does not fit into the chunk.
     CHECK(scene.store.times_of<FailJob>().size() == 4);
     CHECK(scene.queue() == QueueStatus{.ready = 4, .pending = 2});
     CHECK(!hand.extend((*rest)->value()[0]));
@@ -165,7 +165,8 @@ TEST_CASE("an attempt that failed counts, and the job runs again when its worker
     hand.run_for(Duration{5'000});
     job = only_job(hand.lease());
     CHECK(job.lease.attempt == 2);
-    // Without a time the policy says: 2 s after the second attempt, and up to half of it more.
+    // Without a time the retry policy applies: 2 s after the second attempt, plus up to half of
+    // that.
     const auto now = scene.clock.now();
     CHECK(hand.settle(job, {.kind = failed}).value() == Settlement::settled);
     CHECK(scene.job(id).run_at >= now + Duration{2'000});
@@ -296,7 +297,7 @@ TEST_CASE("a client that is gone gets no job, and keeps none from others") {
     hand.run();
     CHECK(only_job(stays).lease.attempt == 1);
     CHECK(jobs_in(left) == 0);
-    // And makes space within a second.
+    // The request of a client that is gone ends within a second, which frees its place.
     const auto also_left = hand.lease({.wait = Duration{30'000}, .gone = gone});
     hand.run_for(Duration{1'000});
     CHECK(also_left->has_value());
@@ -385,7 +386,7 @@ TEST_CASE("a request does not wait for ever for a store that does not answer") {
     hand.run_for(Duration{1});
     REQUIRE(answer->has_value());
     CHECK(answer->value().error().code() == Errc::unavailable);
-    // The job that comes after all is for somebody else.
+    // The job arrives after the end of the request, and stays READY for other requests.
     scene.store.release();
     hand.run();
     CHECK(scene.queue() == QueueStatus{.ready = 1});
@@ -412,7 +413,7 @@ TEST_CASE("what waits is bounded, and what is leased") {
     const auto job = only_job(hand.lease());
     CHECK(refusal({}) == "too many jobs are leased");
     CHECK(hand.settle(job).value() == Settlement::settled);
-    // A queue that nobody asks for is left, and its worker forgotten.
+    // A queue without requests is left, and its worker is forgotten.
     hand.run_for(Duration{11'000});
     CHECK(jobs_in(hand.lease({.queue = "third"})) == 0);
 }
@@ -425,7 +426,7 @@ TEST_CASE("requests without a wait are bounded by themselves") {
     const auto second = hand.lease({.queue = "other", .wait = Duration{30'000}});
     CHECK(jobs_in(hand.lease()) == 1);
     CHECK(jobs_in(hand.lease({.queue = "other"})) == 0);
-    // While the store does not reply, each of them takes a place.
+    // While the store does not reply, each request takes a place.
     scene.store.delay<AcquireJobs>();
     const auto third = hand.lease();
     const auto fourth = hand.lease();
@@ -530,7 +531,7 @@ TEST_CASE("a lease does not end because its process stood still") {
     scene.clock.advance(Duration{60'000});
     hand.run();
     CHECK(scene.queue() == QueueStatus{.pending = 1});
-    // As much is left of it as before.
+    // The remaining time of the lease is the same as before.
     hand.run_for(Duration{3'999});
     CHECK(hand.extend(job));
     hand.run_for(Duration{5'000});

@@ -1,5 +1,5 @@
 /// @file
-/// What a queue says of its jobs, and what can be done to them.
+/// The functions of a `JobQueue`.
 
 #include <doctest/doctest.h>
 
@@ -191,7 +191,7 @@ TEST_CASE("many jobs are pushed in one trip, each with settings of its own") {
     CHECK(replies[1].error().code() == Errc::invalid);
     CHECK(replies[2].error().code() == Errc::invalid);
     CHECK(scene.job(replies[3].value().id).state == JobStatus::State::scheduled);
-    // One trip for all that are valid by name, and one for the reply that was lost.
+    // One submission for all pushes with unique keys, and a second one after the lost reply.
     CHECK(scene.store.times_of<PushJob>().size() == 4);
     std::size_t duplicates = 0;
     jobs.push_each(pushes, [&](const auto& again) {

@@ -22,7 +22,7 @@ using namespace routemaster;
 namespace {
 
 struct Queue {
-    /// Jobs that can be acquired now.
+    /// The jobs that can be acquired now.
     [[nodiscard]] std::vector<Job> acquire() {
         const auto acquired =
             perform(store, AcquireJobs{"work", Uid{1, 1}, 100}, clock.now()).value();
@@ -229,12 +229,12 @@ TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {
     REQUIRE(replies.size() == 3);
     for (const auto& reply : replies) CHECK(reply.has_value());
     CHECK(jobs.status().value() == QueueStatus{.ready = 3});
-    // What was in doubt stays so when the repetition is refused.
+    // A push in doubt stays in doubt when its repetition is refused.
     testing::FaultyStore faulty{memory};
     faulty.script({testing::Fault::lost_reply, testing::Fault::lost_request});
     JobQueue doubtful{faulty, "work"};
     CHECK(doubtful.push_many(std::vector<Job>{{"e"}}).at(0).error().code() == Errc::timed_out);
-    // Not for ever.
+    // Repetitions are limited.
     store.lose_replies<PushJob>(100);
     CHECK(jobs.push_many(std::vector<Job>{{"d"}}).at(0).error().code() == Errc::timed_out);
 }

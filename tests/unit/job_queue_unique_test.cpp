@@ -1,5 +1,5 @@
 /// @file
-/// Which pushes of a `JobQueue` count as the same.
+/// The pushes of a `JobQueue` that count as duplicates.
 
 #include <doctest/doctest.h>
 

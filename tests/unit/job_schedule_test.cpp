@@ -46,7 +46,7 @@ JobSchedule schedule(std::string_view text, std::string_view zone = "UTC") {
     return *parsed;
 }
 
-/// The ticks after an instant, in UTC.
+/// The next ticks after an instant, in UTC.
 std::vector<std::string> ticks(const JobSchedule& of, const std::string& after, int count) {
     std::vector<std::string> all;
     auto at = utc(after);
@@ -66,9 +66,7 @@ std::string refusal(std::string_view text, std::string_view zone = "UTC") {
 
 using Texts = std::vector<std::string>;
 
-// --- Random expressions, and what they match without the library --------------------------------
-
-/// A field of an expression, and what it stands for.
+/// A field of an expression, and the values that it matches.
 struct RandomField {
     std::string text;
     std::vector<bool> matches;
@@ -151,7 +149,7 @@ struct RandomExpression {
     RandomField minute, hour, day, month, weekday;
 };
 
-/// The C library's own reading of a zone, for as long as it lives.
+/// The C library's interpretation of a zone, as long as this object exists.
 class ZoneOfLibc {
 public:
     explicit ZoneOfLibc(const char* name) {
@@ -166,7 +164,7 @@ public:
         tzset();
     }
 
-    /// What the clock shows, as if it were UTC.
+    /// The local time, as if it were UTC.
     [[nodiscard]] static std::int64_t clock(std::int64_t instant) {
         std::tm fields{};
         localtime_r(&instant, &fields);
@@ -179,7 +177,7 @@ private:
 
 constexpr std::int64_t hour_seconds = 3'600;
 
-/// The instants at which the clock steps, or an hour before.
+/// The instants of changes of the zone's offset, rounded down to an hour.
 std::vector<std::int64_t> steps_of_clock(std::int64_t from, std::int64_t to) {
     std::vector<std::int64_t> steps;
     for (auto at = from; at < to; at += hour_seconds) {
@@ -190,14 +188,14 @@ std::vector<std::int64_t> steps_of_clock(std::int64_t from, std::int64_t to) {
     return steps;
 }
 
-/// What each minute of a time shows on the clock.
+/// The local time of each minute of a period.
 std::vector<std::int64_t> clock_of(std::int64_t from, std::int64_t minutes) {
     std::vector<std::int64_t> clock;
     for (std::int64_t i = 0; i < minutes; ++i) clock.push_back(ZoneOfLibc::clock(from + i * 60));
     return clock;
 }
 
-/// The ticks of an expression between the minutes of a clock, by its rules.
+/// The ticks of an expression within the minutes of `clock`.
 std::vector<std::int64_t> minutes_that_match(const RandomExpression& expression,
                                              const std::vector<std::int64_t>& clock) {
     std::vector<std::int64_t> all;
@@ -217,8 +215,6 @@ std::vector<std::int64_t> minutes_that_match(const RandomExpression& expression,
 }
 
 }  // namespace
-
-// --- Reading ------------------------------------------------------------------------------------
 
 TEST_CASE("a cron expression names minutes, hours, days, months and days of the week") {
     CHECK(ticks(schedule("*/20 * * * *"), "2024-01-01 00:59:59", 4) ==
@@ -282,7 +278,7 @@ TEST_CASE("a step is no greater than its field") {
     CHECK(ticks(schedule("0 */24 * * *"), from, 1) == Texts{"2024-01-02 00:00:00"});
     CHECK(ticks(schedule("0 0 */31 * *"), from, 1) == Texts{"2024-02-01 00:00:00"});
     CHECK(ticks(schedule("0 0 1 */12 *"), from, 1) == Texts{"2025-01-01 00:00:00"});
-    // One that an older version took goes on as it did.
+    // An expression stored by an older version keeps its meaning.
     const auto stored = JobSchedule::parse_stored("*/90 * * * *", "UTC");
     REQUIRE(stored);
     CHECK(ticks(*stored, from, 2) == Texts{"2024-01-01 01:00:00", "2024-01-01 02:00:00"});
@@ -386,7 +382,7 @@ TEST_CASE("dates that never come are refused") {
     CHECK(refusal("0 0 31 2,4,6,9,11 *") ==
           "schedule: '0 0 31 2,4,6,9,11 *' is a date that never comes");
     CHECK(refusal("0 0 30 2 *").ends_with("never comes"));
-    // Rare ones do.
+    // Rare ticks are found.
     CHECK(ticks(schedule("0 0 29 2 */6"), "2025-01-01 00:00:00", 1) ==
           Texts{"2032-02-29 00:00:00"});
     CHECK(schedule("0 0 29 2 *").next(utc("2096-03-01 00:00:00")) == utc("2104-02-29 00:00:00"));
@@ -416,7 +412,7 @@ TEST_CASE("a zone that the machine does not know is refused") {
         CHECK(refusal("@daily", zone).starts_with("time_zone: the machine knows no zone"));
     }
     CHECK(refusal("@daily", std::string(1'000'000, 'x')).size() < 300);
-    // What others wrote is shown as text of one line.
+    // Foreign text is shown as one line.
     CHECK(refusal("@daily", std::string{"U\0T\nC", 5}) ==
           "time_zone: the machine knows no zone 'U?T?C'; names are as Europe/Berlin and UTC");
     CHECK(refusal(std::string{"@every \0", 8}).starts_with("schedule: '@every ?' must be"));
@@ -429,22 +425,20 @@ TEST_CASE("instants far away have no tick, and none is computed for ever") {
     CHECK(schedule("@daily").next(TimePoint::min()) > utc("1800-01-01 00:00:00"));
 }
 
-// --- The clock steps ----------------------------------------------------------------------------
-
 TEST_CASE("a fixed time that a step forward leaves out comes at the first instant after it") {
-    // Berlin leaves out 02:00 to 03:00 on that day, which is 01:00 UTC.
+    // In Berlin, 02:00 to 03:00 is skipped on this day, at 01:00 UTC.
     const auto half_past_two = schedule("30 2 * * *", "Europe/Berlin");
     CHECK(ticks(half_past_two, "2024-03-29 12:00:00", 3) ==
           Texts{"2024-03-30 01:30:00", "2024-03-31 01:00:00", "2024-04-01 00:30:00"});
     CHECK(half_past_two.last(utc("2024-03-31 00:59:59")) == utc("2024-03-30 01:30:00"));
     CHECK(half_past_two.last(utc("2024-03-31 01:00:00")) == utc("2024-03-31 01:00:00"));
-    // Several of them are one tick, together with the first time behind the step.
+    // Several skipped times are one tick, together with the first time after the step.
     CHECK(ticks(schedule("0,30 2,3 * * *", "Europe/Berlin"), "2024-03-31 00:00:00", 3) ==
           Texts{"2024-03-31 01:00:00", "2024-03-31 01:30:00", "2024-04-01 00:00:00"});
 }
 
 TEST_CASE("a fixed time that a step back repeats comes the first time alone") {
-    // Berlin shows 02:00 to 03:00 twice on that day, from 00:00 UTC on.
+    // In Berlin, 02:00 to 03:00 occurs twice on this day, from 00:00 UTC on.
     const auto half_past_two = schedule("30 2 * * *", "Europe/Berlin");
     CHECK(ticks(half_past_two, "2024-10-26 12:00:00", 2) ==
           Texts{"2024-10-27 00:30:00", "2024-10-28 01:30:00"});
@@ -473,7 +467,7 @@ TEST_CASE("a rhythm goes on through both steps") {
     CHECK(ticks(rhythm, "2024-10-27 00:00:00", 4) ==
           Texts{"2024-10-27 00:30:00", "2024-10-27 01:00:00", "2024-10-27 01:30:00",
                 "2024-10-27 02:00:00"});
-    // In an hour that is left out there is none of it.
+    // An expression with a step (`*/30`) has no tick in a skipped hour.
     CHECK(ticks(schedule("*/30 2 * * *", "Europe/Berlin"), "2024-03-30 12:00:00", 1) ==
           Texts{"2024-04-01 00:00:00"});
 }
@@ -496,7 +490,7 @@ TEST_CASE("next and last instants are those of a walk through the minutes around
             const auto clock = clock_of(begin, minutes);
             for (int n = 0; n < 12; ++n) {
                 RandomExpression expression{random};
-                // Else few match at all.
+                // With a random month, few expressions would match at all.
                 expression.month = {"*", std::vector<bool>(13, true), true};
                 const auto text = expression.text();
                 CAPTURE(text);

@@ -102,7 +102,7 @@ TEST_CASE("a group with a lower concurrency limit blocks the last jobs that are 
     CHECK(t.acquire() == "c");
     t.jobs.set_concurrency(group, 1);
     t.jobs.release(*t.jobs.find(t.queue, "a"), start, start);
-    // `a` is the first, whichever others are under way.
+    // `a` comes first: it was pushed first.
     CHECK(t.acquire() == "a");
     for (const auto* name : {"c", "b", "a"}) {
         t.jobs.release(*t.jobs.find(t.queue, name), start, start);
@@ -156,7 +156,7 @@ TEST_CASE("queues without jobs take no memory") {
     perform(PushJob{"mail", "a", start});
     perform(PushJob{"mail", "b", start});
     CHECK(machine.jobs().queues() == 3);
-    // Who found nothing in a queue that was forgotten is woken when it begins again.
+    // A worker that found no job in a forgotten queue is woken when the queue gets a job.
     static_cast<void>(machine.jobs().take_woken());
     perform(AcquireJobs{"images", worker});
     perform(PushJob{"images", "a", start});
@@ -165,7 +165,7 @@ TEST_CASE("queues without jobs take no memory") {
 
 TEST_CASE("a queue wakes once for all that happened since it was asked") {
     Table t;
-    // Who asked for its jobs before there were any is not known any more.
+    // Acquisitions before the first job are forgotten.
     t.push("a");
     CHECK(t.jobs.take_woken() == std::vector<std::string>{"aux"});
     t.acquire();

@@ -31,7 +31,7 @@ struct Welcome {
     }
 };
 
-/// A tester whose handlers note whom they wrote to.
+/// A tester. Its handlers record the recipients of mails.
 struct MailTester : JobTester {
     MailTester() : JobTester{{.queues = {"mail"}}} {
         pool().handle<Welcome>([this](const Welcome& mail) { sent.push_back(mail.to); });
@@ -155,14 +155,14 @@ TEST_CASE("a tester runs recurring jobs at their ticks") {
         if (pings.size() == 2) throw std::runtime_error{"no reply"};
     });
     RecurringJobs recurring{tester.store(), tester.clock()};
-    // Its ticks are the multiples of 10 s, of which this instant is one.
+    // Ticks fall on multiples of 10 s. This instant is one of them.
     recurring
         .every("ping", 10s, "checks", {"ping", {}}, {.catch_up = CatchUp::all, .overlap = true})
         .value();
     CHECK(tester.advance(9'999ms) == 0);
     CHECK(tester.advance(1ms) == 1);
     CHECK(pings == std::vector<Duration>{10s});
-    // The second fails, and its next attempt comes between the ticks.
+    // The second run fails. Its next attempt comes between two ticks.
     CHECK(tester.advance(30s) >= 4);
     CHECK(std::count(pings.begin(), pings.end(), Duration{20s}) == 1);
     CHECK(std::count(pings.begin(), pings.end(), Duration{40s}) == 1);
@@ -194,14 +194,14 @@ TEST_CASE("a tester runs each job at its time, however long it waits") {
     tester.advance(25h);
     CHECK(times == std::vector<Duration>{1ms, 61'234ms, 24h, 24h + 7ms});
 
-    // A rate limit lets one begin each ten seconds.
+    // The rate limit allows one job per ten seconds.
     times.clear();
     work.limit_rate({.queue = RateLimit{.jobs = 1, .per = 10s}}).value();
     for (int i = 0; i < 4; ++i) work.push({"a", {"limited", i}}).value();
     tester.advance(60s);
     CHECK(times == std::vector<Duration>{25h, 25h + 10s, 25h + 20s, 25h + 30s});
 
-    // A paused queue goes on when it is resumed.
+    // A paused queue continues when it is resumed.
     times.clear();
     work.limit_rate({}).value();
     work.pause().value();

@@ -96,10 +96,10 @@ TEST_CASE("a character that needs escaping is found at any place of a text") {
 TEST_CASE("bytes that are not UTF-8 are printed as U+FFFD") {
     CHECK(json("a\xff"
                "b") == "\"a\uFFFDb\"");
-    CHECK(json("\xc0\xaf") == "\"\uFFFD\uFFFD\"");            // overlong
+    CHECK(json("\xc0\xaf") == "\"\uFFFD\uFFFD\"");            // overlong encoding
     CHECK(json("\xed\xa0\x80") == "\"\uFFFD\uFFFD\uFFFD\"");  // a surrogate
     CHECK(json("\xf4\x90\x80\x80") == "\"\uFFFD\uFFFD\uFFFD\uFFFD\"");
-    CHECK(json("\xe2\x82") == "\"\uFFFD\uFFFD\"");  // cut short
+    CHECK(json("\xe2\x82") == "\"\uFFFD\uFFFD\"");  // truncated
     CHECK(json("\xe2\x82x") == "\"\uFFFD\uFFFDx\"");
     CHECK(json("\xf0\x9d\x84\x9e") == "\"\xf0\x9d\x84\x9e\"");
 }

@@ -9,7 +9,7 @@
 using namespace routemaster::detail;
 
 TEST_CASE("a keyed hash is SipHash-1-3") {
-    // The test vectors of the Rust standard library: the key 00 01 … 0f, texts 00 01 02 ….
+    // Test vectors of the Rust standard library: the key 00 01 … 0f, and texts 00 01 02 ….
     const KeyedHash hash{0x0706050403020100, 0x0f0e0d0c0b0a0908};
     std::string text;
     CHECK(hash(text) == 0xabac0158050fc4dc);

@@ -1,5 +1,5 @@
 /// @file
-/// How workers say that they are alive, take each other for dead, and find what they lost.
+/// Heartbeats of workers, the search for dead workers, and lost leases.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Notes what workers ask for.
+/// Records the acquisitions of workers.
 class Acquisitions final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -33,7 +33,7 @@ public:
     std::vector<AcquireJobs> all;
 };
 
-/// A store that may be away: what it is sent then, it does when it is back.
+/// A store with an outage. Steps sent during the outage are performed after it.
 class AwayStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -64,7 +64,7 @@ private:
 
 using Jobs = std::vector<std::string>;
 
-/// Nobody runs for that many seconds, but for one who looks for the dead.
+/// Stalls all workers for some seconds, while scrubs continue each second.
 void stand_still(LeaseScene& scene, int seconds) {
     for (int i = 0; i < seconds; ++i) {
         scene.now += Duration{1'000};
@@ -112,7 +112,7 @@ TEST_CASE("what a dead worker had leased is done by another") {
     REQUIRE(dead.loop.leased() == 1'500);
     scene.run_for(Duration{3'000});
     CHECK(scene.jobs().empty());
-    // More than one step releases: the rest follows at once.
+    // A scrub releases a limited number of jobs. The next one follows at once.
     scene.run_for(Duration{1'500});
     CHECK(scene.jobs().size() == 1'500);
 }
@@ -125,7 +125,7 @@ TEST_CASE("large jobs of a dead worker are all back at once, in as many steps as
     }
     for (int i = 0; i < 10; ++i) dead.poll();
     REQUIRE(dead.loop.leased() == 3);
-    // Once the other one has noticed, and before its next heartbeat.
+    // After the search for dead workers, and before the next heartbeat.
     scene.run_for(Duration{4'500});
     CHECK(scene.jobs().size() == 3);
 }
@@ -153,7 +153,7 @@ TEST_CASE("workers that stood still together do not take each other for dead") {
     other.run();
     REQUIRE(scene.worker.loop.leased() == 1);
     scene.now += Duration{60'000};
-    // Whoever looks first has not heard of the rest.
+    // The first scrub after the gap comes before the heartbeat of the second worker.
     other.run();
     scene.run();
     for (int i = 0; i < 5; ++i) {
@@ -162,7 +162,7 @@ TEST_CASE("workers that stood still together do not take each other for dead") {
         scene.run();
     }
     CHECK(scene.queue() == QueueStatus{.pending = 1});
-    // One that does not wake up again is dead, though all others are late each time.
+    // A silent worker is dead, even if all further workers are late each time.
     for (int i = 0; i < 5; ++i) {
         scene.now += Duration{3'000};
         other.run();
@@ -179,14 +179,14 @@ TEST_CASE("after a store was away, its workers do not take each other for dead")
     other.run();
     REQUIRE(scene.worker.loop.leased() == 1);
     away.leave();
-    // The store hears of neither.
+    // The store gets no heartbeat of either worker.
     scene.disturbed.refuse<Heartbeat>(1'000);
     for (int i = 0; i < 20; ++i) {
         scene.now += Duration{500};
         scene.run();
         other.run();
     }
-    // What the other sent meanwhile comes first.
+    // The steps sent by `other` during the outage arrive first.
     away.come_back();
     other.run();
     CHECK(scene.queue() == QueueStatus{.pending = 1});
@@ -195,7 +195,7 @@ TEST_CASE("after a store was away, its workers do not take each other for dead")
         other.run();
         CHECK(scene.queue() == QueueStatus{.pending = 1});
     }
-    // Who is not heard of by then is dead.
+    // From here on the worker is silent, and is declared dead.
     for (int i = 0; i < 12; ++i) {
         scene.now += Duration{500};
         other.run();
@@ -243,7 +243,7 @@ TEST_CASE("a worker that stood still finds which leases it has lost, if it wants
     scene.push_many(3);
     scene.run();
     stand_still(scene, 60);
-    // Another took two of them, and the third was released to nobody.
+    // Another worker got two of the jobs; the third was released.
     LoopWorker other{scene.store, scene.now, scene.complete({}), 2};
     for (int i = 0; i < 3; ++i) other.poll();
     REQUIRE(other.notes.jobs().size() == 2);

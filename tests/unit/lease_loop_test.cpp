@@ -20,7 +20,7 @@ using Id = LeaseLoop::Id;
 using Jobs = std::vector<std::string>;
 constexpr Duration hour{3'600'000};
 
-/// A worker leases jobs of one letter each, of which two are less than a slice, and three more.
+/// Leases large jobs, one per letter. Two such jobs fit into a chunk; three do not.
 void lease_large(LeaseScene& scene, const std::string& letters) {
     for (const char letter : letters) {
         scene.push(std::string(job_slice_bytes_max / 5 * 2, letter));
@@ -30,8 +30,6 @@ void lease_large(LeaseScene& scene, const std::string& letters) {
 }
 
 }  // namespace
-
-// --- Acquisition --------------------------------------------------------------------------------
 
 TEST_CASE("a worker takes a job that is pushed, and learns when it is settled") {
     LeaseScene scene;
@@ -124,8 +122,6 @@ TEST_CASE("a clock that is set back makes nobody wait twice") {
     CHECK(scene.worker.notes.settlements.contains(1));
     CHECK(scene.jobs() == Jobs{"job-1", "job-2"});
 }
-
-// --- Steps about leases -------------------------------------------------------------------------
 
 TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     LeaseScene scene;
@@ -291,8 +287,6 @@ TEST_CASE("a job that the store calls invalid is reported, and can be nacked") {
     scene.run_for(Duration{500});
     CHECK(scene.jobs().size() == 2);
 }
-
-// --- The end ------------------------------------------------------------------------------------
 
 TEST_CASE("a worker without leases retires at once, and is forgotten") {
     LeaseScene scene;

@@ -1,4 +1,4 @@
-// When a worker asks its queue for jobs, and which of them it should have been told of.
+// The acquisitions of a worker, and missed wake-ups.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ namespace {
 using Jobs = std::vector<std::string>;
 constexpr Duration one_hour{3'600'000};
 
-/// A store whose wake-ups come when the test says so.
+/// A store whose wake-ups come when the test calls for them.
 class LateStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -34,7 +34,7 @@ public:
     }
     void wake() const { wake_(); }
 
-    /// From now on the answers to acquisitions are kept.
+    /// From now on the replies to acquisitions are kept.
     void keep_answers() { keeps_ = true; }
     void answer() {
         for (auto& one : std::exchange(kept_, {})) one();
@@ -116,7 +116,7 @@ TEST_CASE("a job of which no wake-up told is run, counted, and logged with why i
     scene.push_many(3);
     run_for(Duration{500});
     CHECK(worker.notes.jobs() == Jobs{"job-1", "job-2"});
-    // Its wake-up may still be on its way.
+    // A wake-up may still be on its way.
     run_for(Duration{99});
     CHECK(missed() == 0);
     run_for(Duration{1});
@@ -126,7 +126,7 @@ TEST_CASE("a job of which no wake-up told is run, counted, and logged with why i
                           "came; job 1: it is READY for attempt 1 of 25, as are 2 others of its "
                           "queue") == 1);
 
-    // While it had no free slot, none had to come.
+    // A worker without a free slot gets no wake-ups.
     run_for(Duration{3'000});
     worker.loop.settle(1, AckJob{worker.loop.lease(1)});
     worker.wake();
@@ -201,6 +201,6 @@ TEST_CASE("workers of a queue without a token sleep until the next") {
     scene.push_many(5);
     scene.run_for(Duration{10'000});
     CHECK(scene.jobs().size() == 5);
-    // Once for each job.
+    // One acquisition per job.
     CHECK(scene.waits<AcquireJobs>() == std::vector<std::int64_t>{1'000, 1'000, 1'000, 1'000});
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Memory that is left under the limit of a cgroup.
+/// The memory left under the limit of a cgroup.
 
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ private:
     TemporaryFolder folder_;
 };
 
-/// Those of a process in a cgroup without a limit, below one that has one.
+/// The files of a process in a cgroup without a limit, whose parent cgroup has a limit.
 struct LimitedFiles : Files {
     LimitedFiles() : Files{"1:name=systemd:/\n0::/outer/inner"} {
         write("cgroups/outer/inner/memory.max", "max");

@@ -87,7 +87,7 @@ struct MonitoredScene {
 
 using Lines = std::vector<std::string>;
 
-/// Returns numbers that no real store would.
+/// Returns unrealistically large numbers.
 class HugeStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -226,7 +226,7 @@ TEST_CASE("more subscribers than fit on a page are all reported, each once") {
     auto lines = scene.lines("gauge:subscriber.queue.events");
     CHECK(lines.size() == count);
     CHECK(std::adjacent_find(lines.begin(), lines.end()) == lines.end());
-    // Two full pages, and an empty one that ends the list.
+    // Two full pages, and an empty page at the end.
     CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 3);
 }
 

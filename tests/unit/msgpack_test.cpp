@@ -20,12 +20,12 @@ namespace {
 
 using test::cat;
 
-// The message of `cat` as Ruby Routemaster writes it.
+// The message of `cat` as Ruby Routemaster encodes it.
 const std::string cat_message = hex("92 a165 85 a174 cf000001a1fb9ed83b a16f a463617473"
                                     "a179 a6637265617465 a175 ba") +
                                 "https://example.com/cats/1" + hex("a164 c0");
 
-/// The message of `cat` with its fields given as bytes.
+/// A message of `cat`, with its fields given as bytes.
 std::string message(std::string_view count_and_fields, std::string_view kind = "a165") {
     return hex("92") + hex(kind) + hex(count_and_fields);
 }
@@ -36,7 +36,7 @@ const std::string topic_field = "a16f a163";
 const std::string type_field = "a179 a46e6f6f70";
 const std::string url_field = "a175 a175";
 
-/// Bytes that resemble messages: an encoded one with some bytes changed, and some removed.
+/// Bytes that resemble a message: some bytes of an encoded message are changed, and some removed.
 std::string mutated(Random& random, std::string bytes) {
     for (auto changes = random.below(4); changes != 0; --changes) {
         bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
@@ -267,7 +267,7 @@ TEST_CASE("random values, events, jobs and counter keys survive a round trip") {
     }
 }
 
-/// A job as the value that it is.
+/// Converts a decoded value to a job; nothing when the value is no job.
 std::optional<Job> job_in(const std::optional<Value>& value) {
     const auto* parts = value ? value->get_if<Value::Array>() : nullptr;
     if (parts == nullptr || parts->size() != 2) return std::nullopt;
@@ -288,7 +288,7 @@ TEST_CASE("damaged jobs are decoded as the values that they are, or refused") {
         const auto expected = job_in(value ? std::optional{*value} : std::nullopt);
         const auto job = decode_job(bytes);
         REQUIRE(job.has_value() == expected.has_value());
-        // A number that is no number is not equal to itself.
+        // NaN does not equal itself, so the encodings are compared.
         if (job) REQUIRE(encode_job(*job) == encode_job(*expected));
         jobs += job.has_value() ? 1 : 0;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// The bounds of what a state may have by names of their own.
+/// The limits on the number of queues, namespaces and further named objects.
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr TimePoint now{Duration{1'700'000'000'000}};
 
-/// A state that may have two queues beside that of deliveries, and one namespace of timers.
+/// A state with limits: two queues besides the delivery queue, and one namespace of timers.
 struct Scene {
     template <class S>
     Result<typename S::Reply> perform(S step) {

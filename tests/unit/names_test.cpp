@@ -10,7 +10,7 @@ using namespace routemaster;
 
 namespace {
 
-/// The single bytes that a rule accepts as a name.
+/// The bytes that a rule accepts as names of one character.
 std::string accepted_by(bool (*rule)(std::string_view)) {
     std::string accepted;
     for (int byte = 0; byte < 256; ++byte) {

@@ -1,6 +1,6 @@
 /// @file
-/// What is left out of a request over HTTP is as what is left out of a call of the library. Each
-/// list of fields is complete: a struct with another number of them does not compile here.
+/// Defaults over HTTP are equal to defaults of the library. Each list of fields is complete: a
+/// struct with a different number of fields does not compile here.
 
 #include <utility>
 
@@ -20,7 +20,7 @@ using namespace http_api_test;
 
 namespace {
 
-/// The queue's only job.
+/// The only job of the queue.
 rm::JobStatus only_job(Scenario& bus, const std::string& queue) {
     for (const auto state : {rm::JobStatus::State::ready, rm::JobStatus::State::scheduled}) {
         auto jobs = done(bus.store, rm::ListJobs{queue, state}).jobs;
@@ -30,7 +30,7 @@ rm::JobStatus only_job(Scenario& bus, const std::string& queue) {
     return {};
 }
 
-/// Pushes a job by the library and another over HTTP, and compares what became of them.
+/// Pushes a job with the library and a job over HTTP, and compares the results.
 void check_pushes(const rm::PushOptions& options, const std::string& fields) {
     INFO(fields);
     Scenario bus;
@@ -39,7 +39,7 @@ void check_pushes(const rm::PushOptions& options, const std::string& fields) {
     auto library = only_job(bus, "library");
     auto http = only_job(bus, "http");
     if (options.unique.by == rm::Unique::By::nothing) {
-        // A key that is drawn.
+        // The keys are random.
         CHECK(std::exchange(library.options.key.text, {}).size() == rm::Uid::length);
         CHECK(std::exchange(http.options.key.text, {}).size() == rm::Uid::length);
     }

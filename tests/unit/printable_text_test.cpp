@@ -32,7 +32,7 @@ TEST_CASE("a space replaces each character that a terminal or a log obeys") {
 }
 
 TEST_CASE("U+FFFD replaces each byte that is not UTF-8") {
-    // A terminal of eight bits takes it for the beginning of an escape sequence.
+    // An eight-bit terminal interprets this byte as the beginning of an escape sequence.
     CHECK(printable_text("\x9b[31m") == "\ufffd[31m");
     CHECK(printable_text("a\xff\xfe") == "a\ufffd\ufffd");
     CHECK(printable_text("\xe2\x80") == "\ufffd\ufffd");

@@ -20,17 +20,17 @@ Result<PublishEvent> publish(const Event& event, std::size_t data_max = event_da
     return publication(event, {.urls = UrlRule::https}, "shop--key", data_max, Uid{1, 2}, now);
 }
 
-/// An order whose data takes exactly so many bytes of MessagePack.
+/// An order whose data takes `bytes` bytes of MessagePack.
 Event with_data_of(std::size_t bytes) {
     auto event = order;
-    // A map of one, a key of one character, and a text with a length of one byte or two.
+    // A map with one entry: a key of one character, and a text whose length takes one byte or two.
     const std::size_t around = bytes - 5 < 256 ? 5 : 6;
     event.data = Value{Value::Map{{"k", Value{std::string(bytes - around, 'v')}}}};
     REQUIRE(encoded_size(*event.data) == bytes);
     return event;
 }
 
-/// Why an event is refused; empty when it is not.
+/// The reason why an event is refused; empty when it is valid.
 std::string refusal_of(const Event& event) {
     const auto step = publish(event);
     if (step) return {};

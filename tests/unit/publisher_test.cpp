@@ -80,7 +80,7 @@ TEST_CASE("a publisher that authenticates publishes while its token is valid, in
     market.tokens.remove("shop--key").value();
     CHECK(shop.publish(event_in("orders")).error().code() == Errc::unauthenticated);
     CHECK(market.topics().at(0).events == 1);
-    // A publisher that does not authenticate needs no token.
+    // Without authentication a publisher needs no token.
     CHECK(market.shop.publish(event_in("orders")));
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("a publication whose reply is lost is in doubt, and is not repeated") 
     market.store.script({testing::Fault::lost_reply});
     CHECK(market.shop.publish(event_in("orders")).error().code() == Errc::timed_out);
     CHECK(market.topics().at(0).events == 1);
-    // A removal is repeated.
+    // The lost removal is repeated.
     market.store.script({testing::Fault::lost_reply});
     CHECK(market.shop.remove_topic("orders").value() == Removal::unknown);
     CHECK(market.topics().empty());

@@ -8,7 +8,7 @@
 using namespace routemaster;
 
 TEST_CASE("the generator returns the numbers of SplitMix64") {
-    // First outputs of Vigna's splitmix64.c for the seed 1234567.
+    // The first outputs of Vigna's splitmix64.c for the seed 1234567.
     Random random{1'234'567};
     for (const std::uint64_t expected :
          {6457827717110365317U, 3203168211198807973U, 9817491932198370423U, 4593380528125082431U,

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A store as it looks where the zones of some recurring jobs are not known.
+/// A store as seen by a process that lacks the time zones of some recurring jobs.
 class ForeignZones final : public Store {
 public:
     explicit ForeignZones(Store& store) : store_{store} {}
@@ -62,7 +62,7 @@ TEST_CASE("each tick pushes its job once and on time, though two schedulers run"
     CHECK(s.job("ping").runs == 3);
     CHECK(s.job("ping").last_at == s.begin + 30s);
     CHECK(s.job("ping").next_at == s.begin + 40s);
-    // They sleep until then.
+    // Both schedulers sleep between ticks.
     CHECK(s.first_runner.next() == s.begin + 40s);
     CHECK(s.disturbed.times_of<DueRecurringJobs>().size() <= 20);
 }
@@ -72,7 +72,7 @@ TEST_CASE("schedulers that look at the same time run a tick once") {
     s.put("ping", "@every 10s");
     s.run();
     s.clock.advance(10s);
-    // Both learn that it is due before either of them runs it.
+    // Both schedulers learn about the tick before either of them runs it.
     s.disturbed.delay<DueRecurringJobs>();
     s.run();
     s.disturbed.release();
@@ -104,7 +104,7 @@ TEST_CASE("what becomes of missed ticks is up to each recurring job") {
     s.run();
     s.clock.advance(64min);
     s.run();
-    // The last tick of skip was four minutes ago.
+    // The last tick of `skip` was four minutes ago.
     CHECK(s.take_ticks() == Ticks{20 * 60, 40 * 60, 60 * 60, 60 * 60});
     CHECK(s.job("skip").runs == 0);
     CHECK(s.job("once").runs == 1);
@@ -165,7 +165,7 @@ TEST_CASE("no tick runs twice when the clock is set back") {
     s.clock.advance(-60s);
     s.run_for(60s);
     CHECK(s.take_ticks().empty());
-    // Nor when their schedule changes meanwhile, and changes back.
+    // The same is true if the schedule changes meanwhile, and changes back.
     s.clock.advance(-60s);
     s.put("ping1", "@every 5s");
     s.run_for(1s);
@@ -287,7 +287,7 @@ TEST_CASE("another schedule begins anew, and runs no past tick") {
     s.put("ping", "@every 5s", CatchUp::all);
     s.run_for(10s);
     CHECK(s.take_ticks() == Ticks{30, 35});
-    // The same one, put again at the next start, catches up.
+    // Putting the same schedule again, as at the next start, does not lose missed ticks.
     s.clock.advance(15s);
     s.put("ping", "@every 5s", CatchUp::all);
     s.run();
@@ -361,7 +361,7 @@ TEST_CASE("a recurring job is triggered, though it is paused, and stays due when
     CHECK(s.work.status().value().ready == 2);
     CHECK(s.job("report") == before);
     CHECK_FALSE(s.recurring.trigger("nothing").value());
-    // Without overlap an equal job excludes it.
+    // Without overlap an equal job excludes the next one.
     s.recurring.cron("once", "@daily", "work", Job{"once", {}}).value();
     CHECK(s.recurring.trigger("once").value().value() == PushOutcome::pushed);
     CHECK(s.recurring.trigger("once").value().value() == PushOutcome::duplicate);
@@ -380,7 +380,7 @@ TEST_CASE("what is triggered at the instant of a tick is told from the job of th
     }
     const auto tick = to_milliseconds(s.clock.now());
     CHECK(ticks == std::set<std::string>{std::to_string(tick), std::to_string(tick + 1)});
-    // Between ticks it is the instant.
+    // Between ticks, the tick of a trigger is its own instant.
     s.clock.advance(7ms);
     s.recurring.trigger("report").value();
     CHECK(s.work.list(JobStatus::State::ready, 0, 10)
@@ -408,7 +408,8 @@ TEST_CASE("a put while a tick is due runs that tick as it is then, or with anoth
     s.run();
     CHECK(pushed() == std::vector<std::string>{"new"});
     s.clock.advance(10s);
-    // It begins with its first tick from now on, though this instant is one of both schedules.
+    // The new schedule begins with its first tick after now, although now is a tick of both
+    // schedules.
     put("@every 5s", "another");
     s.run();
     CHECK(pushed().size() == 1);

@@ -45,7 +45,7 @@ TEST_CASE("a timer of a fixed time is posted once where the clock steps, and due
     s.run();
     const auto due_around = [&](std::int64_t begin, Duration span) {
         s.clock.set(from_milliseconds(begin * 1'000));
-        // What was missed until then.
+        // Runs and cancels the missed ticks so far.
         s.run();
         for (const auto& timer : calls.list(TimerState::pending).value()) {
             calls.cancel(timer.id).value();
@@ -57,9 +57,9 @@ TEST_CASE("a timer of a fixed time is posted once where the clock steps, and due
         }
         return due;
     };
-    // On 2024-03-31 it is 3:00 after 1:59:59, at 01:00 UTC.
+    // On 2024-03-31, 1:59:59 is followed by 3:00, at 01:00 UTC.
     CHECK(due_around(1'711'846'740, 2h) == Ticks{1'711'846'800});
-    // On 2024-10-27 it is 2:30 at 00:30 UTC, and again an hour later.
+    // On 2024-10-27, 2:30 occurs at 00:30 UTC, and again an hour later.
     CHECK(due_around(1'729'988'940, 2h) == Ticks{1'729'989'000});
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("what becomes of missed ticks is up to each recurring timer") {
     CHECK(s.job("skip").runs == 0);
     CHECK(s.job("once").runs == 1);
     CHECK(s.job("all").runs == 3);
-    // Without overlap the next tick keeps what nobody took.
+    // Without overlap the next tick keeps a timer that no listener took.
     s.run_for(7min);
     CHECK(s.job("once").runs == 1);
     CHECK(s.job("once").kept == 1);

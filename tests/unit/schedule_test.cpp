@@ -21,7 +21,7 @@ using namespace routemaster::detail;
 
 namespace {
 
-/// A schedule and an ordered map with which it must agree.
+/// A schedule, and an ordered map with the same contents.
 struct ScheduleScene {
     using Key = std::pair<TimePoint, std::uint64_t>;
 
@@ -38,7 +38,7 @@ struct ScheduleScene {
         schedule.remove(job);
         expected.erase(Key{job.run_at, job.order});
     }
-    /// Any of those that are in it.
+    /// A random job of the schedule.
     [[nodiscard]] JobState& any(Random& random) const {
         auto place = expected.begin();
         std::advance(place, static_cast<std::ptrdiff_t>(random.below(expected.size())));
@@ -64,7 +64,7 @@ struct ScheduleScene {
 
 std::int64_t any_time(Random& random) { return static_cast<std::int64_t>(random.below(50)); }
 
-/// Processor time for counting so many jobs that are due, half of them restored, often.
+/// The processor time for repeatedly counting `jobs` due jobs, half of them restored.
 std::clock_t time_to_count(std::size_t jobs) {
     ScheduleScene scene;
     std::vector<JobState*> restored;
@@ -91,7 +91,7 @@ TEST_CASE("a schedule returns the job that is due first, whatever is added and r
     Random random{number};
     for (int round = 0; round < 20; ++round) {
         ScheduleScene scene;
-        // Half of the rounds begin with jobs that were restored.
+        // Every second round begins with restored jobs.
         std::vector<JobState*> restored;
         for (std::uint64_t n = round % 2 == 0 ? 0 : random.below(round % 4 == 1 ? 40 : 2'000);
              n > 0; --n) {
@@ -112,6 +112,7 @@ TEST_CASE("a schedule returns the job that is due first, whatever is added and r
 }
 
 TEST_CASE("to count what is due does not look at every job that is") {
-    // One by one, a hundred times as many take a hundred times as long.
+    // Counting each due job separately would take a hundred times as long for a hundred times as
+    // many.
     CHECK(time_to_count(200'000) < 20 * time_to_count(2'000));
 }

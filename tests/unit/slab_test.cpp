@@ -17,7 +17,7 @@ using routemaster::test::is_mapped;
 
 namespace {
 
-/// As large as typical entries of a slab; counts its objects.
+/// An object as large as typical entries of a slab. Counts its instances.
 struct Counted {
     static inline int alive = 0;
 
@@ -41,7 +41,8 @@ struct Counted {
     std::array<char, 100> filler;
 };
 
-/// So large that a few thousand fill the largest blocks; most of its bytes are never touched.
+/// An object so large that a few thousand fill the largest blocks. Most of its bytes are never
+/// touched.
 struct LargeThing {
     explicit LargeThing(std::uint64_t number) : name{number} {}
 
@@ -62,7 +63,7 @@ TEST_CASE("things in a slab stay intact and in place") {
     }
     CHECK(places.size() == many);
     CHECK(Counted::alive == many);
-    // Every other one is destroyed, and others take their places.
+    // Destroys each second object, and reuses its place.
     for (std::uint64_t n = 0; n < many; n += 2) slab.destroy(*things[n]);
     for (std::uint64_t n = 0; n < many; n += 2) things[n] = &slab.make(many + n);
     for (std::uint64_t n = 0; n < many; ++n) {

@@ -1,4 +1,4 @@
-// Queues of a pool share its slots.
+// The queues of a pool share its slots.
 
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ TEST_CASE("a queue without jobs leaves its slots to the others, and saves no cre
 
 TEST_CASE("a queue that waits for an answer loses no part of the slots to others") {
     SlotShares shares{{{"a", 3}, {"b", 1}}, QueueOrder::weighted};
-    // Slots become free one by one, faster than the store answers.
+    // Slots become free one by one, faster than the store replies.
     std::array<std::size_t, 2> got{};
     std::array<int, 2> waits{};
     std::size_t free = 0;

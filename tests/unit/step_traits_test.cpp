@@ -13,7 +13,7 @@ using namespace routemaster;
 
 namespace {
 
-/// A step that says everything. The others leave something out.
+/// A step with all traits. The next steps lack one each.
 struct Whole {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "whole",

@@ -22,7 +22,7 @@ struct Billing {
     Bus bus{store, {.clock = &clock}};
     Subscriber subscriber = bus.subscriber("billing");
 
-    /// Why a subscription is refused.
+    /// The reason why a subscription is refused.
     [[nodiscard]] std::string refusal(std::vector<std::string> topics, SubscribeOptions options) {
         const auto reply = subscriber.subscribe(std::move(topics), std::move(options));
         if (reply) return {};
@@ -158,7 +158,7 @@ TEST_CASE("the subscription to one topic can be ended") {
 
 namespace {
 
-/// Lets the only waiting delivery fail for good.
+/// Fails the only waiting delivery permanently.
 void kill_next(Billing& billing) {
     const auto now = billing.clock.now();
     const auto acquired =

@@ -1,5 +1,5 @@
 /// @file
-/// What became of jobs over time, where the conformance suite does not reach.
+/// Throughput of queues, in cases that the conformance suite does not cover.
 
 #include "core/state/throughput.hpp"
 
@@ -16,7 +16,7 @@ using detail::ThroughputTable;
 namespace {
 
 constexpr auto done = &QueueCounts::done;
-constexpr TimePoint full_hour = from_milliseconds(1'795'222'800'000);  // An hour begins.
+constexpr TimePoint full_hour = from_milliseconds(1'795'222'800'000);  // The beginning of an hour.
 constexpr Duration minute{60'000};
 constexpr Duration hour{3'600'000};
 

@@ -21,7 +21,7 @@ using detail::ZoneFile;
 
 namespace {
 
-/// Runs a command of the C library, of which some are for the administrator.
+/// Runs a command of the C library. Some of these commands are in the administrator's folders.
 std::string run(const std::string& command) {
     test::Process process{{"sh", "-c", "PATH=$PATH:/usr/sbin:/sbin; " + command}};
     const auto status = process.wait();
@@ -35,13 +35,13 @@ struct DumpedInstant {
     std::int64_t offset = 0;
 };
 
-/// The last second before each step, and the first second behind it.
+/// The last second before each step of a zone, and the first second after it.
 std::vector<DumpedInstant> dump(const std::string& path) {
     std::istringstream lines{run("zdump -v -c 1970,2100 " + path)};
     std::vector<DumpedInstant> all;
     for (std::string line; std::getline(lines, line);) {
         const auto offset = line.find("gmtoff=");
-        // The first two lines and the last two are about the ends of time.
+        // The first two lines and the last two are about the ends of the range.
         if (offset == std::string::npos || line.find("-9223372") != std::string::npos) continue;
         std::tm fields{};
         if (strptime(line.c_str() + path.size(), " %a %b %d %H:%M:%S %Y UT", &fields) == nullptr) {
@@ -52,12 +52,12 @@ std::vector<DumpedInstant> dump(const std::string& path) {
     return all;
 }
 
-/// Files of the zones of the machine's database, of a kind of `zic -b`.
+/// The files of the machine's time zones, compiled with a kind of `zic -b`.
 class Database {
 public:
     explicit Database(const std::string& kind) {
         const auto source = folder_.path() / "source";
-        // A rule of fixed days, which no zone has today.
+        // A rule of fixed days. No current zone has one.
         std::ofstream{source} << "Rule J 1990 max - Mar 21 24:00 1:00 S\n"
                                  "Rule J 1990 max - Sep 22 24:00 0 -\n"
                                  "Zone Test/Fixed 3:30 - +0330 1990\n"
@@ -98,7 +98,7 @@ TEST_CASE("zones of slim and fat files step when zdump says, from 1970 to 2100")
             for (const auto& dumped : dump(database.path() + "/" + name)) {
                 CAPTURE(dumped.at);
                 REQUIRE(zone->at(dumped.at).offset == dumped.offset);
-                // Others change only the zone's name.
+                // Steps without a new offset change only the zone's abbreviation.
                 if (dumped.offset != offset && dumped.at >= year_1970) {
                     expected.push_back(dumped.at);
                 }
@@ -129,7 +129,7 @@ TEST_CASE("the first instant at which a clock shows a time is found around each 
             const auto shown_before = step + period.offset;
             const auto shown_behind = step + next.offset;
             REQUIRE(zone->first_instant(shown_before - 1) == step - 1);
-            // Left out by a step forward, or not shown again before that.
+            // Local times that are skipped by a step forward, or that occur only once.
             REQUIRE(zone->first_instant(shown_before) ==
                     (shown_behind >= shown_before ? step : step + shown_before - shown_behind));
             if (shown_behind < shown_before) {
@@ -165,7 +165,7 @@ TEST_CASE("a damaged file of a zone is refused, with its name") {
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         CHECK_FALSE(ZoneFile::parse(std::string_view{bytes}.substr(0, size)));
     }
-    // No change of a byte reads outside of the file, or finds no period.
+    // A changed byte must not cause a read beyond the file, nor a time without a period.
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         for (const char other : {'\0', '\x7f', '\x80', '\xff'}) {
             auto changed = bytes;

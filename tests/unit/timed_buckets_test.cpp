@@ -25,7 +25,7 @@ namespace {
 
 std::size_t ids_looked_at = 0;
 
-/// A thing that counts how often its id is looked at.
+/// An element that counts how often its id is read.
 struct Reminder {
     TimePoint at;
     std::string name;
@@ -36,7 +36,7 @@ struct Reminder {
     }
 };
 
-/// Buckets, and a map with which they must agree.
+/// Buckets, and a map with the same contents.
 struct ReminderScene {
     using Key = std::pair<TimePoint, std::string>;
 
@@ -55,7 +55,7 @@ struct ReminderScene {
         auto place = expected.lower_bound({from_milliseconds(at), std::move(id)});
         if (place != expected.end()) remove(place);
     }
-    /// What comes from an instant on, behind an id at it.
+    /// Checks the elements from an instant on, after an id at this instant.
     void check(std::int64_t from, const std::string& after) const {
         REQUIRE(buckets.size() == expected.size());
         REQUIRE(buckets.empty() == expected.empty());
@@ -102,11 +102,11 @@ TEST_CASE("timed buckets agree with a map, whatever is inserted and removed") {
     Random random{number};
     ReminderScene scene;
     scene.check(0, "");
-    // All at one instant, at a few, and at many.
+    // All elements at one instant, at a few, and at many.
     for (const std::uint64_t instants : {1U, 40U, 3'000U, 1'000'000U}) {
         const auto at = [&] { return static_cast<std::int64_t>(random.below(instants + 2)); };
         const auto id = [&] { return std::to_string(random.below(30'000 / instants + 3)); };
-        // They grow, and shrink again.
+        // The buckets first grow, and then shrink.
         for (const std::uint64_t inserted : {90U, 10U}) {
             for (int step = 0; step < 10'000; ++step) {
                 random.below(100) < inserted ? scene.insert(at(), id())
@@ -127,7 +127,7 @@ TEST_CASE("what comes in order, forwards or backwards, is in order, and fills th
     ReminderScene forwards;
     ReminderScene backwards;
     for (std::int64_t n = 0; n < count; ++n) {
-        // Three at each instant, in no order.
+        // Three elements per instant, in mixed order.
         forwards.insert(n / 3, std::to_string(n * 7 % 10));
         backwards.insert((count - n) / 3, std::to_string(n * 7 % 10));
     }

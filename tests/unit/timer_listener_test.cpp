@@ -179,7 +179,7 @@ TEST_CASE("an asynchronous handler confirms later, and its slot is taken until t
     REQUIRE(kept.size() == 3);
     CHECK(kept[2].timer().id == "c");
     kept[1].fail("no");
-    kept.pop_back();  // Ends without a report.
+    kept.pop_back();  // The responder ends without a report.
     runner.run(scene.clock.now());
     CHECK(listener.status() == TimerListenerStatus{.taken = 3, .handled = 1, .failed = 2});
     CHECK(scene.counts().fired == 2);
@@ -224,7 +224,7 @@ TEST_CASE("a busy listener says so, and the other has the turn") {
     runner.run(scene.clock.now());
     scene.clock.advance(Duration{2});
     runner.run(scene.clock.now());
-    // It is none of the listeners while it is busy.
+    // A busy listener is not one of the listeners.
     CHECK(scene.counts().listeners == 0);
     HandListener other{scene, {.name = "other"}};
     other.run();
@@ -261,8 +261,6 @@ TEST_CASE("timers of a listener that is silent come to the others within its sil
     alive.run_for(Duration{1'000} + timer_listener_silence + Duration{100});
     CHECK(alive.texts() == Texts{"a"});
 }
-
-// --- The clock ----------------------------------------------------------------------------------
 
 TEST_CASE("when the clock is set forward, what is overdue fires in order") {
     TimerScene scene;
@@ -304,8 +302,6 @@ TEST_CASE("a listener looks as often as before after the clock was set back") {
     listener.run();
     CHECK(listener.runner.next() <= scene.clock.now() + Duration{1'000});
 }
-
-// --- The store ----------------------------------------------------------------------------------
 
 TEST_CASE("a listener whose store fails tries again after growing waits, and says so once") {
     TimerScene scene;
@@ -410,8 +406,6 @@ TEST_CASE("of a namespace on a bad network every timer with retries is handled")
     CHECK(scene.counts().pending + scene.counts().fired + scene.counts().dead == 0);
 }
 
-// --- The end ------------------------------------------------------------------------------------
-
 TEST_CASE("a listener that is closed leaves, and takes nothing more") {
     TimerScene scene;
     HandListener listener{scene};
@@ -480,8 +474,6 @@ TEST_CASE("options out of range are refused") {
     CHECK_THROWS_AS(polled.start(), Failure);
     CHECK(polled.name().size() == Uid::length);
 }
-
-// --- Follow-ups ---------------------------------------------------------------------------------
 
 TEST_CASE("what follows from a timer is there when it is confirmed, and not before") {
     TimerScene scene;

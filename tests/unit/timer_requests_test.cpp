@@ -1,5 +1,5 @@
 /// @file
-/// Timers for listeners elsewhere, on a manual clock.
+/// Timers for remote listeners, on a manual clock.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// What became of a request; nothing while it waits.
+/// The result of a request; nothing while the request waits.
 using Answer = std::shared_ptr<std::optional<Result<std::vector<FiredTimer>>>>;
 
 std::vector<std::string> ids_in(const Answer& answer) {
@@ -29,7 +29,7 @@ std::vector<std::string> ids_in(const Answer& answer) {
     return ids;
 }
 
-/// Requests of a scene, polled by hand.
+/// Requests of a scene, polled by the test.
 struct HandRequests {
     explicit HandRequests(TimerScene& in, TimerRequestsOptions options = {})
         : scene{in}, requests{in.store, complete(std::move(options))} {}

@@ -21,7 +21,7 @@ namespace {
 
 constexpr Duration second{1'000};
 
-/// Timers of one namespace, in a state machine.
+/// Timers of one namespace in a state machine.
 struct TurnScene {
     template <class S>
     typename S::Reply must(S step) {
@@ -42,7 +42,7 @@ struct TurnScene {
     }
     std::uint64_t listeners() { return must(CountTimers{"reminders"}).listeners; }
 
-    /// Who was woken since this was called last.
+    /// The watches woken since the last call.
     std::vector<std::string> woken() { return machine.jobs().take_woken(); }
     static std::vector<std::string> watches(std::vector<std::string> listeners) {
         for (auto& name : listeners) name = timer_watch("reminders", name);
@@ -91,7 +91,7 @@ TEST_CASE("a listener that was told early enough is not woken when it gets its t
     scene.woken();
     scene.now += second;
     CHECK(scene.ask("one").timers.size() == 1);
-    // It is to ask a second after the first timer was due, and that is before the other one is.
+    // Its next request is a second after the first timer was due, before the second timer is due.
     CHECK(scene.woken().empty());
     scene.now += second;
     CHECK(scene.ask("two").wake_at == scene.now + second);
@@ -169,7 +169,7 @@ TEST_CASE("a stampede is released in slices, and what comes back with it too") {
         CHECK(taken == count);
         scene.now += 10 * second;
     }
-    // All die now, a slice at each question.
+    // All timers die now, a chunk per request.
     CHECK(scene.ask("ear", 1).wake_at == scene.now);
     CHECK(scene.must(CountTimers{"reminders"}).dead == taken_timers_max);
     while (scene.ask("ear").wake_at != never) continue;

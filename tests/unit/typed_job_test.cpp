@@ -32,7 +32,7 @@ struct Resize {
     friend bool operator==(const Resize&, const Resize&) = default;
 };
 
-/// Another type, equal in shape.
+/// A different type of the same shape.
 struct Rotate : Resize {
     [[maybe_unused]] static constexpr std::string_view name = "rotate";
     [[nodiscard]] static Result<Rotate> decode(const Value::Array&) { return Rotate{}; }

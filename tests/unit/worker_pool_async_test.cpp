@@ -1,5 +1,5 @@
 /// @file
-/// Handlers that end later, several queues, and the end of a pool.
+/// Asynchronous handlers, several queues, and the stop of a pool.
 
 #include <doctest/doctest.h>
 
@@ -104,11 +104,9 @@ TEST_CASE("a responder may outlive its pool") {
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-// --- Several queues -----------------------------------------------------------------------------
-
 namespace {
 
-/// The queues of the jobs that a pool with one slot does, in their order.
+/// The queues of the jobs that a pool with one slot does, in order.
 std::string order_of(WorkerPoolOptions options, std::size_t jobs) {
     JobScene scene;
     HandPool pool{scene, std::move(options)};
@@ -155,8 +153,6 @@ TEST_CASE(
     pool.run();
     CHECK(order == "yyyyxyy");
 }
-
-// --- The end ------------------------------------------------------------------------------------
 
 TEST_CASE("a pool that closes begins nothing, and lets what runs end within the grace") {
     JobScene scene;

@@ -1,5 +1,5 @@
 /// @file
-/// Pools whose jobs are taken from them, or that cannot reach their store.
+/// Pools that lose the leases of their jobs, or cannot reach their store.
 
 #include <doctest/doctest.h>
 
@@ -220,7 +220,7 @@ TEST_CASE("a timeout stops the token, and the attempt has failed then") {
     CHECK(job.state == JobStatus::State::scheduled);
     CHECK(job.errors.back().text == "timed out after 700 ms");
     CHECK(pool.pool.status() == WorkerPoolStatus{.running = 1, .failed = 1, .timed_out = 1});
-    // Its slot is busy until it ends, and then it changes nothing.
+    // The slot stays busy until the job ends. Then its end changes nothing.
     pool.run_for(Duration{500});
     CHECK(kept.responders.size() == 1);
     kept.last().done();

@@ -13,7 +13,7 @@ using detail::ZoneRule;
 
 namespace {
 
-/// The C library's own reading of a rule, for as long as it lives.
+/// The C library's interpretation of a rule, as long as this object exists.
 class RuleOfLibc {
 public:
     explicit RuleOfLibc(const char* rule) {
@@ -45,7 +45,7 @@ constexpr std::int64_t half_day = 43'200;
 }  // namespace
 
 TEST_CASE("a rule of a time zone is read as the C library does") {
-    // 2096 and 2104 are leap years, 2100 is none.
+    // 2096 and 2104 are leap years, 2100 is not.
     for (const std::string text : {
              "UTC0",
              "<+03>-3",
@@ -77,7 +77,7 @@ TEST_CASE("a rule of a time zone is read as the C library does") {
             REQUIRE(at < period.end);
             CAPTURE(at);
             REQUIRE(period.offset == RuleOfLibc::offset(at));
-            // Both are where the C library steps.
+            // Both periods begin at a step of the C library.
             if (period.begin > year_2096) {
                 REQUIRE(period.offset == RuleOfLibc::offset(period.begin));
                 REQUIRE(period.offset != RuleOfLibc::offset(period.begin - 1));
