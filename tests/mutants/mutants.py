@@ -21,6 +21,7 @@ that is to find it is compiled against the copy and run:
     async         the tests of awaitables and futures
     wake_ups      the tests of how threads wake each other
     url           the tests of which URLs are accepted
+    option_effects    the tests of options that an object hands on to its parts
     http_transport    the tests of many deliveries by HTTP at once
     http_timeouts     the tests of deliveries by HTTP
     http_posts        the tests of the POSTs under way
@@ -186,6 +187,7 @@ PROGRAMS["entropy"] = [["tests/unit/entropy_test.cpp"]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
+PROGRAMS["option_effects"] = [["tests/unit/option_effects_test.cpp"]]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["prefetch"] = [["tests/unit/prefetch_test.cpp"]]
 PROGRAMS["listeners"] = [

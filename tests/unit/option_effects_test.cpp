@@ -16,9 +16,14 @@
 #include "routemaster/action_runner.hpp"
 #include "routemaster/admission_control.hpp"
 #include "routemaster/autodrop.hpp"
+#include "routemaster/bus.hpp"
 #include "routemaster/delayer.hpp"
 #include "routemaster/dispatcher.hpp"
+#include "routemaster/job_batches.hpp"
 #include "routemaster/job_leases.hpp"
+#include "routemaster/job_queue.hpp"
+#include "routemaster/perform.hpp"
+#include "routemaster/recurring_jobs.hpp"
 #include "routemaster/step.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/testing/manual_clock.hpp"
@@ -286,4 +291,87 @@ TEST_CASE("option effects: memory is measured as often as the options say") {
         scene.run(control, Duration{10'000});
     }
     CHECK(scene.store.measured == 4);
+}
+
+TEST_CASE("option effects: a push, a callback, a tick and a subscription keep all options") {
+    ObservedScene scene;
+    JobQueue jobs{scene.memory, "work", scene.clock};
+    const JobMetadata metadata{{"trace", "a"}};
+    const auto pushed = jobs.push(Job{"a"}, {.attempts_max = 3,
+                                             .priority = 4,
+                                             .timeout = Duration{5'000},
+                                             .metadata = metadata,
+                                             .group = "g",
+                                             .concurrency = 6});
+    const auto kept = jobs.find(pushed.value().id).value().value().options;
+    CHECK(kept == JobOptions{.attempts_max = 3,
+                             .priority = 4,
+                             .timeout = Duration{5'000},
+                             .metadata = metadata,
+                             .group = "g",
+                             .concurrency = 6});
+
+    const auto callback = batch_callback(
+        "work", Job{"a"},
+        {.attempts_max = 3, .priority = 4, .timeout = Duration{5'000}, .metadata = metadata});
+    CHECK(callback.attempts_max == 3);
+    CHECK(callback.priority == 4);
+    CHECK(callback.timeout == Duration{5'000});
+    CHECK(callback.metadata == metadata);
+
+    RecurringJobs recurring{scene.memory, scene.clock};
+    recurring
+        .every("tick", Duration{60'000}, "work", Job{"a"},
+               {.attempts_max = 3,
+                .priority = 4,
+                .timeout = Duration{5'000},
+                .expires = Duration{7'000},
+                .metadata = metadata})
+        .value();
+    const auto tick = recurring.find("tick").value().value().settings;
+    CHECK(tick.attempts_max == 3);
+    CHECK(tick.priority == 4);
+    CHECK(tick.timeout == Duration{5'000});
+    CHECK(tick.expires == Duration{7'000});
+    CHECK(tick.metadata == metadata);
+
+    Bus bus{scene.memory, {.clock = &scene.clock}};
+    bus.subscriber("billing")
+        .subscribe({"orders"}, [](const Batch&) {},
+                   {.timeout = Duration{1'500},
+                    .max_events = 2,
+                    .max_in_flight = 3,
+                    .attempts_max = 4,
+                    .age_max = Duration{50'000},
+                    .dead_max = 6})
+        .value();
+    const auto wants =
+        perform(scene.memory, FindSubscriber{"billing"}, scene.clock.now()).value()->subscription;
+    CHECK(wants.timeout == Duration{1'500});
+    CHECK(wants.max_events == 2);
+    CHECK(wants.max_in_flight == 3);
+    CHECK(wants.attempts_max == 4);
+    CHECK(wants.age_max == Duration{50'000});
+    CHECK(wants.dead_max == 6);
+}
+
+TEST_CASE(
+    "option effects: an idempotency key tells pushes apart by each part of their uniqueness") {
+    const Unique first{
+        .by = Unique::By::key, .key = "a", .scope = KeyScope::for_time, .time = Duration{1'000}};
+    auto other_key = first;
+    other_key.key = "b";
+    auto other_scope = first;
+    other_scope.scope = KeyScope::until_done;
+    auto other_time = first;
+    other_time.time = Duration{2'000};
+    auto other_duplicate = first;
+    other_duplicate.on_duplicate = OnDuplicate::replace;
+    for (const auto& other : {other_key, other_scope, other_time, other_duplicate}) {
+        ObservedScene scene;
+        JobQueue jobs{scene.memory, "work", scene.clock};
+        CHECK(jobs.push(Job{"a"}, {.unique = first, .idempotency_key = "k"}));
+        CHECK(jobs.push(Job{"a"}, {.unique = first, .idempotency_key = "k"}));
+        CHECK(!jobs.push(Job{"a"}, {.unique = other, .idempotency_key = "k"}));
+    }
 }
