@@ -34,7 +34,7 @@ private:
     JobQueue jobs_{store_, "work"};
 };
 
-/// A call whose `done` the test keeps.
+/// A call whose `done` is called by the test.
 struct ManualCall {
     using Done = std::function<void(Result<int>)>;
 

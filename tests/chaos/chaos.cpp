@@ -29,9 +29,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Between two looks at the workers.
+/// The interval between two iterations of the supervisor.
 constexpr milliseconds turn{10};
-/// So many jobs wait at most, so that all are done soon after the end.
+/// The maximum of waiting jobs: a small queue is done soon after the end.
 constexpr std::uint64_t waiting_max = 300;
 constexpr std::uint64_t pushed_together = 50;
 
@@ -76,8 +76,6 @@ private:
         std::optional<ChaosTime> frozen_until{};
     };
 
-    // --- Workers --------------------------------------------------------------------------------
-
     void start(Worker& worker) {
         worker.file = folder_.path() / std::to_string(started_++);
         worker.born = chaos_now();
@@ -116,7 +114,7 @@ private:
         ++report_.frozen;
         worker.process->signal(SIGSTOP);
         const auto silence = static_cast<std::uint64_t>(options_.silence.count());
-        // Half of them until others have taken over what they had.
+        // Half of the frozen workers stay frozen until other workers have taken over their jobs.
         const auto span =
             random_.below(2) == 0 ? random_.below(silence / 2) : silence + random_.below(silence);
         worker.frozen_until = now + milliseconds{span};
@@ -131,7 +129,7 @@ private:
         if (worker.frozen_until && *worker.frozen_until <= now) resume(worker);
     }
 
-    /// Somebody is always there to take over.
+    /// Whether another worker can take over.
     [[nodiscard]] bool others_run(const Worker& worker) const {
         return std::any_of(workers_.begin(), workers_.end(), [&](const Worker& other) {
             return &other != &worker && !other.frozen_until;
@@ -139,7 +137,7 @@ private:
     }
 
     void make_trouble(Worker& worker, ChaosTime now) {
-        // Most of the frozen ones come back.
+        // Most of the frozen workers continue.
         if (worker.frozen_until && random_.below(4) != 0) return;
         if (random_.below(2) == 0) {
             kill(worker);
@@ -149,8 +147,6 @@ private:
         }
     }
 
-    // --- Jobs -----------------------------------------------------------------------------------
-
     void push() {
         const auto status = queue_.status().value();
         if (status.ready + status.scheduled > waiting_max) return;
@@ -158,7 +154,7 @@ private:
         for (std::uint64_t i = 0; i < pushed_together; ++i) {
             jobs.push_back({chaos_job, {static_cast<std::int64_t>(++last_number_)}});
         }
-        // A worker that dies takes an attempt from each job that waits in it.
+        // Workers that die use up attempts of their jobs, so the attempts are unlimited.
         for (const auto& pushed : queue_.push_many(jobs, {.attempts_max = 0})) {
             if (!(pushed.value() == PushOutcome::pushed)) throw std::runtime_error{"a duplicate"};
         }
@@ -173,7 +169,7 @@ private:
         return text.str();
     }
 
-    /// Nothing is left of the jobs, and nobody has one.
+    /// Checks that no job and no lease is left.
     void check_store() {
         const auto violation = [&](const std::string& text) {
             report_.findings.violations.push_back(text);

@@ -69,7 +69,7 @@ private:
         }
     }
 
-    /// Whether the former holder may still have been running when the latter began.
+    /// Whether the former run may have continued after the latter began.
     [[nodiscard]] bool may_overlap(const ChaosRun& former, const ChaosRun& latter) const {
         const auto& silences = silences_[former.worker];
         return std::any_of(silences.begin(), silences.end(), [&](const Silence& silence) {
@@ -79,7 +79,7 @@ private:
         });
     }
 
-    /// The runs of one job.
+    /// Checks the runs of one job.
     void check_runs(Runs& runs) {
         std::sort(runs.begin(), runs.end(),
                   [](const ChaosRun* a, const ChaosRun* b) { return a->fence < b->fence; });
@@ -105,8 +105,8 @@ private:
         }
     }
 
-    /// The former still ran, or had not begun yet, when its job was handed on: its lease was lost,
-    /// and its process must know if it lived on.
+    /// Notes a former run that ended after the job was handed on: its lease was lost. If the
+    /// process of the run lived on, its pool must have counted the lost lease.
     void note_handed_on(const ChaosRun& former, const ChaosRun& latter) {
         if (former.end == ChaosRun::End::none || former.ended <= latter.begun) return;
         ++findings_.refused;
@@ -152,7 +152,7 @@ private:
         check_parent(*follow_up.front(), runs);
     }
 
-    /// A follow-up says that its parent's settlement was accepted.
+    /// A follow-up proves that the settlement of its parent was accepted.
     void check_parent(const ChaosRun& follow_up, const Runs& runs) {
         const auto parent = std::find_if(runs.begin(), runs.end(), [&](const ChaosRun* run) {
             return run->fence == follow_up.job.parent_fence;
@@ -182,10 +182,10 @@ private:
     const ChaosRules rules_;
     ChaosFindings findings_;
     std::uint64_t beyond_ = 0;
-    std::vector<std::vector<Silence>> silences_;  // Of each process.
+    std::vector<std::vector<Silence>> silences_;  // By process.
     std::map<std::uint64_t, std::map<JobId, Runs>> jobs_;
     std::map<std::uint64_t, std::map<JobId, Runs>> follow_ups_;  // By the number of the parent.
-    std::map<std::size_t, std::uint64_t> lost_;                  // Leases, of each process.
+    std::map<std::size_t, std::uint64_t> lost_;                  // Lost leases, by process.
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace routemaster::test {
 
-// --- The file: one line each --------------------------------------------------------------------
+// The format of the file, one line per entry:
 //
 //   b FENCE NUMBER PARENT_FENCE ID ATTEMPT MS    a handler begins
 //   e FENCE d|f MS                               it ends: done, or failed
@@ -54,7 +54,7 @@ void read_chaos_log(const std::filesystem::path& file, ChaosTime born, ChaosTime
                     ChaosRecord& record) {
     const auto worker = record.workers.size();
     auto& process = record.workers.emplace_back(ChaosWorker{born, died, {}});
-    std::map<std::uint64_t, std::size_t> open;  // The runs that have not ended, by fence.
+    std::map<std::uint64_t, std::size_t> open;  // The runs without an end so far, by fence.
     std::ifstream lines{file};
     for (std::string line; std::getline(lines, line) && !lines.eof();) {
         std::istringstream fields{line};

@@ -1,6 +1,5 @@
 /// @file
-/// What the workers of a chaos run wrote down of their work, each into a file of its own, without
-/// the store.
+/// The record of a chaos run. Each worker writes its work into a file, independently of the store.
 
 #pragma once
 
@@ -15,7 +14,7 @@
 
 namespace routemaster::test {
 
-/// Time since the machine started, which all its processes share.
+/// The time since the start of the machine, common to all its processes.
 using ChaosTime = std::chrono::milliseconds;
 
 [[nodiscard]] inline ChaosTime chaos_now() {
@@ -23,10 +22,10 @@ using ChaosTime = std::chrono::milliseconds;
         std::chrono::steady_clock::now().time_since_epoch());
 }
 
-/// What a job of a chaos run is about.
+/// The content of a job in a chaos run.
 struct ChaosJob {
-    std::uint64_t number = 0;  ///< Given by who pushed it; a follow-up has that of its parent.
-    /// 0 for a job that was pushed from outside; else the fence of the attempt it follows from.
+    std::uint64_t number = 0;  ///< Unique per pushed job; a follow-up has the number of its parent.
+    /// 0 for a pushed job; for a follow-up, the fence of its parent's attempt.
     std::uint64_t parent_fence = 0;
 
     [[nodiscard]] bool is_follow_up() const noexcept { return parent_fence != 0; }
@@ -41,32 +40,32 @@ struct ChaosRun {
     std::uint32_t attempt = 0;
     std::uint64_t fence = 0;
     ChaosTime begun{};
-    ChaosTime ended{};       ///< Or when its process died.
-    End end = End::none;     ///< `none`: its process died first.
+    ChaosTime ended{};       ///< Or the time when its process died.
+    End end = End::none;     ///< `none` if its process died first.
     std::size_t worker = 0;  ///< The process.
 };
 
-/// A sign of life: the process ran, and the server of its store answered, on another connection.
+/// A sign of life: the process ran, and the Redis server replied on a separate connection.
 struct ChaosPulse {
     ChaosTime at{};
-    std::uint64_t lease_lost = 0;  ///< Leases that its pool had found lost by then.
+    std::uint64_t lease_lost = 0;  ///< The number of lost leases that the pool had found by then.
 };
 
-/// One process from its start to its end.
+/// A process from its start to its end.
 struct ChaosWorker {
     ChaosTime born{};
     ChaosTime died{};
     std::vector<ChaosPulse> pulses{};
 };
 
-/// All that was written down.
+/// The complete record.
 struct ChaosRecord {
     std::vector<std::uint64_t> pushed{};  ///< The numbers of the jobs whose push was acknowledged.
     std::vector<ChaosWorker> workers{};
     std::vector<ChaosRun> runs{};
 };
 
-/// Writes the file of one worker. A line that was written survives the end of the process.
+/// Writes the file of one worker. Written lines survive the end of the process.
 ///
 /// Thread safety: all members may be called from any thread.
 class ChaosLog {
@@ -86,8 +85,7 @@ private:
     int file_;
 };
 
-/// Adds a process, and what it wrote, to the record. Throws `std::runtime_error` for what no worker
-/// writes.
+/// Adds a process and its file to the record. Throws `std::runtime_error` for invalid lines.
 void read_chaos_log(const std::filesystem::path& file, ChaosTime born, ChaosTime died,
                     ChaosRecord& record);
 

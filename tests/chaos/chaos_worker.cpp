@@ -1,9 +1,9 @@
 /// @file
-/// A worker of a chaos run, as a process of its own: chaos_worker PORT FILE SEED SILENCE_MS BEAT_MS
+/// A worker process of a chaos run: chaos_worker PORT FILE SEED SILENCE_MS BEAT_MS
 ///
-/// It runs the jobs of the queue `chaos_queue` in four threads, and writes down what it does. Some
-/// take longer than others, and some fail. Each job that was pushed from outside has one follow-up.
-/// Prints "ready" when it works; at SIGTERM it ends its jobs and itself.
+/// Runs the jobs of the queue `chaos_queue` in four threads, and records its work. Some jobs take
+/// longer than others, and some fail. Each job that was pushed from outside has one follow-up.
+/// Prints "ready" when it works. At SIGTERM it finishes its jobs and ends.
 
 #include <sys/prctl.h>
 
@@ -34,7 +34,7 @@ std::uint64_t number_at(const JobContext& context, std::size_t place) {
     return static_cast<std::uint64_t>(*context.arguments().at(place).get_if<std::int64_t>());
 }
 
-/// Most take some milliseconds, and some longer than it takes to be taken for dead.
+/// Most jobs take some milliseconds; some take longer than the silence of a dead worker.
 std::chrono::milliseconds duration(Random& random) {
     if (random.below(30) == 0) return std::chrono::milliseconds{200 + random.below(2'000)};
     return std::chrono::milliseconds{random.below(12)};
@@ -63,7 +63,7 @@ void run(const ChaosLog& log, std::uint64_t seed, const ChaosJob& job, JobContex
     if (run.end == ChaosRun::End::failed) throw std::runtime_error{"by chance"};
 }
 
-/// One that stands still while it connects tries again.
+/// A process that is frozen while it connects must try again.
 std::unique_ptr<RedisStore> open(const RedisAddress& address) {
     while (true) {
         try {
@@ -118,7 +118,8 @@ int main(int argc, char** argv) {
         std::fputs("usage: chaos_worker PORT FILE SEED SILENCE_MS BEAT_MS\n", stderr);
         return 2;
     }
-    // Also when whoever started it dies; before any thread, so that all of them inherit the mask.
+    // The worker also ends when its parent dies. Called before any thread starts, because threads
+    // inherit the mask.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t ends;
     sigemptyset(&ends);

@@ -1,9 +1,9 @@
 /// @file
-/// Pools in several processes on one Redis server, which are killed and frozen all the time:
-/// chaos [SECONDS [SEED]]
+/// Pools in several processes on one Redis server, with kills and freezes all the time: chaos
+/// [SECONDS [SEED]]
 ///
-/// A minute by default. Prints what was done and found; exits 1 when something is not as
-/// guaranteed.
+/// Runs for a minute by default. Prints the faults and the findings. Exits with 1 when a guarantee
+/// is violated.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@
 using namespace routemaster;
 
 int main(int argc, char** argv) {
-    // The checks of the test helpers need a context.
+    // The checks of the test helpers need a doctest context.
     doctest::Context checks;
     checks.setAsDefaultForAssertsOutOfTestCases();
     checks.setAssertHandler([](const doctest::AssertData& data) {

@@ -1,6 +1,6 @@
 /// @file
-/// The suite over a store that completes steps and wakes from a thread of its own: it must not rely
-/// on completions inside `submit`.
+/// The suite on a store that completes steps and wakes watches from its own thread. The suite must
+/// not rely on completions inside `submit`.
 
 #include <condition_variable>
 #include <deque>
@@ -21,7 +21,7 @@ using namespace routemaster;
 
 namespace {
 
-/// Performs submissions in its own thread, in their order.
+/// Performs submissions in its own thread, in order.
 class BackgroundStore final : public Store {
 public:
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {

@@ -7,7 +7,8 @@ using namespace routemaster;
 
 namespace {
 
-/// A store whose folder is removed after it. The slack is small, so that the journal is compacted.
+/// A store that removes its folder at the end. The slack is small, so that the journal is
+/// compacted.
 class Embedded final : public Store {
 public:
     explicit Embedded(Durability durability, std::uint64_t memory_max = 0)
@@ -31,7 +32,7 @@ std::unique_ptr<Store> open() {
     return std::make_unique<Embedded>(durability);
 }
 
-/// Payloads are evicted as soon as they are on disk.
+/// Payloads are evicted from memory as soon as they are on disk.
 std::unique_ptr<Store> open_forgetful() {
     return std::make_unique<Embedded>(Durability::strict, 1);
 }

@@ -17,13 +17,13 @@
 
 namespace routemaster::test {
 
-/// The bodies of all registered cases, by their full name.
+/// The bodies of all registered cases, by their full names.
 inline std::map<std::string, std::function<void()>, std::less<>>& conformance_bodies() {
     static std::map<std::string, std::function<void()>, std::less<>> bodies;
     return bodies;
 }
 
-/// doctest takes functions without a state: this one finds out which case it runs.
+/// doctest cases are functions without state, so this function looks up the current case.
 inline void run_conformance_case() {
     const auto& body =
         conformance_bodies().find(doctest::getContextOptions()->currentTest->m_name)->second;
@@ -46,7 +46,7 @@ public:
     }
 };
 
-/// A store behind a wrapper that only refers to it.
+/// Owns a store and a wrapper that refers to it.
 template <class Wrapper>
 class Behind final : public Store {
 public:

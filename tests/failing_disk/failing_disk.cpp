@@ -1,7 +1,7 @@
-// Loaded into a program before its C library (LD_PRELOAD): while the file that the variable
-// FAILING_DISK names exists, every 40th write to a file is cut short or fails, and every 15th
-// sync fails. With FAILING_DISK_WAITS nothing fails, and syncs wait until that file is gone.
-// Sockets and pipes are let be.
+// Loaded into a program before its C library (LD_PRELOAD). While the file named by the variable
+// FAILING_DISK exists, every 40th write to a file is truncated or fails, and every 15th sync fails.
+// With FAILING_DISK_WAITS no call fails, but syncs wait until the file is gone. Sockets and pipes
+// are not affected.
 
 #include <dlfcn.h>
 #include <sys/stat.h>

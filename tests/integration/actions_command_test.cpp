@@ -1,4 +1,4 @@
-// `routemaster actions`, against the running bus, which does what they say.
+// `routemaster actions`, on a running bus that executes the actions.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ TEST_CASE("a timer is a webhook, with the retries of any delivery") {
     receiver.answer({503});
     REQUIRE(bus.subscribe("billing", R"(["refunds"])", receiver.url(), R"("timeout":0)").status ==
             204);
-    // It is posted before the bus is killed, and delivered after its next start.
+    // The action is posted before the bus is killed, and is executed after the next start.
     const auto posted = run({"actions", "deliver", "billing", "--url", "https://shop.example/1",
                              "--data", R"({"order":42})", "--delay", "2", "--id", "call"},
                             root_of(bus));
@@ -76,7 +76,7 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
     }
     CHECK(jobs.find(R"("name":"resize")") != std::string::npos);
 
-    // Why an action was given up can be read.
+    // The reason of a failed action can be read.
     CHECK(
         actions({"deliver", "nobody", "--url", "https://shop.example/2", "--id", "lost"}).status ==
         0);
@@ -101,7 +101,7 @@ TEST_CASE("a job is pushed and an event published at a later time from the comma
     CHECK(actions({"push", "im ages", "resize"}).status == 2);
     CHECK(actions({"deliver", "billing", "--data", "["}).status == 2);
     CHECK(actions({"push", "q", "n", "--delay", "1", "--at", "2"}).status == 2);
-    // A text that is empty is that of a variable that is not set.
+    // An empty text usually comes from an unset shell variable.
     CHECK(actions({"publish", "orders", "--type", "noop", "--url", "https://shop.example/1",
                    "--publisher", ""})
               .status == 2);

@@ -1,4 +1,4 @@
-// `routemaster batches`, against the running bus.
+// `routemaster batches`, on a running bus.
 
 #include <doctest/doctest.h>
 
@@ -34,7 +34,7 @@ TEST_CASE("queued batches are listed, watched and dropped from the command line"
     CHECK(listed.starts_with("BATCH                 EVENTS  AGE"));
     CHECK(listed.find("  scheduled (current)  0         59m ") != std::string::npos);
     const auto uid = listed.substr(listed.find('\n') + 1, 20);
-    // A table has their ages, which grow.
+    // A table shows ages, which change between two calls.
     CHECK(run({"batches", "--subscriber", "billing", "list", "--json"}, root).output ==
           batches({"list", "--json"}).output);
     const auto json = batches({"show", "--json", "--", uid}).output;
@@ -44,7 +44,7 @@ TEST_CASE("queued batches are listed, watched and dropped from the command line"
     test::Process watching{
         {test::routemaster_binary, "batches", "show", "--watch", "--interval", "0.01", "--", uid},
         client};
-    // With the default interval these would take a minute.
+    // With the default interval this would take a minute.
     const auto began = std::chrono::steady_clock::now();
     for (int i = 0; i < 30; ++i) {
         CHECK(watching.line().starts_with("BATCH "));

@@ -42,9 +42,9 @@ std::vector<std::unique_ptr<HttpClient>> crowd(const RunningBus& bus, int size,
     return clients;
 }
 
-/// Makes a DEAD batch of `billing` that takes a mebibyte, and six as JSON. Returns its id.
+/// Makes a DEAD batch of `billing` of one mebibyte, six as JSON. Returns its id.
 std::string large_dead_batch(const RunningBus& bus) {
-    // Nobody listens there.
+    // A port without a listener.
     const std::string callback = "http://127.0.0.1:" + std::to_string(free_port()) + "/";
     REQUIRE(bus.subscribe("billing", R"(["orders"])", callback,
                           R"("timeout":60000,"max":17,"attempts_max":1)")
@@ -91,7 +91,7 @@ TEST_CASE("anonymous bytes cost the bus no time") {
     CHECK((processor_time(pid) - before).count() < 1.5);
     CHECK(await([&] { return open_files(pid) <= files; }));
     CHECK(bus.stop() == 0);
-    // 100 refusals are logged once a second.
+    // 100 refusals make one log line per second.
     const auto errors = bus.process().errors();
     CHECK(errors.find("http: refused: ") != std::string::npos);
     CHECK(errors.find(", the last of ") != std::string::npos);
@@ -142,22 +142,24 @@ TEST_CASE("bodies of clients in memory are bounded") {
     const auto before = resident_bytes(pid);
     const std::size_t size = 1U << 20U;
     const auto publish = [&] { return bus.publish("orders", "https://shop.example/1").status; };
-    // So many fit into it, and no more.
+    // Exactly this number of requests fits into the limit.
     auto clients = crowd(bus, static_cast<int>(bound / size),
                          publication("shop", size) + std::string(size - 1, ' '));
     REQUIRE(await([&] {
         auto late = std::make_unique<HttpClient>(bus.port(), "127.0.0.1", 1s);
         static_cast<void>(late->try_send(publication("shop", size) + std::string(size - 1, ' ')));
         try {
-            // While a part of this one was in memory, one of the crowd may have been refused.
+            // While a part of this request was in memory, the bus may have refused a request of the
+            // crowd.
             return late->receive().status == 503 && publish() == 503;
         } catch (const std::runtime_error&) {
-            // There was space: one of the crowd came later, and was refused instead.
+            // This request was accepted: a request of the crowd arrived later, and was refused
+            // instead.
             clients.push_back(std::move(late));
             return false;
         }
     }));
-    // Now it is full.
+    // Now the limit is reached.
     if (memory_tells) CHECK(resident_bytes(pid) < before + bound + (24U << 20U));
     clients.clear();
     CHECK(await([&] { return publish() == 200; }));
@@ -193,7 +195,7 @@ TEST_CASE("answers that nobody reads take a bounded amount of memory, and delay 
         most = std::max(most, resident_bytes(pid));
     }
     CHECK(std::chrono::steady_clock::now() - began < 10s);
-    // Clients that read nothing give way.
+    // Clients that read nothing are disconnected.
     CHECK(await([&] {
         most = std::max(most, resident_bytes(pid));
         return bus.ask("GET", target, "billing").status == 200;
@@ -241,7 +243,7 @@ TEST_CASE("the number of open connections is a setting") {
     SUBCASE("and by default there is space for more") {}
     const RunningBus bus{folder.path(), flags};
     const auto older = crowd(bus, 1, half_a_request);
-    // Two threads may disagree which of two simultaneous connections is older.
+    // Two threads may disagree about the older of two simultaneous connections.
     ::usleep(200'000);
     const auto younger = crowd(bus, 1, half_a_request);
     CHECK(bus.ask("GET", "/health").status == 200);
@@ -263,7 +265,7 @@ TEST_CASE("deadlines of requests are settings") {
         const auto began = std::chrono::steady_clock::now();
         client.send(half_a_request);
         CHECK(client.receive().status == 408);
-        // By default it is 10 s.
+        // The default is 10 s.
         CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{9});
     }
     SUBCASE("of the body") {

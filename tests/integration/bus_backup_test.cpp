@@ -1,4 +1,4 @@
-// Another process backs up a running bus.
+// A second process backs up a running bus.
 
 #include <doctest/doctest.h>
 
@@ -31,12 +31,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Runs `routemaster backup FILE TARGET` to its end.
+/// Runs `routemaster backup FILE TARGET` until it ends.
 Ended back_up(const fs::path& file, const fs::path& target) {
     return test::run({"backup", file.string(), target.string()});
 }
 
-/// A bus with a subscriber whose receiver is down, so that its events stay queued.
+/// A bus with a subscriber whose receiver is down: its events stay queued.
 struct QueueingBus {
     QueueingBus() {
         REQUIRE(bus.subscribe("billing", R"(["orders"])", "http://127.0.0.1:9/").status == 204);
@@ -55,7 +55,7 @@ struct QueueingBus {
     RunningBus bus{folder.path()};
 };
 
-/// The events that `routemaster export` finds.
+/// The number of events in the output of `routemaster export`.
 int events_in(const fs::path& file) {
     test::Process process{{test::routemaster_binary, "export", file.string()}};
     REQUIRE(process.wait() == 0);

@@ -22,10 +22,10 @@ namespace {
 constexpr int publishers = 4;
 constexpr std::size_t events_max = 20;
 
-/// The events that were answered 200.
+/// The events whose publication got a 200.
 struct Acknowledged {
     std::atomic<int> count = 0;
-    std::vector<std::string> urls[publishers];  // Each touched by its own publisher.
+    std::vector<std::string> urls[publishers];  // Each is used by its own publisher only.
 };
 
 std::string url_of(int life, int publisher, int number) {
@@ -33,7 +33,7 @@ std::string url_of(int life, int publisher, int number) {
            std::to_string(number);
 }
 
-/// Publishes one event after the other on one connection, until that breaks.
+/// Publishes events on one connection until the connection breaks.
 void publish_until_killed(std::uint16_t port, int life, int publisher, Acknowledged& acknowledged) {
     try {
         test::HttpClient client{port};
@@ -47,7 +47,7 @@ void publish_until_killed(std::uint16_t port, int life, int publisher, Acknowled
             acknowledged.count.notify_all();
         }
     } catch (const std::runtime_error&) {
-        // The bus is gone.
+        // The bus was killed.
     }
 }
 
@@ -63,7 +63,7 @@ void kill_amid_publishing(RunningBus& bus, int life, int count, Acknowledged& ac
     bus.kill();
 }
 
-/// The first of each, in order.
+/// Removes repetitions, and keeps the order.
 std::vector<std::string> without_repeats(const std::vector<std::string>& urls) {
     std::set<std::string> seen;
     std::vector<std::string> first;
@@ -73,7 +73,8 @@ std::vector<std::string> without_repeats(const std::vector<std::string>& urls) {
     return first;
 }
 
-/// Whether `part` appears in `whole` in order, perhaps with others in between.
+/// Whether the elements of `part` appear in `whole` in this order, possibly with further elements
+/// in between.
 bool appears_in_order(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
     auto at = whole.begin();
     for (const auto& each : part) {
@@ -116,11 +117,11 @@ TEST_CASE("every event that was answered 200 is delivered in order, though the b
             CHECK(appears_in_order(urls, audited));
         }
     }
-    // All subscribers see the same order.
+    // All subscribers get the same order.
     CHECK(billed == audited);
     CHECK(billed.back() == last);
 
-    // A kill may repeat only the batch whose answer it cut off.
+    // Each kill may repeat only the batch whose response was interrupted.
     const auto repeated = billing.accepted().size() - billed.size();
     MESSAGE("events that arrived twice after ", lives, " kills: ", repeated);
     CHECK(repeated <= lives * events_max);

@@ -27,7 +27,7 @@ void flip_a_bit(const std::filesystem::path& file, std::size_t at) {
     REQUIRE(bytes.good());
 }
 
-/// A bus with some events that was killed; a bit in the middle of its log is wrong.
+/// A bus that was killed with some events. One bit in the middle of its log is wrong.
 struct DamagedBus {
     explicit DamagedBus(std::vector<std::string> flags = {})
         : bus{folder.path(), std::move(flags)} {

@@ -1,4 +1,4 @@
-// Batches that fail for good, on the running bus: they block no others, and can be managed.
+// Permanently failing batches on a running bus. They block no further batches, and can be managed.
 
 #include <doctest/doctest.h>
 
@@ -24,8 +24,8 @@ std::string poison_url(int number) {
     return "https://shop.example/orders/" + std::to_string(number);
 }
 
-/// A receiver that, while it is `broken`, answers `status` to batches with the URL of order 3, and
-/// 204 to everything else.
+/// A receiver. While `broken`, it responds `status` to batches with the URL of order 3, and 204 to
+/// all further batches.
 struct Receiver {
     explicit Receiver(int status) : status_of_poison{status} {}
 
@@ -36,7 +36,7 @@ struct Receiver {
         return test::status(broken && poison ? status_of_poison : 204);
     }};
 
-    /// The numbers of the orders that came, in the order they came.
+    /// The numbers of the received orders, in order of arrival.
     [[nodiscard]] std::string came() const {
         std::string all;
         for (const auto& request : server.requests()) {
@@ -50,7 +50,7 @@ struct Receiver {
     }
 };
 
-/// Subscribes `billing` with one event in each batch, and publishes five orders.
+/// Subscribes `billing` with one event per batch, and publishes five orders.
 void publish_five(const RunningBus& bus, const Receiver& receiver, const std::string& settings) {
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.server.url(),
                           R"("timeout":0,"max":1)" + (settings.empty() ? "" : "," + settings))
@@ -58,7 +58,7 @@ void publish_five(const RunningBus& bus, const Receiver& receiver, const std::st
     for (int i = 1; i <= 5; ++i) REQUIRE(bus.publish("orders", poison_url(i)).status == 200);
 }
 
-/// The DEAD batches that `billing` sees.
+/// The DEAD batches of `billing`.
 Value::Array dead(const RunningBus& bus) {
     const auto answer = bus.ask("GET", "/subscriber/dead", "billing");
     CHECK(answer.status == 200);
@@ -74,7 +74,7 @@ std::string text_of(const Value& object, std::string_view field) {
     return text;
 }
 
-/// What a command printed; it must succeed.
+/// The output of a command, which must succeed.
 std::string output_of(const RunningBus& bus, const std::vector<std::string>& words,
                       const std::string& token = "billing") {
     std::vector<std::string> command{test::routemaster_binary};
@@ -103,14 +103,14 @@ TEST_CASE("a poison batch blocks no others, and arrives once its receiver is rep
     const auto shown = bus.ask("GET", "/subscriber/dead/" + uid, "billing");
     CHECK(shown.body.find(poison_url(3)) != std::string::npos);
 
-    // It is still there after a kill.
+    // The DEAD batch survives a kill.
     bus.kill();
     bus.start();
     REQUIRE(dead(bus).size() == 1);
     CHECK(dead(bus).front() == batch);
     receiver.broken = false;
     CHECK(bus.ask("POST", "/subscriber/dead/" + uid + "/redeliver", "billing").status == 204);
-    // The kill may have come before the settlement of the last ones, which then arrive twice.
+    // The kill may have come before the last settlements, which repeats the last batches.
     REQUIRE(test::await([&] { return receiver.came().substr(7).ends_with('3'); }));
     CHECK(receiver.came().starts_with("1233345"));
     CHECK(dead(bus).empty());
@@ -151,7 +151,7 @@ TEST_CASE("a batch that is too old becomes DEAD") {
     publish_five(bus, receiver, R"("age_max":1500)");
     REQUIRE(test::await([&] { return receiver.came().ends_with("45"); }));
     CHECK(dead(bus).size() == 1);
-    CHECK(receiver.came().size() > 5);  // So the first attempt was not the last.
+    CHECK(receiver.came().size() > 5);  // The first attempt was not the last.
 }
 
 TEST_CASE("the command line manages DEAD batches") {
@@ -233,7 +233,7 @@ TEST_CASE("the root key for DEAD batches is given as to the other commands") {
     CHECK(ran({}, {"--subscriber", "billing", "--root-key", test::root_key}).starts_with(uid));
     CHECK(ran({}, {"--subscriber", "billing", "--root-key-file", file}).starts_with(uid));
     CHECK(ran({{"ROUTEMASTER_ROOT_KEY_FILE", file}}, {"--subscriber", "billing"}).starts_with(uid));
-    // The token is another client's, or the subscriber's own.
+    // The token may belong to another client, or to the subscriber itself.
     CHECK(ran(key, {"--subscriber", "billing", "--token", "shop"}).starts_with(uid));
     CHECK(ran(key, {"--token", "billing"}).starts_with(uid));
     CHECK(ran({}, {"--subscriber", "billing"}).find("--root-key") != std::string::npos);

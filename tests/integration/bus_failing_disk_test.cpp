@@ -1,4 +1,4 @@
-// The service on a disk whose writes and syncs sometimes fail, as the C library reports it.
+// The service on a disk whose writes and syncs sometimes fail in the C library.
 
 #include <doctest/doctest.h>
 
@@ -73,10 +73,10 @@ TEST_CASE("failing writes and syncs lose no acknowledged event") {
 
     std::vector<std::string> arrived;
     for (const auto& url : receiver.accepted()) {
-        // A batch whose settlement failed is delivered again.
+        // A batch is delivered again if its settlement failed.
         if (std::find(arrived.begin(), arrived.end(), url) == arrived.end()) arrived.push_back(url);
     }
-    // Refused events were undone, or, when the answer came late, published after all.
+    // Refused events were undone, or, if the response came late, published after all.
     std::vector<std::string> expected;
     for (const auto& url : arrived) {
         if (std::find(acknowledged.begin(), acknowledged.end(), url) != acknowledged.end()) {

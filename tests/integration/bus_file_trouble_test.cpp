@@ -1,4 +1,4 @@
-// The pulse while the file of a running bus is moved away, or fills its disk.
+// GET /pulse while the file of a running bus is moved away, or fills its disk.
 
 #include <doctest/doctest.h>
 
@@ -76,7 +76,7 @@ TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is
         if (status == 200) acknowledged.push_back(url);
         return status;
     };
-    // At first the log takes much of the disk, until it is checkpointed.
+    // At first the log takes most of the disk, until a checkpoint.
     for (int refused = 0; refused < 25; ++refused) {
         int status = 200;
         while ((status = publish()) == 200) {
@@ -87,7 +87,7 @@ TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is
         ::usleep(20'000);
     }
     CHECK(acknowledged.size() > 50);
-    // The reserve is freed within a moment, and events are still refused.
+    // The bus soon frees its reserve, but still refuses events.
     int refused = 0;
     for (int sample = 0; sample < 60; ++sample) {
         if (troubled(bus, "full")) ++refused;

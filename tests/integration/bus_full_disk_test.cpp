@@ -13,7 +13,7 @@
 using namespace routemaster;
 using test::RunningBus;
 
-// Without the right to mount there is no disk to fill.
+// A test needs the right to mount a small disk.
 #define REQUIRE_A_DISK(disk)                                                          \
     do {                                                                              \
         WARN_MESSAGE((disk).available(), "skipped: mounting a tmpfs is not allowed"); \
@@ -22,12 +22,12 @@ using test::RunningBus;
 
 namespace {
 
-/// Publishes orders one after the other and records those acknowledged.
+/// Publishes orders one by one, and records each acknowledged order.
 class Shop {
 public:
     explicit Shop(const RunningBus& bus) : bus_{bus} {}
 
-    /// Publishes `count` orders, or until one is refused. Returns the status of the last.
+    /// Publishes `count` orders, or until an order is refused. Returns the last status.
     int publish(int count) {
         test::HttpClient client{bus_.port()};
         for (int i = 0; i < count; ++i) {
@@ -48,7 +48,7 @@ private:
     std::vector<std::string> acknowledged_;
 };
 
-/// More than fit onto the disks here.
+/// More orders than fit onto the disks of these tests.
 constexpr int too_many = 100'000;
 
 bool counts(const RunningBus& bus, std::size_t events) {
@@ -56,17 +56,17 @@ bool counts(const RunningBus& bus, std::size_t events) {
                .body.find("\"events\":" + std::to_string(events) + '}') != std::string::npos;
 }
 
-/// Publishes until the bus accepts events again; false when it does not.
+/// Publishes until the bus accepts events again. Returns false at the timeout.
 bool heals(Shop& shop) {
     for (int i = 0; i < 300; ++i) {
         if (shop.publish(1) == 200) return true;
-        // The bus tries the disk again from time to time, and logs nothing.
+        // The bus probes the disk from time to time, without a log line.
         ::usleep(20'000);
     }
     return false;
 }
 
-/// Publishes large events until one is refused. Returns the URLs of those that were accepted.
+/// Publishes large events until an event is refused. Returns the URLs of accepted events.
 std::vector<std::string> publish_until_refused(const RunningBus& bus) {
     const std::string data(50'000, 'x');
     std::vector<std::string> accepted;
@@ -132,7 +132,7 @@ TEST_CASE("a bus starts on a full disk only with clients that are stored already
     REQUIRE(shop.publish(50) == 200);
     disk.fill_up();
     REQUIRE(shop.publish(too_many) == 503);
-    // The reserve is freed, and other programs take it while the bus is stopped.
+    // The bus has freed its reserve, and other programs use the space while the bus is stopped.
     REQUIRE(bus.process().await_error("new events and jobs are refused until"));
     bus.kill();
     disk.fill_up();

@@ -1,4 +1,4 @@
-// Jobs over HTTP, on the running bus: pushed, listed and changed, and leased to workers elsewhere.
+// Jobs over HTTP on a running bus: pushed, listed, changed, and leased to remote workers.
 
 #include <doctest/doctest.h>
 
@@ -43,7 +43,7 @@ void push(const test::BusFront& bus, const std::string& name) {
     REQUIRE(post(bus, "/jobs", R"({"name":")" + name + R"("})").status == 200);
 }
 
-/// A job that was leased.
+/// A leased job.
 struct Leased {
     std::string id;
     std::string lease;
@@ -72,7 +72,7 @@ int say(const test::BusFront& bus, const Leased& job, const std::string& verb) {
     return post(bus, "/jobs/" + job.id + "/" + verb, R"({"lease":")" + job.lease + R"("})").status;
 }
 
-/// A client that waits for a job.
+/// A client whose request waits for a job.
 std::unique_ptr<HttpClient> waiting_client(const test::BusFront& bus, const std::string& body) {
     auto client = std::make_unique<HttpClient>(bus.port());
     client->request("POST", images_path + "/lease", body, test::authorization(test::root_key));
@@ -144,7 +144,7 @@ TEST_CASE("a client that is gone keeps no job from the next") {
     CHECK(queue_counts(bus) == counted(0, 0));
     const auto files = test::open_files(pid);
     leaves->close();
-    // The bus forgets it long before its wait is over.
+    // The bus forgets the client long before the end of its wait.
     CHECK(test::await([&] { return test::open_files(pid) < files; }, 5s));
     push(bus, "a");
     const auto jobs = leased_in(stays->receive());
@@ -177,7 +177,7 @@ TEST_CASE("a thousand clients wait for jobs, each job wakes one, and waiting cos
     std::vector<std::unique_ptr<HttpClient>> clients;
     for (int i = 0; i < 1'000; ++i) {
         clients.push_back(waiting_client(bus, R"({"wait":30000})"));
-        // The order in which they wait is that in which they are served.
+        // Jobs are given to clients in the order of their requests.
         if (i == 0) CHECK(queue_counts(bus) == counted(0, 0));
     }
     const auto pid = bus.process().pid();
@@ -187,7 +187,7 @@ TEST_CASE("a thousand clients wait for jobs, each job wakes one, and waiting cos
     ::usleep(1'000'000);
     CHECK((test::processor_time(pid) - before).count() < 0.1);
     for (int i = 0; i < 10; ++i) push(bus, "job" + std::to_string(i));
-    // All are leased, and as many clients have an answer.
+    // All jobs are leased, and as many clients have a response.
     CHECK(test::await([&] { return queue_counts(bus) == counted(0, 10); }));
     CHECK(leased_in(clients.front()->receive()).size() == 1);
     CHECK(bus.stop() == 0);
@@ -211,7 +211,7 @@ TEST_CASE("requests that wait for jobs leave half of the connections to others")
     std::vector<std::unique_ptr<HttpClient>> clients;
     const auto wait_as_well = [&] { clients.push_back(waiting_client(bus, R"({"wait":30000})")); };
     for (int i = 0; i < 20; ++i) wait_as_well();
-    // A request that does not wait takes a place for a moment, and one that waits may find none.
+    // A request without a wait takes a place for a moment, so a waiting request may be refused.
     CHECK(test::await([&] {
         if (post(bus, "/lease", R"({"wait":1})").status == 503) return true;
         if (clients.size() < 29) wait_as_well();

@@ -1,4 +1,4 @@
-// Very many large jobs, leased over HTTP from the running bus by a worker that falls silent.
+// Very many large jobs, leased over HTTP by a worker that falls silent.
 
 #include <doctest/doctest.h>
 
@@ -18,10 +18,10 @@ using std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t job_bytes = 900'000;
-/// A sanitizer makes all of it slow.
+/// A sanitizer slows everything down.
 constexpr int large_jobs = test::memory_tells ? 300 : 50;
 
-/// A client of the bus on one connection.
+/// A client of the bus with one connection.
 class Client {
 public:
     explicit Client(const test::BusFront& bus) : http_{bus.port()} {}
@@ -33,7 +33,7 @@ public:
         return reply.body;
     }
 
-    /// Leases jobs until all have been leased, all until the same moment.
+    /// Leases all jobs. All leases end at the same moment.
     void lease_all(steady_clock::time_point until) {
         for (int leased = 0; leased < large_jobs;) {
             const auto left =
@@ -91,7 +91,7 @@ TEST_CASE("hundreds of large jobs whose leases end together delay no publication
         all_ready = client.all_are("ready");
     }
     CHECK(all_ready);
-    CHECK(slowest <= 3s);  // 5 s when all end in one step; 1.2 s on a machine that was busy.
+    CHECK(slowest <= 3s);  // 5 s if all end in one step; 1.2 s on a busy machine.
     if (test::memory_tells) CHECK(memory < before + (std::size_t{128} << 20U));
     CHECK(bus.stop() == 0);
     CHECK(bus.process().errors().find("lost the lease") == std::string::npos);

@@ -20,7 +20,7 @@ namespace {
 
 using Environment = test::Process::Environment;
 
-/// The value of a header of the request; empty when there is none.
+/// The value of a header of the request; empty when it is missing.
 std::string header(const ReceivedRequest& request, const std::string& name) {
     const auto at = request.bytes.find("\r\n" + name + ": ");
     if (at == std::string::npos) return {};
@@ -34,7 +34,7 @@ void publish_to(const RunningBus& bus, const std::string& callback) {
     REQUIRE(bus.publish("orders", "https://shop.example/orders/1").status == 200);
 }
 
-/// The first request that a receiver gets from a bus with these settings.
+/// The first request to a receiver from a bus with these settings.
 ReceivedRequest first_request(const std::vector<std::string>& flags,
                               const Environment& environment) {
     const test::TemporaryFolder folder;
@@ -67,7 +67,7 @@ TEST_CASE("a repetition names the same batch, the next attempt and a greater age
         CHECK(std::stol(header(requests[i], "Routemaster-Age")) > age);
         age = std::stol(header(requests[i], "Routemaster-Age"));
     }
-    CHECK(age >= 100);  // The first two waits are 100 ms and more.
+    CHECK(age >= 100);  // The first two waits are at least 100 ms.
     CHECK(age < 60'000);
     CHECK(header(requests[3], "Routemaster-Batch") != batch);
     CHECK(header(requests[3], "Routemaster-Attempt") == "1");

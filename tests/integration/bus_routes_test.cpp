@@ -14,7 +14,7 @@ namespace {
 
 const std::string orders_url = "https://shop.example/orders/1";
 
-/// Everything that the routes return about the state of a bus.
+/// The state of a bus, as far as the routes return it.
 std::string state_of(const RunningBus& bus) {
     return bus.ask("GET", "/topics", test::root_key).body +
            bus.ask("GET", "/subscribers", test::root_key).body +

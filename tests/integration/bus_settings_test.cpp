@@ -18,7 +18,7 @@ namespace {
 
 using Environment = test::Process::Environment;
 
-/// A bus that is started with only these settings.
+/// A bus that has only these settings.
 struct Configured {
     explicit Configured(const std::vector<std::string>& flags, const Environment& environment = {})
         : process{command(flags), environment}, port{test::announced_port(process.line())} {}
@@ -92,7 +92,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
               R"({"type":"noop","url":"https://a.example","data":{"a":"12345678"}})")
               .status == 400);
 
-    // A delivery that takes longer than the timeout fails, and is repeated soon.
+    // A delivery that exceeds the timeout fails, and is repeated soon.
     receiver.pause();
     REQUIRE(ask("POST", "/subscription", "billing",
                 R"({"topics":["orders"],"max":1,"callback":")" + receiver.url() + R"("})")
@@ -114,7 +114,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
 }
 
 TEST_CASE("PORT sets the port to listen on") {
-    // A port that was free a moment ago.
+    // A port that was free just now.
     const auto port = [] {
         const test::BatchReceiver brief;
         return brief.url("").substr(std::string{"http://127.0.0.1:"}.size());
@@ -131,7 +131,7 @@ TEST_CASE("the address and the port to listen on are flags") {
     std::string url = "http://127.0.0.2:";
     SUBCASE("an address") { words.insert(words.end(), {"--listen", "127.0.0.2:0"}); }
     SUBCASE("a port") {
-        // A port that was free a moment ago.
+        // A port that was free just now.
         const auto port = [] {
             const test::BatchReceiver brief;
             return brief.url("").substr(std::string{"http://127.0.0.1:"}.size());
@@ -167,7 +167,7 @@ TEST_CASE("an invalid setting is refused with its names") {
     };
     CHECK(mentions(complaint_about({"--config", file + ".none"}, root), "bus.toml.none"));
 
-    // Names, lines and settings.
+    // Errors name the line and the setting.
     const auto refuses = [&](const std::string& text, const std::string& place,
                              const std::string& what) {
         const auto complaint = complaint_about_file(text);

@@ -43,7 +43,7 @@ Refusal refusal_to_open(const std::filesystem::path& folder) {
         {"--listen", "127.0.0.1:0", "--root-key", "r", "--data-dir", folder.string()});
 }
 
-/// A folder with the file of a bus that has been used and was stopped.
+/// Makes a folder with the file of a bus that was used and stopped.
 void leave_a_file(const std::filesystem::path& folder) {
     RunningBus bus{folder};
     REQUIRE(
@@ -102,7 +102,7 @@ TEST_CASE("a file of a newer format is refused in one line that names it, and no
     const test::TemporaryFolder folder;
     leave_a_file(folder.path());
     const auto file = folder.path() / "routemaster.db";
-    // SQLite keeps the user version there, the highest byte first.
+    // SQLite stores the user version here, with the highest byte first.
     overwrite(file, 60, std::string{"\0\0\0\x63", 4});
     const auto size = std::filesystem::file_size(file);
     const auto newer = refusal_to_open(folder.path());
@@ -127,7 +127,7 @@ TEST_CASE("a damaged file is refused in one line that names it") {
         overwrite(file, static_cast<std::streamoff>(size / 2), std::string(2'000, 'x'));
     }
     SUBCASE("everywhere behind the header") { overwrite(file, 100, std::string(size - 100, 'x')); }
-    // Then the setting of the file is wrong.
+    // Then the setting for the file is wrong.
     const bool foreign = [&] {
         SUBCASE("it was never one") {
             overwrite(file, 0, std::string(size, 'x'));

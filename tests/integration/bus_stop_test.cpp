@@ -23,7 +23,7 @@ namespace {
 const std::string first = "https://shop.example/orders/1";
 const std::string second = "https://shop.example/orders/2";
 
-/// Makes two batches for `billing`; the first is at the receiver, unanswered.
+/// Makes two batches for `billing`. The first is at the receiver, without a response.
 void leave_a_delivery_in_flight(const RunningBus& bus, test::BatchReceiver& receiver) {
     receiver.pause();
     REQUIRE(bus.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
@@ -61,7 +61,7 @@ TEST_CASE("a request under way gets its answer while the bus stops") {
     ::usleep(100'000);
     bus.process().signal(SIGTERM);
     REQUIRE(bus.process().await_error("INFO: stopping\n"));
-    ::usleep(200'000);  // Without grace it would have its answer by now: 503.
+    ::usleep(200'000);  // Without a grace period the response would already be 503.
     std::filesystem::remove(busy);
     CHECK(client.receive().status == 200);
     CHECK(bus.process().wait() == 0);
@@ -81,7 +81,7 @@ TEST_CASE("a delivery in flight may end while the bus stops") {
     receiver.resume();
     CHECK(bus.process().wait() == 0);
 
-    // The first was settled, and is not repeated.
+    // The first batch was settled, and is not repeated.
     bus.start();
     REQUIRE(receiver.await_event(second));
     CHECK(receiver.accepted() == std::vector<std::string>{first, second});
@@ -99,7 +99,7 @@ TEST_CASE("a delivery that does not end within the grace is released to the queu
     CHECK(took >= std::chrono::milliseconds{400});
     CHECK(took < std::chrono::seconds{5});
 
-    // The receiver has it, but the bus cannot know that and repeats it.
+    // The receiver has the batch, but the bus cannot know this, and repeats the batch.
     receiver.resume();
     bus.start();
     REQUIRE(receiver.await_event(second));

@@ -268,7 +268,7 @@ TEST_CASE("lines that are no longer sent, because the bus is gone, are counted")
     CHECK(ran.errors.starts_with("routemaster publish: line 1: http://***@127.0.0.1:1: "));
     const auto failed = std::stoi(ran.output.substr(ran.output.find(", ") + 2));
     CHECK(ran.output.starts_with("published 0 events in "));
-    // It is chance how many lines were read before the bus was known to be gone.
+    // The number of lines that were read before the bus was found to be gone depends on chance.
     const auto more = ": " + std::to_string(failed - 1) + " more lines were not published\n";
     CHECK((ran.errors.find(more) != std::string::npos) == (failed > 1));
 }

@@ -1,6 +1,6 @@
 /// @file
-/// The settings of deliveries for security, order and limits: the default of each, and its change,
-/// on the running programs.
+/// The settings of deliveries for security, order and limits. Each test checks the default and a
+/// change, on the running programs.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ namespace {
 
 const std::string event_url = "https://shop.example/orders/1";
 
-/// Retries follow at once, so that a test need not wait for them.
+/// With these settings retries follow at once.
 const std::vector<std::string> prompt{"--max-backoff", "1", "--metrics", "none"};
 
 std::vector<std::string> with(std::vector<std::string> flags, std::vector<std::string> more) {
@@ -41,7 +41,7 @@ std::vector<std::string> with(std::vector<std::string> flags, std::vector<std::s
     return flags;
 }
 
-/// A bus, or a worker of a fleet, that finds one event for a callback in its store.
+/// A bus, or a worker process on Redis, that finds one event for a callback in its store.
 class Deliverer {
 public:
     enum class Kind { bus, worker };
@@ -55,7 +55,7 @@ public:
         }
     }
 
-    /// Starts it, with nothing but these flags.
+    /// Starts the program with only these flags.
     test::Process& start(const std::vector<std::string>& flags) {
         auto command = kind_ == Kind::bus ? std::vector<std::string>{test::routemaster_binary,
                                                                      "serve",
@@ -72,7 +72,8 @@ public:
     }
 
 private:
-    /// Subscribes with a batch that waits until another event fills it, once the program runs.
+    /// Subscribes, and makes a batch that waits for one more event, to be published while the
+    /// program runs.
     template <class Front>
     static void fill(const Front& front, const std::string& callback) {
         REQUIRE(front.subscribe("billing", R"(["orders"])", callback, R"("timeout":500)").status ==
@@ -139,7 +140,7 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     }
     REQUIRE(bus.publish("orders", event_url).status == 200);
     REQUIRE(receiver.await_deliveries(allowed));
-    // A delivery that should wait would have arrived by now.
+    // A delivery beyond the limit would have arrived by now.
     ::usleep(200'000);
     CHECK(receiver.deliveries().size() == allowed);
     receiver.resume();
@@ -170,13 +171,14 @@ TEST_CASE("connecting to a receiver times out") {
 }
 
 TEST_CASE("the statuses that make a batch DEAD at once can be set, and can be none") {
-    // The value by flag, variable and file, each in its way of writing lists.
+    // The value by flag, variable and file, each with its syntax for lists.
     struct Way {
         std::string name;
         std::vector<std::string> flags;
         test::Process::Environment environment;
         std::string file;
-        std::string attempts;  // Attempts at a batch that gets 410, and is DEAD after the third.
+        std::string attempts;  // The number of attempts at a batch that gets 410 and is DEAD after
+                               // the third attempt.
     };
     const std::vector<Way> ways{
         {"by default", {}, {}, {}, "1"},

@@ -1,5 +1,5 @@
 /// @file
-/// Callbacks in a process whose bus others share.
+/// Callbacks in one of several processes that share a bus.
 
 #include <doctest/doctest.h>
 
@@ -23,11 +23,11 @@ using namespace routemaster;
 
 namespace {
 
-/// A program with callbacks of its own.
+/// A program with callbacks.
 struct Program {
     explicit Program(const test::RedisServer& redis) : store{{.addresses = {redis.address()}}} {}
 
-    /// Names the callback of a subscriber to `orders`; one event fills a batch.
+    /// Subscribes to `orders` with a callback. One event fills a batch.
     void subscribe(const std::string& token) {
         bus.subscriber(token)
             .subscribe({"orders"}, [this](const Batch& batch) { attempts += batch.attempt; },
@@ -46,10 +46,10 @@ struct Program {
 
     RedisStore store;
     Bus bus{store};
-    std::atomic<std::uint32_t> attempts{0};  ///< The sum of those that the callbacks saw.
+    std::atomic<std::uint32_t> attempts{0};  ///< The sum of the attempts seen by callbacks.
 };
 
-/// What calls its callbacks.
+/// Delivers to the callbacks of a program.
 struct Deliveries {
     explicit Deliveries(Program& program)
         : transport{program.bus.callbacks()},
@@ -79,7 +79,7 @@ TEST_CASE("what is for a callback in one process is left alone by the others") {
     home.publish();
     CHECK(receiver.await_deliveries(1));
     CHECK(test::await([&] { return away.attempts == 1; }));
-    // Three looks of each at the queue.
+    // Each process polls the queue three times.
     std::this_thread::sleep_for(std::chrono::seconds{3});
     const auto waiting = home.status("audit");
     CHECK(waiting.batches_queued == 1);
@@ -94,7 +94,7 @@ TEST_CASE("what is for a callback in one process is left alone by the others") {
         CHECK(test::await([&] { return home.attempts == 2 && away.attempts == 2; }));
         CHECK(test::await([&] { return home.status("audit").batches_queued == 0; }));
     }
-    // With nobody there again, what comes waits again.
+    // Without the process of the callback, new batches wait again.
     home.publish();
     CHECK(receiver.await_deliveries(3));
     CHECK(test::await([&] { return away.attempts == 3; }));

@@ -1,5 +1,5 @@
 /// @file
-/// A minute of all faults of a fleet on Redis, while two publishers go on.
+/// A minute with all faults of a distributed bus on Redis, while two publishers continue.
 
 #include <doctest/doctest.h>
 
@@ -38,8 +38,8 @@ constexpr std::size_t workers_count = 3;
 constexpr std::size_t publishers_count = 2;
 const std::vector<std::string> tokens{"billing", "audit", "search"};
 
-/// Two servers, each of which can be the master. Both write every change to disk before they reply,
-/// and a failover waits for the replica, so that Redis never loses a change it has acknowledged.
+/// Two Redis servers; each can be the master. Both write each change to disk before they reply, and
+/// a failover waits for the replica. Therefore Redis never loses an acknowledged change.
 class RedisPair {
 public:
     RedisPair() { follow(); }
@@ -50,7 +50,7 @@ public:
     }
     [[nodiscard]] const test::RedisServer& master() const { return servers_[master_]; }
 
-    /// Cuts the power and restores it.
+    /// Kills the master, as a power cut does, and restarts it.
     void crash(milliseconds away) {
         servers_[master_].kill();
         std::this_thread::sleep_for(away);
@@ -58,7 +58,7 @@ public:
         follow();
     }
 
-    /// The replica takes over.
+    /// Makes the replica the master.
     void fail_over() {
         const auto in_step = [&] {
             return master().info("slave0").find("lag=0") != std::string::npos;
@@ -95,7 +95,7 @@ private:
     std::size_t master_ = 0;
 };
 
-/// Starts a process, again if it ended because Redis was away for as long as it waits at its start.
+/// Starts a process, repeatedly if Redis is unreachable during the start.
 template <class Process>
 std::unique_ptr<Process> started(const std::string& store) {
     constexpr int tries_max = 10;
@@ -108,7 +108,7 @@ std::unique_ptr<Process> started(const std::string& store) {
     }
 }
 
-/// Web processes that start and stop, and those that can be used now.
+/// Web processes that start and stop, and the currently available processes.
 class Webs {
 public:
     explicit Webs(std::string store) : store_{std::move(store)} {
@@ -139,7 +139,7 @@ std::string url_of(std::size_t publisher, int number) {
     return "https://shop.example/" + std::to_string(publisher) + "/" + std::to_string(number);
 }
 
-/// Publishes one event after the other and notes which were acknowledged.
+/// Publishes events one by one, and records each acknowledged event.
 class ChaosPublisher {
 public:
     ChaosPublisher(std::size_t index, const Webs& webs, const std::atomic<bool>& over)
@@ -150,7 +150,7 @@ public:
               }
           }} {}
 
-    /// The numbers of those that were acknowledged, in order.
+    /// The numbers of the acknowledged events, in order.
     const std::vector<int>& join() {
         thread_.join();
         return acknowledged_;
@@ -162,7 +162,7 @@ private:
         try {
             return web->publish("orders", url_of(index, number)).status == 200;
         } catch (const std::exception&) {
-            return false;  // The web process is gone, or did not answer.
+            return false;  // The web process has ended, or did not respond.
         }
     }
 
@@ -170,7 +170,8 @@ private:
     std::thread thread_;
 };
 
-/// The events that a subscriber got from one publisher: the first of each, in the order of arrival.
+/// The events that a subscriber got from one publisher, without repetitions, in the order of
+/// arrival.
 std::vector<int> firsts(const std::vector<std::string>& urls, std::size_t publisher) {
     const auto beginning = url_of(publisher, 0).substr(0, url_of(publisher, 0).size() - 1);
     std::set<int> seen;
@@ -183,7 +184,7 @@ std::vector<int> firsts(const std::vector<std::string>& urls, std::size_t publis
     return order;
 }
 
-/// The batches that were accepted more than once; their first event identifies them.
+/// The number of repeated batches. The first event identifies a batch.
 std::size_t repeats(const std::vector<test::BatchReceiver::Delivery>& deliveries) {
     std::set<std::string> seen;
     std::size_t count = 0;
@@ -193,7 +194,7 @@ std::size_t repeats(const std::vector<test::BatchReceiver::Delivery>& deliveries
     return count;
 }
 
-/// A counter of the bus, over all its tags.
+/// The value of a counter, summed over all tags.
 std::int64_t counter(const test::RedisServer& redis, const std::string& name) {
     std::int64_t sum = 0;
     const auto fields = redis.command({"HGETALL", "counters"}).list;
@@ -217,7 +218,8 @@ TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") 
     }
     test::BatchReceiver receivers[3];
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-        // Most of the time a delivery is under way, so that a killed worker leaves one behind.
+        // With this delay a delivery is under way most of the time: most kills interrupt a
+        // delivery.
         receivers[i].delay_each(milliseconds{20});
         REQUIRE(webs.get(0)
                     ->subscribe(tokens[i], R"(["orders"])", receivers[i].url(),

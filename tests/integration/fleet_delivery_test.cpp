@@ -1,5 +1,5 @@
 /// @file
-/// Several processes of one bus on a Redis server.
+/// Several processes of a bus on a Redis server.
 
 #include <doctest/doctest.h>
 
@@ -39,7 +39,7 @@ milliseconds since(Stopwatch::time_point begin) {
     return std::chrono::duration_cast<milliseconds>(Stopwatch::now() - begin);
 }
 
-/// The first of each order, in order.
+/// Removes repeated orders, and keeps the order of the rest.
 std::vector<std::string> without_repeats(const std::vector<std::string>& urls) {
     std::vector<std::string> first;
     for (const auto& url : urls) {
@@ -49,7 +49,7 @@ std::vector<std::string> without_repeats(const std::vector<std::string>& urls) {
     return first;
 }
 
-/// The name of the only worker of a bus that delivers: its scheduler is another worker.
+/// The name of the only delivering worker of a bus. Its scheduler is a separate worker.
 std::string only_worker(const test::RedisServer& redis) {
     std::vector<std::string> names;
     for (const auto& name : redis.command({"HKEYS", "workers"}).list) {
@@ -60,8 +60,8 @@ std::string only_worker(const test::RedisServer& redis) {
     return names.front();
 }
 
-/// Waits until a worker has been silent for a while: less than its heartbeat interval, and more
-/// than the noise of the measurement.
+/// Waits until a worker has been silent for a while: shorter than its heartbeat interval, but
+/// longer than the noise of the measurement.
 void await_silence(const test::RedisServer& redis, const std::string& worker) {
     const auto silence = [&] {
         const auto time = redis.command({"TIME"}).list;
@@ -71,7 +71,7 @@ void await_silence(const test::RedisServer& redis, const std::string& worker) {
     REQUIRE(test::await([&] { return silence() >= 200; }));
 }
 
-/// One batch for each subscriber, at its receiver and unanswered, and one behind it.
+/// For each subscriber, a batch at its receiver without a response, and a batch behind it.
 struct Undelivered {
     explicit Undelivered(const RunningWeb& web) {
         for (std::size_t i = 0; i < subscribers.size(); ++i) {
@@ -136,7 +136,7 @@ TEST_CASE("another worker delivers the batches of a killed one within 5 s") {
         CHECK(took < milliseconds{5'000});
         receiver.resume();
         REQUIRE(receiver.await_event(order(2)));
-        // The receiver got the first one from both.
+        // The receiver got the first order from both workers.
         CHECK(receiver.accepted() == std::vector{order(1), order(1), order(2)});
     }
     CHECK(heir.stop() == 0);
@@ -204,8 +204,8 @@ TEST_CASE("acknowledged events are delivered in order, though the Redis server c
     const test::BatchReceiver receiver;
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("timeout":10,"max":3)")
                 .status == 204);
-    // A disk may take longer than the timeout for a sync: then the reply is 504, and the event is
-    // published again.
+    // A sync of the disk may take longer than the timeout. Then the response is 504, and the event
+    // is published again.
     const auto publish = [&](int number) {
         REQUIRE(test::await([&] { return web.publish("orders", order(number)).status == 200; }));
     };

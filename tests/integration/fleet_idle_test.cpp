@@ -1,5 +1,5 @@
 /// @file
-/// The commands that an idle fleet sends to its Redis server.
+/// The commands that idle processes send to their Redis server.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using namespace routemaster;
 
 namespace {
 
-/// Commands that arrived over a connection, without those that scripts call.
+/// The number of commands that arrived over connections, without commands called by scripts.
 std::int64_t commands(const test::RedisServer& redis) {
     const auto stats = redis.command({"INFO", "commandstats"}).text;
     std::int64_t sum = 0;
@@ -41,7 +41,7 @@ TEST_CASE("an idle process sends Redis no more than five commands a second") {
     const auto count = commands(redis) - before;
     MESSAGE(count, " commands of three processes in ", span.count(), " s");
     CHECK(count <= 3 * 5 * span.count());
-    // They do send heartbeats, or else nothing was measured.
+    // The workers must send heartbeats; otherwise the test would measure nothing.
     CHECK(count >= 2 * span.count() / 2);
     for (auto& worker : workers) CHECK(worker.stop() == 0);
 }

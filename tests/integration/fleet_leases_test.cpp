@@ -1,5 +1,5 @@
 /// @file
-/// Jobs over HTTP, through several webs that share a Redis server.
+/// Jobs over HTTP, with several web processes on a Redis server.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ test::HttpReply post(const RunningWeb& web, const std::string& path, const std::
     return web.ask("POST", images_path + path, test::root_key, body);
 }
 
-/// The value of a text or number in the answer, which has one job.
+/// The value of a text or number in a response with one job.
 std::string field(const test::HttpReply& reply, const std::string& name) {
     REQUIRE(reply.status == 200);
     const auto answer = parse_json(reply.body).value();

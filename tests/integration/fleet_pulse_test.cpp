@@ -1,5 +1,5 @@
 /// @file
-/// The pulse of a bus that accepts events and cannot deliver them.
+/// GET /pulse of a bus that accepts events but cannot deliver them.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ TEST_CASE("the pulse of a bus that cannot acquire jobs is 503 and says why, unti
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path(), {"--store", redis.url()}};
     CHECK(bus.ask("GET", "/pulse", test::root_key).status == 204);
-    // Events are still accepted, but no job can be acquired.
+    // The bus still accepts events, but cannot acquire jobs.
     redis.command({"SET", "jobs:scheduled:main", "spoilt"});
     CHECK(test::await([&] { return bus.ask("GET", "/pulse", test::root_key).status == 503; }));
     const auto pulse = bus.ask("GET", "/pulse", test::root_key);

@@ -1,5 +1,5 @@
 /// @file
-/// From Ruby processes to ours and back, on one Redis server, under load.
+/// Moving from Ruby processes to routemaster's and back, on one Redis server under load.
 
 #include <doctest/doctest.h>
 
@@ -43,7 +43,7 @@ std::string ruby_order(int number) {
 
 int number_of(const std::string& url) { return std::stoi(url.substr(url.rfind('/') + 1)); }
 
-/// The first arrivals of the orders, in the order they came.
+/// The orders without repetitions, in the order of arrival.
 std::vector<int> firsts(const std::vector<std::string>& urls) {
     std::set<int> seen;
     std::vector<int> ruby_order;
@@ -53,7 +53,7 @@ std::vector<int> firsts(const std::vector<std::string>& urls) {
     return ruby_order;
 }
 
-/// How many of them arrived after one with a greater number.
+/// The number of orders that arrived after an order with a greater number.
 std::size_t late(const std::vector<int>& numbers) {
     std::size_t count = 0;
     int greatest = 0;
@@ -68,8 +68,8 @@ std::int64_t blocked(const test::RedisServer& redis) {
     return redis.command({"SCARD", "routemaster:blocked:main"}).number;
 }
 
-/// Publishes an order every few milliseconds, through a web of ours or of Ruby Routemaster's;
-/// counts the orders answered 200.
+/// Publishes an order every few milliseconds, through routemaster's or Ruby Routemaster's web
+/// process. Counts the orders with a response of 200.
 class RubyShop {
 public:
     explicit RubyShop(const test::RedisServer& redis) : ruby_web_{redis.address(), 7} {
@@ -88,7 +88,7 @@ public:
         }};
     }
 
-    /// Uses this web from the next order on. Null: Ruby Routemaster's.
+    /// Uses this web process from the next order on. Null means Ruby Routemaster's.
     void use(std::shared_ptr<RunningWeb> web) {
         const std::lock_guard lock{mutex_};
         web_ = std::move(web);
@@ -96,7 +96,7 @@ public:
 
     [[nodiscard]] int published() const { return published_; }
 
-    /// Ends; returns the number of orders.
+    /// Stops publishing. Returns the number of orders.
     int close() {
         over_ = true;
         thread_.join();
@@ -117,14 +117,14 @@ private:
     std::thread thread_;
 };
 
-/// Waits until the orders up to `count` have all arrived.
+/// Waits until the orders up to `count` have arrived. Returns false at the timeout.
 bool await_orders(const test::BatchReceiver& receiver, int count) {
     return test::await(
         [&] { return firsts(receiver.accepted()).size() == static_cast<std::size_t>(count); },
         seconds{40});
 }
 
-/// Checks that nothing is queued, or stranded in a key that nobody reads.
+/// Checks that no job is queued, or left in a key that no process reads.
 void check_drained(const test::RedisServer& redis) {
     const auto is_gone = [&](const std::string& key) {
         return redis.command({"EXISTS", key}).number == 0;
@@ -184,7 +184,7 @@ TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
     REQUIRE(web.subscribe("billing", R"(["orders"])", receiver.url(), R"("max":1)").status == 204);
-    // A backlog of ours, which Ruby workers deliver after the move back.
+    // A backlog of routemaster's, which Ruby workers deliver after the move back.
     constexpr int backlog = 1'500;
     for (int number = 1; number <= backlog; ++number) {
         REQUIRE(web.publish("orders", ruby_order(number)).status == 200);
@@ -221,7 +221,7 @@ TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
         std::this_thread::sleep_for(milliseconds{random.below(20)});
         const auto began = std::chrono::steady_clock::now();
         ruby.publish("orders", ruby_order(number));
-        if (number % 2 == 1) continue;  // The next does not wait for this one.
+        if (number % 2 == 1) continue;  // The next order is published immediately.
         REQUIRE(receiver.await_event(ruby_order(number)));
         waits.push_back(
             std::chrono::duration<double, std::milli>{std::chrono::steady_clock::now() - began}
@@ -247,7 +247,8 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
     auto theirs = std::make_unique<RubyWorker>(redis.address(), 3, 100);
     for (int round = 1; round <= rounds; ++round) {
         CAPTURE(round);
-        // To ours: both, then ours with the flag, then without.
+        // Moving to routemaster: both kinds of processes, then only routemaster's with the flag,
+        // then without it.
         std::this_thread::sleep_for(milliseconds{400});
         auto ours = std::make_unique<RunningWorker>(redis.url(), mixed);
         std::this_thread::sleep_for(milliseconds{300});
@@ -263,12 +264,12 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
         shop.use(std::make_shared<RunningWeb>(redis.url()));
         ours->kill();
         ours = std::make_unique<RunningWorker>(redis.url());
-        // Ours alone, and one of them dies.
+        // Only routemaster's processes. One of them dies.
         auto second = std::make_unique<RunningWorker>(redis.url());
         std::this_thread::sleep_for(milliseconds{500});
         ours->kill();
         std::this_thread::sleep_for(milliseconds{300});
-        // Back: with the flag, the gate, then Ruby Routemaster's.
+        // Moving back: with the flag, then the check, then Ruby Routemaster's processes.
         CHECK(second->stop() == 0);
         ours = std::make_unique<RunningWorker>(redis.url(), mixed);
         shop.use(std::make_shared<RunningWeb>(redis.url(), mixed));
@@ -328,7 +329,7 @@ TEST_CASE("back to Ruby Routemaster: what its workers cannot read is kept from t
     CHECK(before.output.find("deliveries wait in an ordering group") != std::string::npos);
     CHECK(before.output.find("in the way: 1 job of 'aux'") != std::string::npos);
 
-    // All of ours with the flag, of which some are killed.
+    // All processes of routemaster get the flag. Some are killed.
     SUBCASE("in an orderly way") { CHECK(worker->stop() == 0); }
     SUBCASE("with crashes") { worker->kill(); }
     web = std::make_unique<RunningWeb>(redis.url(), mixed);
@@ -369,7 +370,8 @@ TEST_CASE(
     CHECK(file.status == 2);
     CHECK(file.errors.find("--store") != std::string::npos);
 
-    // A version that did not keep what no Ruby worker can read away from them.
+    // Imitates an earlier version of routemaster: unreadable events were left where Ruby workers
+    // find them.
     const test::RedisServer redis;
     RunningWeb web{redis.url(), mixed};
     REQUIRE(web.subscribe("billing", R"(["orders"])", "https://a.example/").status == 204);

@@ -1,5 +1,5 @@
 /// @file
-/// The settings of the processes that share a Redis server.
+/// The settings of processes that share a Redis server.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ namespace {
 
 using Environment = test::Process::Environment;
 
-/// The one-line error of a program that does not start.
+/// The one-line error of a program that refuses to start.
 std::string complaint(std::vector<std::string> command, const Environment& environment = {}) {
     test::Process process{command, environment};
     CHECK(process.wait() == 2);
@@ -39,7 +39,7 @@ std::string complaint(std::vector<std::string> command, const Environment& envir
     return text;
 }
 
-/// Leaves a worker in the store that has been silent for this long.
+/// Adds a worker to the store that has been silent for `silence`.
 void leave_silent_worker(const test::RedisServer& redis, const std::string& name,
                          std::chrono::seconds silence) {
     const auto now = std::stoll(redis.command({"TIME"}).list.at(0).text);
@@ -50,7 +50,7 @@ bool knows_worker(const test::RedisServer& redis, const std::string& name) {
     return redis.command({"HEXISTS", "workers", name}).number == 1;
 }
 
-/// Names as long as those of real workers.
+/// Names as long as the names of real workers.
 const std::string first_worker = "AAAAAAAAAAAAAAAAAAAA";
 const std::string second_worker = "BBBBBBBBBBBBBBBBBBBB";
 
@@ -98,7 +98,8 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
                                  "(app:cattery,env:staging,status:start,type:worker)\n"));
         CHECK(process->await_error("type:web)\n"));
         CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
-        // With the default interval these would take more than a minute: longer than the wait.
+        // With the default interval this would take more than a minute, longer than the timeout of
+        // `await`.
         CHECK(test::await([&] {
             std::size_t measurements = 0;
             const auto lines = process->errors();
@@ -197,7 +198,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
         CHECK(!mentions(worker.process().errors(), "dropped"));
     }
     SUBCASE("by the variables of Ruby Routemaster") {
-        // An empty server takes more than that already.
+        // An empty server already uses more memory than this.
         RunningWorker worker{
             redis.url(),
             {"--monitor-interval", "0.05"},

@@ -1,5 +1,5 @@
 /// @file
-/// How the processes that share a Redis server end.
+/// The end of processes that share a Redis server.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 const std::string sent_url = "https://shop.example/orders/1";
 
-/// How long a process takes to end after SIGTERM.
+/// The time from SIGTERM until a process ends.
 std::chrono::milliseconds time_to_end(test::Process& process, int status) {
     const auto began = std::chrono::steady_clock::now();
     process.signal(SIGTERM);
@@ -28,7 +28,7 @@ std::chrono::milliseconds time_to_end(test::Process& process, int status) {
                                                                  began);
 }
 
-/// A second, and a margin for a busy machine: 2.9 s have been seen.
+/// A second, plus a margin for a busy machine, on which 2.9 s were measured.
 constexpr std::chrono::milliseconds in_time{4'000};
 
 }  // namespace
@@ -40,7 +40,7 @@ TEST_CASE("a request under way gets its answer while a web stops") {
     redis.pause();
     client.request("POST", "/topics/orders", RunningWeb::event_json(sent_url),
                    test::authorization("shop"));
-    // It is at the server, or on its way through the web.
+    // The request is at the server, or on its way through the web process.
     ::usleep(50'000);
     web.process().signal(SIGTERM);
     REQUIRE(web.process().await_error("INFO: stopping\n"));
@@ -72,7 +72,7 @@ TEST_CASE("a process that waits for its store at the start ends at once") {
     test::RedisServer redis;
     redis.pause();
     test::Process process{{test::worker_binary, "--store", redis.url() + "/?timeout=20000"}};
-    // Long enough for it to wait for its store, which it does not log.
+    // Long enough for the process to wait for its store, which it does not log.
     ::usleep(300'000);
     CHECK(time_to_end(process, 128 + SIGTERM) < in_time);
     CHECK(process.errors().find("INFO: stopped before it had started\n") != std::string::npos);

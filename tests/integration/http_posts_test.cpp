@@ -36,7 +36,7 @@ struct Scene {
                   .total_timeout = timeout,
                   .response_max = response_max} {}
 
-    /// Posts so many, and counts those that are delivered.
+    /// Posts `count` times, and counts successful deliveries.
     void post_many(const std::string& url, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
             post(url, [this](const DeliveryReport& report) {
@@ -57,7 +57,7 @@ struct Scene {
         return std::chrono::steady_clock::now() - begun;
     }
 
-    /// Until `done`, or for so many turns that something is wrong.
+    /// Iterates until `done`, or until a limit that indicates an error.
     void turn_until(const std::function<bool()>& done) {
         for (int turns = 0; !done() && turns < 1'000; ++turns) {
             posts.advance();
@@ -121,7 +121,7 @@ TEST_CASE("of many POSTs that are overdue, few end in a turn") {
     });
     std::this_thread::sleep_for(1s);
     REQUIRE(scene.posts.due());
-    // In some turns none may end, since libcurl looks at those that connected late.
+    // In some iterations no POST may end, because libcurl handles late connections.
     for (std::size_t turns = 0; turns < count / 2 && scene.posts.size() > 0; ++turns) {
         CHECK(*scene.posts.due() <= std::chrono::steady_clock::now());
         const auto before = ended;
@@ -143,7 +143,7 @@ TEST_CASE("an answer that came in time counts, however late it is read") {
     }};
     Scene scene{1'500ms};
     scene.post_many(receiver.url(), 1);
-    // Until the end of the time to connect, too, at which libcurl looks at the socket.
+    // Also until the end of the connect timeout, when libcurl checks the socket.
     scene.turn_until([&] { return received && scene.age() > connect_timeout; });
     answer.set_value();
     std::this_thread::sleep_for(1'200ms);

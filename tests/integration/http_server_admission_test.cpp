@@ -27,7 +27,7 @@ std::string head_of(const std::string& path, std::size_t size, const std::string
            "Content-Length: " + std::to_string(size) + "\r\n\r\n";
 }
 
-/// Admits requests to `/in`, and counts its calls.
+/// Admits requests to `/in`, and counts the calls.
 struct Doorkeeper {
     rm::HttpHandler admission() {
         return [this](const rm::HttpRequest& head, const rm::HttpResponder& respond) {
@@ -160,7 +160,7 @@ TEST_CASE("all bodies together take no more than they may") {
         senders.back()->send(head_of("/", body.size()) + body.substr(1));
     };
     send_nearly_all();
-    // One that waits for its answer counts as well.
+    // A request that waits for its response counts too.
     HttpClient waits{server.port()};
     waits.send(head_of("/", body.size()) + body);
     auto waiting = requests.take();
@@ -173,7 +173,7 @@ TEST_CASE("all bodies together take no more than they may") {
     CHECK(refused.closed_by_peer());
     CHECK(log.count(rm::LogLevel::info, "http: refused: too many bodies") == 1);
 
-    // An answer frees space, and so does a client that leaves.
+    // A response frees space, and so does a client that disconnects.
     waiting.respond({200, "", "", {}});
     CHECK(waits.receive().status == 200);
     for (int round = 0; round < 3; ++round) {

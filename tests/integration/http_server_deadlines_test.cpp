@@ -29,8 +29,8 @@ std::string body_of(std::size_t size) {
     return "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n";
 }
 
-/// Sends a byte every 20 ms until the server accepts no more or `timeout` is over; returns how long
-/// that took.
+/// Sends a byte every 20 ms until the server accepts no more, or until `timeout`. Returns the
+/// duration.
 std::chrono::duration<double> drip(HttpClient& client, std::string_view byte,
                                    std::chrono::seconds timeout) {
     const auto began = std::chrono::steady_clock::now();
@@ -114,7 +114,8 @@ TEST_CASE("a body must come at a minimum rate, or is answered 408") {
 
 TEST_CASE("a client must read an answer at a minimum rate, or its connection is closed") {
     HttpRequestQueue requests;
-    // Bytes that the kernel accepts at once count as read, and add little at this rate.
+    // Bytes that the kernel accepts at once count as read. At this rate they extend the time only
+    // little.
     rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 1'000'000'000},
                           requests.handler()};
     HttpClient client{server.port()};
@@ -131,7 +132,7 @@ TEST_CASE("at the limit, a new client replaces the oldest incomplete request") {
     rm::HttpServer server{{.threads = 2, .connections_max = 4, .log = log.sink()}, echo};
     HttpClient busy{server.port()};
     CHECK(busy.ask("GET", "/").status == 200);
-    // Which of two is older, two threads may see differently if they come at the same time.
+    // Two threads may disagree about the older of two simultaneous connections.
     const auto next = [] { std::this_thread::sleep_for(100ms); };
     HttpClient silent{server.port()};
     next();
@@ -142,8 +143,8 @@ TEST_CASE("at the limit, a new client replaces the oldest incomplete request") {
     body.send(body_of(10) + "abc");
     next();
 
-    // One after the other, but no client whose request waits for its answer, or that waits for the
-    // next.
+    // The oldest incomplete request is closed first. Clients with a complete request, and clients
+    // between two requests, are never closed.
     HttpClient first{server.port()};
     CHECK(first.ask("GET", "/first").status == 200);
     CHECK(silent.closed_by_peer());

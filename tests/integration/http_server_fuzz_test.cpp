@@ -35,7 +35,7 @@ class Mutations {
 public:
     explicit Mutations(std::uint64_t seed) : random_{seed} {}
 
-    /// A few requests, of which most are broken in some place.
+    /// A few requests, most of them broken in some place.
     std::string stream() {
         std::string bytes;
         for (auto left = 1 + below(3); left > 0; --left) bytes += mutated();
@@ -92,7 +92,7 @@ TEST_CASE("whatever is sent, the server answers or closes, and keeps no connecti
         if (client.try_send(bytes.substr(0, cut)) && client.try_send(bytes.substr(cut))) {
             client.end();
         }
-        // It throws when the server leaves the connection open.
+        // Throws if the server leaves the connection open.
         const auto answers = client.receive_all();
         CHECK((answers.empty() || answers.starts_with("HTTP/1.1 ")));
     };

@@ -26,7 +26,7 @@ namespace {
 
 const std::string large_body(20'000, 'x');
 
-/// A handler that spends as long over a large body as the test wants.
+/// A handler that spends as much time on a large body as the test wants.
 struct SlowReader {
     std::promise<void> release{};
     std::shared_future<void> released{release.get_future()};

@@ -33,7 +33,7 @@ struct Malformed {
     int status;
 };
 
-/// Readers understand each of these requests differently.
+/// Different parsers interpret each of these requests differently.
 const std::vector<Malformed> malformed{
     {"a chunk extension without end", chunked + "5;" + std::string(20'000, 'a'), 400},
     {"a chunk size without end", chunked + std::string(20'000, '0') + "5\r\nhello\r\n", 400},
@@ -133,7 +133,7 @@ const std::vector<Malformed> malformed{
      414},
 };
 
-/// Unusual requests that must be understood.
+/// Unusual but valid requests.
 const std::vector<std::string> unusual{
     "GET /topics?" + std::string(4'000, '&') + " HTTP/1.1\r\n" + host + "\r\n",
     "\r\n\r\nGET / HTTP/1.1\r\n" + host + "\r\n",
@@ -277,7 +277,7 @@ TEST_CASE("refusals are logged at most once a second, and counted") {
         const auto lines = log.count(rm::LogLevel::info, "http: refused: ");
         CHECK(lines >= 1);
         CHECK(lines <= static_cast<std::size_t>(seconds.count()));
-        // The rest is logged without another refusal.
+        // Further refusals are logged later, in a line of their own.
         CHECK(await([&] {
             return log.count(rm::LogLevel::info, ", the last of ") > 0 &&
                    log.count(rm::LogLevel::info, "http: refused: ") > 1;

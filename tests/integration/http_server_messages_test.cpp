@@ -76,7 +76,7 @@ TEST_CASE("a body over the limit is refused with 413") {
     }
     SUBCASE("while the client keeps sending") {
         client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 50000000\r\n\r\n");
-        // The answer must arrive although the server discards the rest.
+        // The response must arrive although the server discards the rest of the body.
         client.send(std::string(5'000'000, 'x'));
         CHECK(client.receive().status == 413);
         CHECK(client.closed_by_peer());
@@ -181,7 +181,7 @@ TEST_CASE("the answer to HEAD has the length of the body that it omits") {
     CHECK(method == "HEAD");
     CHECK(head.status == 200);
     CHECK(head.headers.at("content-length") == "12");
-    // A client would take a body for the start of the next answer.
+    // A client would read a body as the start of the next response.
     CHECK(client.ask("GET", "/").body == "twelve bytes");
 }
 

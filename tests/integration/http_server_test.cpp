@@ -178,7 +178,7 @@ TEST_CASE("a handler that throws answers 500 and the server lives on") {
 TEST_CASE("a client that leaves while its request waits does no harm") {
     std::signal(SIGPIPE, SIG_DFL);
     HttpRequestQueue requests;
-    // Only two connections: two clients get in once the ones before are closed.
+    // With only two connections, two clients can connect once the earlier ones are closed.
     rm::HttpServer server{{.threads = 1, .connections_max = 2, .idle_timeout = 1ms},
                           requests.handler()};
     for (const bool late : {false, true}) {
@@ -225,7 +225,7 @@ TEST_CASE("a client may be gone before its answer is there") {
         leaving.request("GET", "/");
         auto waiting = requests.take();
         leaving.reset();
-        // Its loop sees the client leave before it serves the next request.
+        // The loop notices that the client left before it serves the next request.
         staying.request("GET", "/");
         requests.take().respond({200, "still here", "", {}});
         REQUIRE(staying.receive().body == "still here");

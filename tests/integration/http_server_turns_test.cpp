@@ -26,7 +26,7 @@ std::set<std::filesystem::path> threads_of_this_process() {
     return {begin(tasks), end(tasks)};
 }
 
-/// A server with one loop, whose thread the test watches.
+/// A server with one loop. The test observes the loop's thread.
 struct WatchedLoop {
     HttpRequestQueue requests;
     std::set<std::filesystem::path> others = threads_of_this_process();

@@ -28,12 +28,12 @@ namespace {
 constexpr std::size_t one_mebibyte = 1U << 20U;
 constexpr std::string_view not_read = "a client does not read its answer";
 
-/// Answers with as many MiB as the path says, all at once.
+/// Responds with as many MiB as the path says, in one piece.
 void answer_large(rm::HttpRequest request, const rm::HttpResponder& respond) {
     respond({200, std::string(std::stoul(request.path.substr(1)) * one_mebibyte, 'x'), "", {}});
 }
 
-/// Requests for answers that nobody reads.
+/// Clients that send requests and read no response.
 std::vector<std::unique_ptr<HttpClient>> silent_clients(const rm::HttpServer& server, int count,
                                                         std::string_view target) {
     std::vector<std::unique_ptr<HttpClient>> clients;
@@ -44,7 +44,7 @@ std::vector<std::unique_ptr<HttpClient>> silent_clients(const rm::HttpServer& se
     return clients;
 }
 
-/// An answer of `parts` parts, which counts those that were produced.
+/// A response of `parts` parts. Counts the produced parts.
 struct Parts {
     static constexpr std::size_t size = 65'536;
     std::size_t parts = 0;
@@ -71,7 +71,8 @@ TEST_CASE("what the kernel accepted of an answer does not count as read") {
     RecordedLog log;
     rm::HttpServer server{{.header_timeout = 300ms, .log = log.sink()}, answer_large};
     const auto files = open_files(::getpid());
-    // The kernel would take more than a one_mebibyte, at 10,000 bytes a second time for minutes.
+    // The kernel would accept more than a mebibyte, which at 10,000 bytes per second would allow
+    // minutes.
     const auto clients = silent_clients(server, 3, "/8");
     CHECK(await([&] { return log.count(rm::LogLevel::info, not_read) > 0; }));
     CHECK(await([&] { return open_files(::getpid()) == files + clients.size(); }));
@@ -105,7 +106,7 @@ TEST_CASE("answers that wait to be read are bounded in bytes") {
     CHECK(log.count(rm::LogLevel::info, "http: refused: too many answers wait to be read") > 0);
     CHECK(other.ask("HEAD", "/1").status == 200);
     CHECK(other.ask("GET", "/0").status == 200);
-    // What has been done is answered.
+    // A request whose action was executed always gets its response.
     CHECK(other.ask("POST", "/7").status == 200);
     CHECK(other.ask("GET", "/5").status == 200);
     silent.front()->close();

@@ -21,7 +21,7 @@ using test::status;
 
 namespace {
 
-/// Whether the delivery was refused because it leads back to this machine.
+/// Whether the delivery was refused because its address is this machine.
 bool is_refused(HttpTransport& transport, const std::string& url) {
     const auto report = deliver(transport, delivery(url));
     return !report.outcome && report.outcome.error().code() == Errc::invalid &&

@@ -38,7 +38,7 @@ struct Endless {
     std::string part;
 };
 
-/// Each part of an answer, without an end.
+/// Endless responses: each part of a response without an end.
 const std::vector<Endless> endless_answers{
     {"headers", head, "X-A: b\r\n"},
     {"large headers", head, "X-A: " + std::string(20'000, 'b') + "\r\n"},

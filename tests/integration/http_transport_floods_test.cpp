@@ -1,4 +1,4 @@
-// Receivers that never stop sending, beside a healthy subscriber.
+// Receivers that never stop sending, and a healthy subscriber.
 
 #include <doctest/doctest.h>
 
@@ -39,7 +39,7 @@ using Steady = std::chrono::steady_clock;
 const HttpTransportOptions patient{
     .total_timeout = 120s, .verify_tls = false, .allow_http = true, .allow_loopback = true};
 
-/// Delivers to a receiver that never stops sending, and meanwhile to a healthy one.
+/// Delivers to a receiver that never stops sending, and at the same time to a healthy one.
 void deliver_beside(const std::string& url, const std::function<bool()>& has_begun) {
     const ScriptedReceiver healthy{[](const auto&) { return status(204); }};
     DeliveryReports reports;

@@ -71,7 +71,7 @@ TEST_CASE("hosts that are dead, refuse or do not exist fail only their own deliv
 TEST_CASE("when an address of a host refuses, the next is tried") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/hosts", "127.0.0.1 twofold.test\n127.0.0.2 twofold.test\n");
-        // Nobody listens on the first.
+        // The first address has no listener.
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); },
                                  INADDR_LOOPBACK + 1};
         HttpTransport transport{

@@ -1,4 +1,4 @@
-// Many deliveries at once: which of them wait, and what they take.
+// Many simultaneous deliveries: their order, and the resources that they use.
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -48,7 +48,7 @@ std::chrono::microseconds processor_time() {
            std::chrono::microseconds{usage.ru_utime.tv_usec + usage.ru_stime.tv_usec};
 }
 
-/// The threads of this process, with their niceness.
+/// The threads of this process, with their nice values.
 std::map<id_t, int> threads() {
     std::map<id_t, int> all;
     for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
@@ -58,15 +58,16 @@ std::map<id_t, int> threads() {
     return all;
 }
 
-/// How long the scheduler would let a thread run; 0 is this one. Nothing before Linux 6.12.
+/// The time slice of a thread in the scheduler; 0 for this thread. Zero before Linux 6.12.
 std::chrono::nanoseconds slice_of(id_t thread) {
     std::array<std::uint64_t, 6> attributes{};
-    constexpr std::size_t slice = 3;  // As in sched_attr, which is not to be had beside <sched.h>.
+    constexpr std::size_t slice = 3;  // As in sched_attr, which cannot be included together with
+                                      // <sched.h>.
     if (syscall(SYS_sched_getattr, thread, attributes.data(), sizeof attributes, 0) != 0) return {};
     return std::chrono::nanoseconds{attributes.at(slice)};
 }
 
-/// Raises the limit of descriptors of this process to its maximum.
+/// Raises the soft limit of open files to the hard limit.
 void raise_descriptor_limit() {
     rlimit limit{};
     getrlimit(RLIMIT_NOFILE, &limit);
@@ -92,7 +93,7 @@ TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
         added.push_back(niceness);
         if (slice_of(0) > 0ns) CHECK_MESSAGE(slice_of(thread) > slice_of(0), "others preempt it");
     }
-    // None is added to a process that has the lowest priority itself.
+    // No thread is added to a process that itself has the lowest priority.
     CHECK(added == (own == 19 ? std::vector<int>{} : std::vector<int>{19}));
 }
 
@@ -144,7 +145,7 @@ TEST_CASE("deliveries under way and kept connections are bounded apart from each
         HttpTransport transport{options};
         for (const auto* receiver : {&one, &other, &one}) {
             CHECK(deliver(transport, delivery(receiver->url())).outcome);
-            std::this_thread::sleep_for(5ms);  // libcurl compares milliseconds.
+            std::this_thread::sleep_for(5ms);  // libcurl compares whole milliseconds.
         }
         return one.connections() - before;
     };
@@ -225,7 +226,7 @@ TEST_CASE("a transport with nothing to do takes no processor time") {
     DeliveryReports reports;
     for (int i = 0; i < 20; ++i) transport.deliver(delivery(receiver.url()), reports.keep());
     std::ignore = reports.wait_for(20);
-    // Connections closed by the peer would stay readable for ever.
+    // Connections closed by the peer must leave the set; otherwise they would be readable for ever.
     receiver.close_connections();
     const auto before = processor_time();
     std::this_thread::sleep_for(500ms);
@@ -254,7 +255,7 @@ TEST_CASE("a transport lends its thread to one borrower at a time, while it has 
         for (int i = 0; i < 1'000 && !refused; ++i) refused = !spare->request_turn();
         return refused;
     }));
-    // Deliveries that wait for an answer take no time, however many there are.
+    // Deliveries that wait for a response use no time, however many they are.
     REQUIRE(test::await([&] { return receiver.requests().size() == submitted; }));
     REQUIRE(test::await([&] { return spare->request_turn(); }));
     for (int i = 0; i < 100; ++i) {
@@ -272,7 +273,7 @@ TEST_CASE("a delivery that a turn submits begins before the next turn") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports reports;
     HttpTransport transport{local};
-    // So that there is a connection, over which the next request goes at once.
+    // Opens a connection, over which the next request is sent at once.
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
     auto* const spare = transport.spare_thread();
     std::atomic<int> turns = 0;

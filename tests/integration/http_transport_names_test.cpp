@@ -33,7 +33,7 @@ using test::status;
 
 namespace {
 
-/// A name server that never replies.
+/// A name server that never responds.
 class SilentNameServer {
 public:
     SilentNameServer() : socket_{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)} {
@@ -49,7 +49,7 @@ public:
     SilentNameServer(const SilentNameServer&) = delete;
     SilentNameServer& operator=(const SilentNameServer&) = delete;
 
-    /// The number of queries for names that begin with this label, without repetitions.
+    /// The number of distinct queries for names that begin with this label.
     [[nodiscard]] std::size_t questions(const std::string& label) const {
         const std::string sought = static_cast<char>(label.size()) + label;
         std::set<std::string> ids;
@@ -68,7 +68,7 @@ private:
     int socket_;
 };
 
-/// Runs `body` in a network with a silent name server; `healthy.test` and others resolve without
+/// Runs `body` in a network with a silent name server. `healthy.test` and others resolve without
 /// it.
 void run_without_names(const std::function<void(const SilentNameServer&)>& body) {
     PrivateNetwork::run([&](PrivateNetwork& network) {
@@ -117,11 +117,11 @@ TEST_CASE("a silent name server occupies few threads, and only deliveries that n
             if (reports.all().empty()) ++rounds;
             threads = std::max(threads, threads_of_this_process());
         }
-        // While all others waited.
+        // All these deliveries happened while the lookups waited.
         CHECK(rounds > 0);
         CHECK(threads <= before + 32);
         const auto all = reports.wait_for(2'000);
-        // One after the other they would wait for a timeout 2,000 times, 32 at once 62 times.
+        // In sequence the lookups would take 2,000 timeouts; 32 at a time, 62 timeouts.
         CHECK(std::chrono::steady_clock::now() - begun < 10 * options.connect_timeout);
         for (const auto& report : all) {
             REQUIRE_FALSE(report.outcome);
@@ -172,7 +172,7 @@ TEST_CASE("the error names a host that does not exist") {
         REQUIRE_FALSE(report.outcome);
         CHECK(report.outcome.error().code() == Errc::unavailable);
         CHECK(report.outcome.error().context().find("nosuch.test") != std::string::npos);
-        // It is looked up again, and found.
+        // A second lookup finds the name.
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         network.replace("/etc/hosts", "127.0.0.1 nosuch.test\n");
         const auto url = "http://nosuch.test:" + std::to_string(healthy.port()) + "/events";

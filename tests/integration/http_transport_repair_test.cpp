@@ -45,8 +45,8 @@ std::vector<int> epoll_sets() {
     return found;
 }
 
-/// Replaces a descriptor by another, as a part of the program does that closes a descriptor it no
-/// longer owns.
+/// Replaces a descriptor by a different file, as a faulty part of a program does when it closes a
+/// descriptor that it does not own.
 void damage(int descriptor) {
     const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     REQUIRE(::dup3(other, descriptor, O_CLOEXEC) == descriptor);
@@ -59,7 +59,7 @@ std::ptrdiff_t silent_requests(const ScriptedReceiver& receiver) {
                          [](const auto& request) { return request.target() == "/silent"; });
 }
 
-/// While it lives, the process can open no more descriptors.
+/// As long as this object exists, the process can open no more descriptors.
 class NoDescriptors {
 public:
     NoDescriptors() {
@@ -98,7 +98,7 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
         for (const int each : epoll_sets()) {
             if (std::find(others.begin(), others.end(), each) == others.end()) damage(each);
         }
-        // Wakes it, and is delivered after the restart, or fails with the rest.
+        // Wakes the transport. This delivery succeeds after the restart, or fails with the rest.
         DeliveryReports first;
         transport.deliver(delivery(receiver.url()), first.keep());
         for (const auto& report : cancelled.wait_for(5)) {
@@ -110,8 +110,8 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
         CHECK(deliver(transport, delivery(receiver.url())).outcome);
         CHECK(test::await([&] { return !transport.trouble(); }));
     }
-    // The thread for unhealthy subscribers sleeps, and does not notice; but on a machine with much
-    // to do it may not have begun to sleep yet.
+    // The thread for unhealthy subscribers sleeps, and does not notice the damage, unless a busy
+    // machine has delayed its sleep.
     const auto restarts = log.count(LogLevel::error, "restarts");
     CHECK(restarts >= 2);
     CHECK(restarts <= 4);
@@ -145,11 +145,12 @@ TEST_CASE("a transport that cannot restart reports it, lets deliveries wait, and
         return std::find(others.begin(), others.end(), each) != others.end();
     });
     {
-        // From here on it cannot restart, so it does not matter when it notices the damage: nobody
-        // else gets the numbers of the descriptors.
+        // From here on the transport cannot restart. It may notice the damage at any time, because
+        // the numbers of the descriptors are not used again.
         const NoDescriptors none;
         for (const int each : own) ::close(each);
-        // Wakes it. It fails with what is under way, or waits for the restart.
+        // Wakes the transport. This delivery fails with the deliveries under way, or waits for the
+        // restart.
         transport.deliver(delivery(receiver.url()), first.keep());
         REQUIRE(test::await([&] {
             const auto trouble = transport.trouble();

@@ -33,7 +33,7 @@ using test::silence;
 using test::status;
 namespace {
 
-/// The URL of a port on which nobody listens.
+/// The URL of a port without a listener.
 std::string deserted_url() {
     const ScriptedReceiver gone{[](const ReceivedRequest&) { return silence(); }};
     return gone.url();
@@ -48,7 +48,7 @@ TEST_CASE("a delivery is the request that Ruby Routemaster sends, and identifies
     const Uid third_batch{0x123456789abcdef0, 0xfedcba9876543210};
     third.batch = third_batch;
     third.attempt = 3;
-    third.created_at = system_clock().now() + 1h;  // By a clock ahead of ours.
+    third.created_at = system_clock().now() + 1h;  // From a clock that is ahead.
     const auto report = deliver(transport, std::move(third));
     CHECK(report.outcome);
     CHECK(report.undecodable == 0);
@@ -93,7 +93,7 @@ TEST_CASE("a delivery carries the age of its batch when it is sent") {
     };
     CHECK(age_of(0) >= 5'000);
     CHECK(age_of(0) < 5'300);
-    CHECK(age_of(1) >= 5'270);  // It had to wait for its turn.
+    CHECK(age_of(1) >= 5'270);  // The delivery had to wait.
     CHECK(age_of(1) < 10'000);
 }
 

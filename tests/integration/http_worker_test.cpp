@@ -1,4 +1,4 @@
-// The worker in Python of examples/, against the running bus.
+// The Python worker in examples/, on a running bus.
 
 #include <doctest/doctest.h>
 

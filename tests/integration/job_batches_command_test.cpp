@@ -1,4 +1,4 @@
-// `routemaster job-batches`, against the running bus.
+// `routemaster job-batches`, on a running bus.
 
 #include <doctest/doctest.h>
 

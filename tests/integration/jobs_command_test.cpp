@@ -1,4 +1,4 @@
-// `routemaster jobs`, against the running bus.
+// `routemaster jobs`, on a running bus.
 
 #include <doctest/doctest.h>
 
@@ -79,7 +79,7 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
               .output.starts_with(R"({"id":5,)"));
     CHECK(jobs({"list", "images", "--group", "none", "--json"}).output.empty());
     CHECK(jobs({"list", "images", "--name", "none", "--json"}).output.empty());
-    // The lease above was the last that anybody asked of the queue.
+    // The lease above was the last request for jobs of the queue.
     CHECK(jobs({"explain", "images", "5"}).output.starts_with("job 5 is ready: it is READY for "));
     CHECK(jobs({"push", "unserved", "resize"}).status == 0);
     const auto unserved = bus.ask("GET", "/v1/queues/unserved/jobs?state=ready", test::root_key);
@@ -96,7 +96,7 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
               .output.starts_with("job 4 is buried: it was given up: job 1, which it waited for, "
                                   "was deleted\nburied at "));
     CHECK(jobs({"explain", "images", "9"}).status == 1);
-    // What a terminal would obey: a right-to-left override, and a line's end.
+    // Characters that a terminal would obey: a right-to-left override, and line ends.
     CHECK(jobs({"push", "images", "a\u202eb\u0085c\u2028d\u2026", "--group", "tenant"}).status ==
           0);
     CHECK(jobs({"list", "images", "--group", "tenant"})

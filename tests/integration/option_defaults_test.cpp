@@ -1,4 +1,4 @@
-// What is left out of a command is as what is left out of the request that it makes.
+// Defaults of commands are equal to defaults of the requests that the commands send.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using test::run;
 
 namespace {
 
-/// A bus with things that came by commands, and equal ones that came by requests.
+/// A bus with objects made by commands, and equal objects made by requests.
 struct Twins {
     void by_command(const std::vector<std::string>& words) const {
         const auto ended = run(words, {{"ROUTEMASTER_BUS", bus.url()},
@@ -29,7 +29,7 @@ struct Twins {
         INFO(answer.body);
         REQUIRE(answer.status < 300);
     }
-    /// What the bus shows, with `name` in place of the name of the twin.
+    /// The response of the bus, with "-" in place of `name`.
     [[nodiscard]] std::string shown(const std::string& path, const std::string& name) const {
         auto text = bus.ask("GET", path, test::root_key).body;
         for (auto at = text.find(name); at != std::string::npos; at = text.find(name)) {
@@ -63,7 +63,7 @@ TEST_CASE("a command without options makes the request without fields") {
 
     const auto recurring = [&twins](const std::string& name) {
         auto text = twins.shown("/v1/recurring/" + name, name);
-        // When it was put.
+        // Removes the time of the put.
         const auto at = text.find(R"("next_at")");
         return text.substr(0, at) + text.substr(text.find(',', at));
     };

@@ -1,4 +1,4 @@
-// `routemaster queues`, against the running bus.
+// `routemaster queues`, on a running bus.
 
 #include <doctest/doctest.h>
 
@@ -40,12 +40,12 @@ TEST_CASE("a setting of a queue without jobs, past or present, needs --create") 
     CHECK(queues({"list", "--json"}).output.find(R"("paused":true)") != std::string::npos);
     CHECK(queues({"resume", "imagse"}).status == 0);
 
-    // A worker has asked for jobs of a queue that has none.
+    // A worker has asked for jobs of a queue without jobs.
     REQUIRE(bus.ask("POST", "/v1/queues/served/lease", test::root_key, R"({"wait":0})").status ==
             200);
     CHECK(test::await([&] { return queues({"pause", "served"}).status == 0; }));
 
-    // The last job of a queue has ended: its name is known for another 24 hours.
+    // After the end of the last job, the name of the queue is known for 24 hours.
     CHECK(run({"jobs", "push", "images", "resize"}, root).status == 0);
     const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}");
     REQUIRE(leased.status == 200);
@@ -102,7 +102,7 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     watching.signal(SIGINT);
     CHECK(watching.wait() == 128 + SIGINT);
 
-    // The bus itself, which delivers and schedules, and who has the job.
+    // The bus itself, which delivers and schedules, and the worker that has the job.
     const auto leased = bus.ask("POST", "/v1/queues/images/lease", test::root_key, "{}");
     REQUIRE(leased.status == 200);
     const auto workers = run({"workers"}, root).output;

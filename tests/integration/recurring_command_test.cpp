@@ -1,4 +1,4 @@
-// `routemaster recurring`, against the running bus, which runs the ticks.
+// `routemaster recurring`, on a running bus that runs the ticks.
 
 #include <doctest/doctest.h>
 
@@ -44,11 +44,11 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(table.find("paused") != std::string::npos);
     CHECK(recurring({"resume", "report"}).status == 0);
 
-    // The bus runs the ticks.
+    // Ticks push jobs.
     CHECK(recurring({"put", "ping", "@every 1s", "pings", "ping", "--overlap"}).status == 0);
     CHECK(test::await([&] { return jobs("pings").find("\n{") != std::string::npos; }));
 
-    // And posts timers.
+    // Ticks post timers.
     CHECK(recurring({"put-timer", "call", "@every 1s", "calls", "0", "--overlap"}).status == 0);
     CHECK(recurring({"show", "call", "--json"}).output.find(R"("overlap":true)") !=
           std::string::npos);
@@ -68,7 +68,7 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(recurring({"put-timer", "call", "@daily", "cal ls", "1"}).status == 2);
     CHECK(recurring({"put-timer", "call", "@daily", "calls", "{"}).status == 2);
 
-    // And does actions.
+    // Ticks execute actions.
     const std::string action = R"({"push":{"queue":"digests","name":"digest"}})";
     CHECK(recurring({"put-action", "digest", "@every 1s", action, "--overlap"}).status == 0);
     const auto digest = recurring({"show", "digest", "--json"}).output;

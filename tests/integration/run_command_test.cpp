@@ -1,4 +1,4 @@
-// Jobs that are done by commands, on the running bus.
+// Jobs done by commands, on a running bus.
 
 #include <doctest/doctest.h>
 
@@ -34,7 +34,7 @@ std::string text_in(const std::filesystem::path& file) {
     return text.str();
 }
 
-/// Whether a process is there, a zombie included.
+/// Whether a process exists, possibly as a zombie.
 bool is_there(pid_t pid) { return ::kill(pid, 0) == 0; }
 
 std::vector<pid_t> children_of(pid_t pid) {
@@ -45,7 +45,8 @@ std::vector<pid_t> children_of(pid_t pid) {
     return all;
 }
 
-/// A bus that runs a script for each job of the queue `work`. The folder is the variable HERE.
+/// A bus that runs a script for each job of the queue `work`. The variable HERE contains the
+/// folder.
 class CommandScene {
 public:
     explicit CommandScene(const std::string& script, std::vector<std::string> flags = {},
@@ -60,7 +61,7 @@ public:
                                        {"ROUTEMASTER_TOKEN", "hidden"}});
     }
 
-    /// Pushes a job; its id.
+    /// Pushes a job. Returns its id.
     std::int64_t push(const std::string& name, const std::string& more = {}) {
         const auto answer =
             bus_->ask("POST", path_, test::root_key, R"({"name":")" + name + '"' + more + "}");
@@ -68,7 +69,7 @@ public:
         return *parse_json(answer.body).value().find("id")->get_if<std::int64_t>();
     }
 
-    /// Pushes equal jobs in one step; their ids.
+    /// Pushes equal jobs in one step. Returns their ids.
     std::vector<std::int64_t> push_many(const std::string& name, std::size_t count) {
         std::string body;
         for (std::size_t i = 0; i < count; ++i) {
@@ -85,13 +86,13 @@ public:
         return ids;
     }
 
-    /// What the store says of a job, as JSON; empty when it is gone.
+    /// The status of a job as JSON; empty when the job does not exist.
     std::string job(std::int64_t id) {
         const auto answer = bus_->ask("GET", path_ + "/" + std::to_string(id), test::root_key);
         return answer.status == 200 ? answer.body : "";
     }
 
-    /// Jobs that the workers of the queue have.
+    /// The number of jobs leased by workers of the queue.
     std::int64_t leased() {
         const auto answer = bus_->ask("GET", "/v1/workers", test::root_key);
         REQUIRE(answer.status == 200);
@@ -110,7 +111,7 @@ public:
         return await([&] { return job(id).find(part) != std::string::npos; });
     }
 
-    /// What a script wrote into a file, once it has written a line.
+    /// The content of a file written by a script. Waits for the first complete line.
     std::string written(const std::string& name) {
         CHECK(await([&] { return text_in(file(name)).ends_with('\n'); }));
         return text_in(file(name));
@@ -149,7 +150,8 @@ echo "$1|$2" > $HERE/words
     CHECK(text_in(scene.file("descriptors")) == "0 1 2 3 ");
     const auto signals = scene.written("signals");
     CHECK(signals.starts_with("SigBlk:0000000000000000\nSigIgn:"));
-    // The C library ignores two signals of its own in what `posix_spawn` starts, as the bus here.
+    // The C library ignores two of its own signals in processes started by `posix_spawn`, as this
+    // bus is.
     const bool none = signals.ends_with(":0000000000000000\n");
     CHECK((none || signals.ends_with(":0000000180000000\n")));
     CHECK(scene.written("words") == "two words|a\"b\n");
@@ -266,7 +268,7 @@ while :; do sleep 0.05; done
     const auto began = std::chrono::steady_clock::now();
     CHECK(scene.await_job(stubborn, R"("text":"timed out after 300 ms"})"));
     CHECK(await([&] { return !is_there(pid) && !is_there(child); }));
-    // By default it is killed after 5 s.
+    // By default the command is killed after 5 s.
     CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{5});
 }
 
@@ -315,7 +317,7 @@ while ! [ -e $HERE/go ]; do sleep 0.01; done
 TEST_CASE("no job waits for a slot in a worker, however quick the jobs are") {
     constexpr std::int64_t slots = 4;
     CommandScene scene{"exit 0\n", {"--run-slots", std::to_string(slots)}};
-    // A pool with a prefetch fetches ahead only after several jobs within 20 ms.
+    // A pool with a prefetch would fetch ahead only after several jobs within 20 ms.
     const auto ids = scene.push_many("quick", 500);
     std::int64_t leased_max = 0;
     REQUIRE(await(
@@ -368,7 +370,7 @@ TEST_CASE("a worker that can start no commands takes no attempts from its jobs")
     const auto keepers = children_of(scene.bus().process().pid());
     REQUIRE(keepers.size() == 1);
     ::kill(keepers.front(), SIGKILL);
-    // Before it has closed its socket, what it is sent may or may not have begun.
+    // Until the keeper has closed its socket, it is unknown whether a request to it was started.
     const auto stat = "/proc/" + std::to_string(keepers.front()) + "/stat";
     REQUIRE(await([&] { return text_in(stat).find(") Z ") != std::string::npos; }));
     const auto id = scene.push("second", R"(,"attempts_max":1)");

@@ -1,5 +1,5 @@
 /// @file
-/// The limits and the durability of the service: the default of each, and its change.
+/// The limits and the durability of the service. Each test checks the default and a change.
 
 #include <doctest/doctest.h>
 
@@ -37,13 +37,13 @@ std::string list_of_topics(int count) {
     return list + "]";
 }
 
-/// Whether `GET /subscribers` lists this many queued events.
+/// Whether `GET /subscribers` shows this number of queued events.
 bool queues(const RunningBus& bus, int events) {
     return bus.ask("GET", "/subscribers", test::root_key)
                .body.find("\"queued\":" + std::to_string(events)) != std::string::npos;
 }
 
-/// Whether a connection answers a second time, or was closed for another.
+/// Whether a connection still gets responses. It may have been closed in favour of another one.
 bool answers(test::HttpClient& client) {
     try {
         return client.ask("GET", "/health").status == 200;
@@ -52,7 +52,7 @@ bool answers(test::HttpClient& client) {
     }
 }
 
-/// So that the test may open more connections than the bus.
+/// Allows the test to open more connections than the bus.
 void raise_own_limit() {
     rlimit limit{};
     REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -60,7 +60,7 @@ void raise_own_limit() {
     REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-/// The start of a program under a limit that is too low.
+/// Starts a program under a limit that is too low. Returns its error.
 std::string refused(const std::string& program, std::vector<std::string> flags) {
     flags.insert(flags.begin(), test::program(program));
     test::Process process{test::limited("-n 64", flags)};
@@ -68,8 +68,8 @@ std::string refused(const std::string& program, std::vector<std::string> flags) 
     return process.errors();
 }
 
-/// Publishes large events of a topic until several are refused. Returns the URLs of those that were
-/// accepted.
+/// Publishes large events to a topic until several are refused. Returns the URLs of accepted
+/// events.
 std::vector<std::string> publish_large(const RunningBus& bus, const std::string& topic) {
     const std::string data(60'000, 'x');
     std::vector<std::string> accepted;
@@ -193,7 +193,7 @@ TEST_CASE("a subscriber may have as many topics as the setting says") {
 
 TEST_CASE("as many queues and namespaces of timers begin as the store allows") {
     const test::TemporaryFolder folder;
-    // Actions are timers of a namespace of their own.
+    // Actions are timers in a separate namespace.
     const RunningBus bus{folder.path(),
                          {"--store", "file:" + (folder.path() / "bus.db").string() +
                                          "?queues_max=1&timer_namespaces_max=2"}};

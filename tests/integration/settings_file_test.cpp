@@ -1,5 +1,5 @@
 /// @file
-/// The sources of settings: files, variables and flags, and what the log shows of them.
+/// The sources of settings (files, variables and flags), and their display in the log.
 
 #include <doctest/doctest.h>
 
@@ -81,7 +81,7 @@ TEST_CASE("the sample of a settings file has every setting, and is accepted") {
     }
     auto process = serve({"--config", sample, "--root-key", "5ecret"});
     CHECK_MESSAGE(takes_key(process, "5ecret"), process.errors());
-    // The log lists settings that differ from their default: none in the file does.
+    // The log lists settings that differ from their defaults. No setting in the file does.
     CHECK(mentions(process.errors(), "INFO: settings: config=" + sample +
                                          " (command line), store=memory: (command line), "
                                          "listen=127.0.0.1:0 (command line), "

@@ -26,7 +26,7 @@ Events ready(SocketWatch& watch) {
     return events;
 }
 
-/// A descriptor with the number of another that was just closed.
+/// Closes a socket, and opens a descriptor that gets the same number.
 int successor(int socket) {
     ::close(socket);
     const int next = ::eventfd(1, EFD_CLOEXEC);

@@ -1,4 +1,4 @@
-// `routemaster timers`, against the running bus.
+// `routemaster timers`, on a running bus.
 
 #include <doctest/doctest.h>
 

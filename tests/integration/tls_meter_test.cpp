@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t bound = 1'000'000;
 
 struct Scene {
-    /// Receives `weight` in a turn of its own.
+    /// Receives `weight` in a separate iteration.
     void receive(std::int64_t weight) {
         budget.refill();
         meter->count(weight);

@@ -1,5 +1,5 @@
 /// @file
-/// Worlds with every kind of fault, in which jobs belong to batches, and wait for one another.
+/// Batches of jobs and dependencies, in worlds with all kinds of faults.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world in which most of what happens is about batches of jobs.
+/// A world with mostly batches of jobs.
 WorldOptions mostly_batches() {
     return {.actions = 3'000, .subscribers = 0, .jobs = 0, .job_batches = true};
 }

@@ -1,6 +1,6 @@
 /// @file
-/// A user's handlers in a simulated world: their errors are found, and reported so that they can be
-/// reproduced.
+/// A user's handlers in a simulated world. The simulation finds their errors, and reports them in a
+/// reproducible way.
 
 #include <doctest/doctest.h>
 
@@ -18,10 +18,10 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world with only the handlers of a test.
+/// A world that has only the handlers of a test.
 WorldOptions alone() { return {.actions = 500, .subscribers = 0, .jobs = 5, .trace = 200}; }
 
-/// Expects each event and each job to have been handled once.
+/// Expects that each event and each job is handled once.
 void count_each(World& world) {
     std::map<std::string, int> counts;
     world.subscribe("billing", {"orders"}, [&](const Batch& batch) {

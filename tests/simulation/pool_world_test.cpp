@@ -1,5 +1,5 @@
 /// @file
-/// Worlds with every kind of fault, in which worker pools do the jobs.
+/// Worker pools, in worlds with all kinds of faults.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world in which most of what happens is about jobs.
+/// A world with mostly jobs.
 WorldOptions mostly_pools() { return {.subscribers = 0, .pools = true}; }
 
 }  // namespace

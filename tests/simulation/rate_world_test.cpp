@@ -1,5 +1,5 @@
 /// @file
-/// Worlds with every kind of fault, in which the queue of jobs has rate limits.
+/// Rate limits of the queue of jobs, in worlds with all kinds of faults.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world in which most of what happens is about jobs, which may not all begin at once.
+/// A world with mostly jobs, and with limits on their begins.
 WorldOptions limited_pools() {
     return {.actions = 3'000, .subscribers = 0, .pools = true, .rate_limits = true};
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Worlds with every kind of fault, in which several schedulers run the ticks of recurring jobs.
+/// Several schedulers that run the ticks of recurring jobs, in worlds with all kinds of faults.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world in which most of what happens is about recurring jobs and timers.
+/// A world with mostly recurring jobs and timers.
 WorldOptions mostly_ticks() {
     return {.actions = 4'000, .subscribers = 0, .jobs = 0, .recurring = 6};
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Worlds with every kind of fault keep the guarantees of timers.
+/// The guarantees of timers, in worlds with all kinds of faults.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A world in which most of what happens is about timers.
+/// A world with mostly timers.
 WorldOptions mostly_timers() { return {.subscribers = 0, .jobs = 0, .timers = 12}; }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// @file
-/// Worlds with every kind of fault keep the guarantees of the bus.
+/// The guarantees of the bus, in worlds with all kinds of faults.
 
 #include <doctest/doctest.h>
 

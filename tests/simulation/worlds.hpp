@@ -1,5 +1,5 @@
 /// @file
-/// How many worlds a test runs, and what becomes of one that fails.
+/// The number of worlds in a test, and the report of a failing world.
 
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace routemaster::test {
 
-/// Of so many worlds those for which there is time in this build.
+/// The number of worlds for which this build has time.
 constexpr std::uint64_t affordable(std::uint64_t worlds) {
 #ifdef NDEBUG
     return worlds;
 #else
-    return worlds / 10;  // Sanitizers take about ten times as long.
+    return worlds / 10;  // Sanitizers are about ten times as slow.
 #endif
 }
 
-/// A number from the environment.
+/// The value of an environment variable as a number.
 inline std::uint64_t environment(const char* name, std::uint64_t fallback) {
     const char* text = std::getenv(name);
     return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
-/// Runs worlds, and fails at the first that breaks a guarantee. `ROUTEMASTER_SEED=n` runs the world
-/// of that seed alone, `ROUTEMASTER_WORLDS=n` runs n worlds; `ROUTEMASTER_TRACE=n` prints the last
-/// n actions of the one that fails.
+/// Runs worlds, and fails at the first world that violates a guarantee. `ROUTEMASTER_SEED=n` runs
+/// only the world with this seed, `ROUTEMASTER_WORLDS=n` runs n worlds, and `ROUTEMASTER_TRACE=n`
+/// prints the last n actions of the failing world.
 inline void must_keep_guarantees(std::uint64_t worlds, testing::WorldOptions world) {
     const bool one = std::getenv("ROUTEMASTER_SEED") != nullptr;
     world.trace = environment("ROUTEMASTER_TRACE", 40);
@@ -41,7 +41,7 @@ inline void must_keep_guarantees(std::uint64_t worlds, testing::WorldOptions wor
         .world = world};
     std::uint64_t done = 0;
     const auto failure = testing::simulate(options, [&done](testing::World& each) {
-        ROUTEMASTER_TELL_SEED(each.seed());  // Even when an assertion ends it all.
+        ROUTEMASTER_TELL_SEED(each.seed());  // Printed even when an assertion ends the process.
         each.run();
         ++done;
     });

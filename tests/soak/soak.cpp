@@ -1,14 +1,14 @@
 /// @file
-/// Runs the bus at full load for a long time, kills it repeatedly, and has some dead subscribers:
-/// soak [SECONDS [SEED]]
+/// Runs the bus at full load for a long time, with repeated kills and dead subscribers: soak
+/// [SECONDS [SEED]]
 ///
-/// Thirty-two clients publish without pause, each in a topic of its own, to four healthy
-/// subscribers; fifteen others accept no connection, never answer or always fail, a third of them
-/// with `max_in_flight` 1000, and get events only for the first minute: from then on their backlog
-/// is constant, and so must be the memory of the bus. The bus, on its file, is killed every 3 to 60
-/// s. In the end every event that was answered 200 must have arrived at each healthy subscriber,
-/// for the first time in the order of its publisher. Prints the results; exits 1 when an event is
-/// missing or late.
+/// Thirty-two clients publish without pause, each to its own topic, to four healthy subscribers.
+/// Fifteen further subscribers accept no connection, never respond, or always fail; a third of them
+/// has a `max_in_flight` of 1000. They get events only for the first minute: from then on their
+/// backlog is constant, and so must be the memory of the bus. The bus stores its data in a file,
+/// and is killed every 3 to 60 s. In the end each event whose publication got a 200 must have
+/// arrived at each healthy subscriber, the first time in the order of its publisher. Prints the
+/// results. Exits with 1 when an event is missing or out of order.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
@@ -59,10 +59,10 @@ std::string name_of(std::string prefix, std::size_t number) {
 /// The events of one publisher.
 struct Published {
     std::uint32_t next = 0;            ///< The number of the next event.
-    std::set<std::uint32_t> in_doubt;  ///< Those whose answer was lost, or was not 200.
+    std::set<std::uint32_t> in_doubt;  ///< Events without a response of 200.
 };
 
-/// The events that one healthy subscriber got.
+/// The events received by one healthy subscriber.
 ///
 /// Thread safety: all members may be called from any thread.
 class Inbox {
@@ -81,7 +81,7 @@ public:
         newest_[publisher] = std::max(newest_[publisher], number);
     }
 
-    /// How many events that were answered 200 are missing.
+    /// The number of missing events whose publication got a 200.
     std::uint64_t missing(const std::array<Published, publishers>& published) {
         const std::lock_guard lock{mutex_};
         std::uint64_t count = 0;
@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    std::mutex mutex_;  // Guards all below.
+    std::mutex mutex_;  // Guards the next members.
     std::array<std::vector<bool>, publishers> seen_;
     std::array<std::uint32_t, publishers> newest_{};
     std::uint64_t arrived_ = 0;
@@ -116,7 +116,7 @@ private:
     std::uint64_t disordered_ = 0;
 };
 
-/// Records the events of a batch by their URLs, and ignores the rest.
+/// Records the events of a batch by their URLs, and ignores everything else.
 void read_batch(Inbox& inbox, std::string_view body) {
     for (auto at = body.find(url_head); at != std::string_view::npos;
          at = body.find(url_head, at + 1)) {
@@ -129,7 +129,7 @@ void read_batch(Inbox& inbox, std::string_view body) {
     }
 }
 
-/// Publishes until `stopped`, on one connection after the other.
+/// Publishes until `stopped`, with a new connection after each failure.
 void publish(std::size_t publisher, const std::atomic<std::uint16_t>& port,
              const std::atomic<bool>& stopped, Published& published) {
     const auto target = "/topics/" + name_of("load_", publisher);
@@ -165,7 +165,8 @@ void demand(const test::HttpReply& reply) {
     if (reply.status / 100 != 2) throw std::runtime_error{"refused: " + reply.body};
 }
 
-/// The receivers, by path: `/h0` … are healthy, `/silent` never answers, `/failing` always fails.
+/// The receivers, by path: `/h0` and so on are healthy, `/silent` never responds, `/failing` always
+/// fails.
 class Receivers {
 public:
     Receivers()
@@ -189,7 +190,7 @@ private:
         if (request.path == "/failing") return respond({500, {}, {}, {}});
         const std::lock_guard lock{mutex_};
         unanswered_.push_back(respond);
-        // Old ones belong to closed connections.
+        // Old requests belong to closed connections.
         if (unanswered_.size() > 20'000) unanswered_.pop_front();
     }
 
@@ -305,7 +306,7 @@ int soak(std::chrono::seconds duration, std::uint64_t seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // The checks of the test helpers need a context.
+    // The checks of the test helpers need a doctest context.
     doctest::Context checks;
     checks.setAsDefaultForAssertsOutOfTestCases();
     checks.setAssertHandler([](const doctest::AssertData& data) {

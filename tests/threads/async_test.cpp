@@ -1,4 +1,4 @@
-// Calls that coroutines and futures await.
+// Asynchronous calls, awaited by coroutines and futures.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ using namespace routemaster;
 
 namespace {
 
-/// A coroutine that begins at once; its object destroys it.
+/// A coroutine that starts immediately. The destructor destroys it.
 class Coroutine {
 public:
     struct promise_type {
@@ -49,12 +49,12 @@ public:
         if (handle_) handle_.destroy();
     }
 
-    /// Whether the coroutine ended within a minute. Throws what it threw.
+    /// Waits up to a minute for the end of the coroutine. Rethrows its exception.
     bool wait() {
         auto ended = handle_.promise().ended.get_future();
         if (ended.wait_for(std::chrono::minutes{1}) != std::future_status::ready) return false;
         ended.get();
-        // The promise is set before the final suspension, by the thread that resumed.
+        // The resuming thread sets the promise before the final suspension.
         while (!handle_.done()) std::this_thread::yield();
         return true;
     }
@@ -66,7 +66,7 @@ private:
     std::coroutine_handle<promise_type> handle_;
 };
 
-/// A call whose `done` the test keeps.
+/// A call whose `done` is called by the test.
 struct ManualCall {
     using Done = std::function<void(Result<int>)>;
 

@@ -270,7 +270,7 @@ TEST_CASE("threads publish through one bus at the same time") {
             });
         }
     }
-    // One batch each: two with the same id would be one batch.
+    // Each event is in its own batch: two batches with the same id would be one batch.
     const auto status = shop.bus.subscriber("billing").status().value().value();
     CHECK(status.events_queued == 2'000);
     CHECK(status.batches_queued == 2'000);

@@ -22,7 +22,7 @@ namespace {
 
 using test::order;
 
-/// A bus with a subscriber in the process.
+/// A bus with a subscriber that has a callback in this process.
 struct Program {
     Program() {
         bus.emplace(store, BusOptions{.clock = &clock, .log = log.sink()});

@@ -26,7 +26,7 @@ namespace {
 
 using test::order;
 
-/// What comes to a subscriber outside, and lets the test wait for it.
+/// Records deliveries to an external subscriber, and lets the test wait for them.
 class Outside final : public Transport {
 public:
     [[nodiscard]] bool serves(std::string_view callback) const override {
@@ -41,7 +41,7 @@ public:
 
     [[nodiscard]] std::optional<std::string> trouble() const override { return "no name server"; }
 
-    /// Waits until one has arrived, and takes it.
+    /// Waits for the next delivery, and removes it.
     std::pair<Delivery, DeliveryDone> take() {
         std::unique_lock lock{mutex_};
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20},
@@ -179,7 +179,8 @@ TEST_CASE("a callback that runs when a worker ends is awaited and settled") {
 
 TEST_CASE("a worker goes by the clock of its bus") {
     testing::ManualClock clock;
-    clock.set(from_milliseconds(4'100'000'000'000));  // What falls due then is not due now.
+    clock.set(from_milliseconds(4'100'000'000'000));  // A due time by this clock is not due by the
+                                                      // real clock.
     MemoryStore store;
     Bus bus{store, {.clock = &clock}};
     std::promise<void> arrived;

@@ -1,4 +1,4 @@
-// Ends of a program in the middle of its work.
+// A program that ends in the middle of its work.
 
 #include <doctest/doctest.h>
 
@@ -35,7 +35,7 @@ namespace {
     while (true) std::this_thread::sleep_for(std::chrono::seconds{1});
 }
 
-/// Checks that a program ends with a message that names the object and what to do.
+/// Checks that a program ends with a message that names the object and the remedy.
 void check_message(const std::string& object, const std::string& handler,
                    const std::function<void()>& program) {
     CAPTURE(object);

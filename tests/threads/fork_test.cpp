@@ -1,4 +1,4 @@
-// Objects of a process in its forked children.
+// Objects of a process, used in its forked children.
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ std::string made_here(const std::string& object) {
            "; make it after fork";
 }
 
-/// What the calls answer that were answered otherwise.
+/// Collects calls whose results differ from the expected text.
 class Answers {
 public:
     explicit Answers(std::string expected) : expected_{std::move(expected)} {}
@@ -86,7 +86,7 @@ private:
     std::string others_;
 };
 
-/// Calls of each kind.
+/// Makes calls of each kind.
 std::string calls_of(Store& store, const std::string& expected) {
     Answers answers{expected};
     JobQueue jobs{store, "work"};
@@ -108,7 +108,7 @@ std::string calls_of(Store& store, const std::string& expected) {
     return answers.others();
 }
 
-/// Keeps a store busy from another thread.
+/// Keeps a store busy from a second thread.
 class Traffic {
 public:
     explicit Traffic(Store& store)
@@ -126,7 +126,7 @@ private:
     std::jthread thread_;
 };
 
-/// Whether SQLite's lock on the file is that of another process.
+/// Whether another process has SQLite's lock on the file.
 bool locked_by_another(const std::filesystem::path& file) {
     const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
     struct flock lock {};
@@ -143,7 +143,7 @@ std::unique_ptr<EmbeddedStore> store_in(const test::TemporaryFolder& folder) {
     return std::make_unique<EmbeddedStore>(folder.path() / "bus.db");
 }
 
-/// What a program has open that a child of this process executes, but for pipes.
+/// The open files of a program that a child of this process executes, except pipes.
 std::set<std::string> files_of_another_program() {
     std::array<int, 2> pipe{};
     REQUIRE(::pipe2(pipe.data(), O_CLOEXEC) == 0);
@@ -224,7 +224,7 @@ TEST_CASE("a store of a file that a forked child destroys stays that of its pare
         REQUIRE(test::await([&] { return traffic.pushed() > before; }));
         pushed = before;
     }
-    CHECK(locked_by_another(file) == false);  // The lock is this process' own.
+    CHECK(locked_by_another(file) == false);  // This process owns the lock itself.
     store.reset();
     store.emplace(file);
     CHECK(JobQueue{*store, "traffic"}.status().value().ready >= static_cast<std::size_t>(pushed));
@@ -417,7 +417,7 @@ TEST_CASE("what a program polls by itself is of no use in a forked child") {
         {"timer requests", std::make_shared<TimerRequests>(store)},
     };
     for (const auto& [object, active] : all) {
-        const auto& name = object;  // A structured binding cannot be captured.
+        const auto& name = object;  // Structured bindings cannot be captured.
         CAPTURE(name);
         const auto report = in_child([&active = active] {
             auto text = test::thrown_by([&] { active->poll(from_milliseconds(1)); });

@@ -26,7 +26,7 @@ void create_topics(rm::Store& store, std::size_t count) {
     done(store, rm::Subscribe{shop, topics, {.callback = "https://s.example"}});
 }
 
-/// Sends a request for a target and returns the answer.
+/// Sends a request, and returns the response.
 using Ask = std::function<rm::HttpResponse(const std::string& target)>;
 
 std::vector<std::string> names(const rm::HttpResponse& answer, const char* key) {
@@ -39,7 +39,7 @@ std::vector<std::string> names(const rm::HttpResponse& answer, const char* key) 
     return all;
 }
 
-/// The target that a `Link` header leads to next; empty when there is none.
+/// The target of the next page in a `Link` header; empty when there is none.
 std::string next_of(const rm::HttpResponse& answer) {
     const auto link = header(answer, "Link");
     if (link.empty()) return {};
@@ -68,7 +68,7 @@ Ask asking(Scenario& bus, const std::string& user) {
     return [&bus, user](const std::string& target) { return bus.get(target, user); };
 }
 
-/// Performs steps on a thread of its own, and counts them.
+/// Performs steps on its own thread, and counts them.
 class StoreThread final : public rm::ForwardingStore {
 public:
     explicit StoreThread(rm::Store& next) : ForwardingStore{next}, thread_{[this] { run(); }} {}
@@ -204,7 +204,7 @@ TEST_CASE("http api: a client learns no token from pages, and misses nobody") {
         }
         CHECK(listed == expected);
     }
-    // Nobody finds a token by requesting what comes after it.
+    // Requests for the items after a guess must not reveal tokens.
     CHECK(bus.get("/subscribers?after=shop--alpha1&limit=1", shop).body ==
           bus.get("/subscribers?after=shop--beta77&limit=1", shop).body);
     CHECK(bus.get("/subscribers?after=secret00&limit=1", shop).body ==

@@ -8,7 +8,7 @@ using namespace http_api_test;
 
 namespace {
 
-/// Fails the steps of one kind, or all of them.
+/// Fails the steps of one type, or all steps.
 class FailingStore final : public rm::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -24,7 +24,7 @@ public:
     bool spare_lookups = true;
 };
 
-/// Records how many steps each submission had.
+/// Records the number of steps in each submission.
 class CountingStore final : public rm::ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -46,7 +46,7 @@ public:
         kept_.push_back({{steps.begin(), steps.end()}, now, std::move(done)});
     }
 
-    /// Performs all deferred steps, and those that follow from them, in another thread.
+    /// Performs all deferred steps, and the steps submitted meanwhile, in a new thread.
     void release() {
         std::thread{[this] {
             for (; !kept_.empty(); kept_.pop_front()) {
@@ -84,7 +84,7 @@ struct Behind {
     std::optional<rm::HttpApi> api;
 };
 
-/// A request for every route that uses the store beyond authorization.
+/// A request for each route that uses the store beyond authorization.
 std::vector<rm::HttpRequest> every_request() {
     const std::string event = R"({"type":"update","url":"https://shop.example/1"})";
     const std::string payload = R"({"topics":["orders"],"callback":"https://b.example"})";
@@ -116,7 +116,7 @@ TEST_CASE("http api: every route answers an error of the store with its status")
             INFO(asking.method << " " << asking.path);
             const auto answer = ask_at_once(*bus.api, asking);
             CHECK(answer.status == status);
-            // As for every invalid event.
+            // As for each invalid event.
             const bool event =
                 status == 400 && asking.path == "/topics/orders" && asking.method == "POST";
             CHECK(answer.body == (event ? "bad event: " + text : text));
@@ -148,7 +148,7 @@ TEST_CASE("http api: a token cannot be checked without the store") {
 
 TEST_CASE("http api: a step whose reply is lost is repeated") {
     for (const auto& asking : every_request()) {
-        // To publish again would be another event; /pulse must report a lost reply.
+        // A repeated publication would be a second event. /pulse must report a lost reply.
         const bool publication = asking.method == "POST" && asking.path == "/topics/orders";
         const bool once = publication || asking.path == "/pulse";
         INFO(asking.method << " " << asking.path);
@@ -200,11 +200,11 @@ TEST_CASE("http api: a stranger learns nothing but that its token is not valid")
     turned_away("/topics/orders", "{}");
     turned_away("/topics/Orders", an_event);
     turned_away("/topics/orders", R"({"type":"update","url":"http://shop.example"})");
-    // The store has no space, and returns that before it checks the token.
+    // The store has no space, and reports this before it checks the token.
     bus.store.failure = rm::Error{rm::Errc::unavailable, "bus.db: disk full"};
     turned_away("/topics/orders", an_event);
     CHECK(publish(shop, "/topics/orders", an_event).body == "unavailable: bus.db: disk full");
-    // Nor when the token cannot be checked.
+    // The same applies when the token cannot be checked.
     bus.store.spare_lookups = false;
     CHECK(publish("stranger", "/topics/orders", an_event).status == 503);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The threads that wait at the boards of pools and listeners.
+/// The idle threads of pools and listeners.
 
 #include "core/work/idle_threads.hpp"
 
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t count = 4;
 
-/// Lets threads wait, then calls `offer`; true when each of them has something to do at once.
+/// Lets threads wait, then calls `offer`. Returns true when all threads have work at the same time.
 template <class Next, class Offer, class Close>
 bool all_begin(Next next, Offer offer, Close close) {
     std::atomic<std::size_t> begun{0};
@@ -41,7 +41,7 @@ bool all_begin(Next next, Offer offer, Close close) {
             }
         });
     }
-    // Those that do not wait yet need not be woken.
+    // Threads that do not wait yet need no wake-up.
     ::usleep(20'000);
     offer();
     const bool all = test::await([&] { return begun == count; });

@@ -38,7 +38,7 @@ public:
         };
     }
 
-    /// Waits until there are `count`, and returns them all.
+    /// Waits for `count` reports, and returns all.
     std::vector<DeliveryReport> wait_for(std::size_t count) {
         std::unique_lock lock{mutex_};
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20},
@@ -268,7 +268,7 @@ TEST_CASE("a callback that runs when a runner ends is settled, waiting ones are 
         .value();
     running.wait();
     std::jthread helper{[&] {
-        // It goes on once the others were released.
+        // The callback ends after the further jobs were released.
         while (perform(store, CountJobs{delivery_queue}, system_clock().now()).value().ready < 2) {
             std::this_thread::yield();
         }
@@ -314,7 +314,7 @@ TEST_CASE("without threads, a handler is tested on a manual clock") {
     const auto handler = [&](const Batch& batch) {
         calls += std::to_string(batch.attempt) + ":" + std::to_string(batch.events.size()) + " ";
         if (batch.attempt == 1) throw std::runtime_error{"not yet"};
-        // A handler may use the bus: it blocks only its own dispatcher.
+        // A handler may use the bus: the handler blocks only its own dispatcher.
         bus.publish({.topic = "audits", .type = EventType::noop, .url = "urn:audit"}).value();
     };
     bus.subscriber("billing").subscribe({"orders"}, handler).value();
@@ -368,7 +368,7 @@ TEST_CASE("what is for a callback that is gone from the program waits, and comes
 
 namespace {
 
-/// Claims callbacks that went while their batch was on the way.
+/// Claims callbacks whose handlers disappeared while their batch was on its way.
 class Forgetful final : public Transport {
 public:
     explicit Forgetful(Transport& next) : next_{next} {}
@@ -430,7 +430,8 @@ TEST_CASE("deliveries that have not begun are cancelled at the end") {
     ending.join();
     int replied = 0;
     for (const auto& report : reports.wait_for(4)) {
-        // The callback may have returned before the end began: then nothing else is reported first.
+        // The callback may have returned before the end of the transport. Then no cancellation is
+        // reported before.
         replied +=
             report.unnamed || (!report.outcome && report.outcome.error().code() == Errc::cancelled)
                 ? 1

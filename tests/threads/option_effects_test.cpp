@@ -1,6 +1,6 @@
 /// @file
-/// Options that an object with threads hands on to its parts: each counts with another value than
-/// the default.
+/// Options that an object with threads passes on to its parts. Each test uses a value that differs
+/// from the default.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A store that notes what it is asked. Thread safety: all members.
+/// A store that records requests. Thread safety: all members.
 class NotingStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -43,7 +43,7 @@ public:
         ForwardingStore::submit(steps, now, std::move(done));
     }
 
-    /// Of jobs or timers that were asked for at once.
+    /// The number of jobs or timers in one request.
     [[nodiscard]] std::uint32_t limit() const {
         const std::lock_guard lock{mutex_};
         return limit_;

@@ -27,7 +27,7 @@ namespace {
 /// An active object that records its calls, and lets the test wait for them.
 class Witness final : public Active {
 public:
-    /// `polls_to_close`: polls after `close` until it is closed.
+    /// `polls_to_close`: the number of polls after `close` until the object is closed.
     explicit Witness(int polls_to_close = 0) : polls_to_close_{polls_to_close} {}
 
     TimePoint poll(TimePoint now) override {
@@ -61,7 +61,7 @@ public:
         return deadline_ && polls_after_close_ > polls_to_close_;
     }
 
-    /// Does what an event queue does when an event comes.
+    /// Wakes the runner, as an event queue does when an event arrives.
     void wake() {
         const std::lock_guard lock{wake_mutex_};
         if (wake_) wake_();
@@ -77,7 +77,7 @@ public:
         next_ = next;
     }
 
-    /// Each poll from now on calls `body`.
+    /// From now on each poll calls `body`.
     void poll_with(std::function<void()> body) {
         const std::lock_guard lock{mutex_};
         inside_ = std::move(body);
@@ -100,14 +100,14 @@ public:
         changed_.notify_all();
     }
 
-    /// How often the calling thread has polled it.
+    /// The number of polls by the calling thread.
     [[nodiscard]] int polls_here() const {
         const std::lock_guard lock{mutex_};
         const auto found = polls_by_.find(std::this_thread::get_id());
         return found == polls_by_.end() ? 0 : found->second;
     }
 
-    /// Waits until it was polled more than `count` times, and returns how often it was.
+    /// Waits for more than `count` polls. Returns their number.
     int wait_beyond(int count) {
         std::unique_lock lock{mutex_};
         REQUIRE(changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return polls_ > count; }));
@@ -136,10 +136,10 @@ public:
     }
 
 private:
-    mutable std::mutex wake_mutex_;  // Guards the next.
+    mutable std::mutex wake_mutex_;  // Guards `wake_`.
     std::function<void()> wake_;
 
-    mutable std::mutex mutex_;  // Guards the rest.
+    mutable std::mutex mutex_;  // Guards the next members.
     std::condition_variable changed_;
     std::function<void()> inside_;  // Called without the lock.
     TimePoint next_ = never;
@@ -153,7 +153,7 @@ private:
     bool busy_ = false;
 };
 
-/// A thread that the test plays: turns that were requested come when it calls `turn`.
+/// A lent thread that the test simulates: requested iterations run when the test calls `turn`.
 class Lender final : public SpareThread {
 public:
     [[nodiscard]] bool lend(std::function<void()> turn) override {
@@ -191,7 +191,7 @@ public:
         const std::lock_guard lock{mutex_};
         busy_ = true;
     }
-    /// From now on each turn is over when its request returns.
+    /// From now on an iteration ends before `request_turn` returns.
     void be_prompt() {
         const std::lock_guard lock{mutex_};
         prompt_ = true;
@@ -206,7 +206,7 @@ public:
     }
 
 private:
-    mutable std::mutex mutex_;  // Guards the rest.
+    mutable std::mutex mutex_;  // Guards the next members.
     std::condition_variable ended_;
     std::function<void()> turn_;  // Called without the lock.
     bool in_turn_ = false;
@@ -215,8 +215,8 @@ private:
     bool prompt_ = false;
 };
 
-/// Wakes the witness until its runner leaves the next turn to the lender: what comes during a poll
-/// is looked at by the thread that polls.
+/// Wakes the witness until its runner leaves the next poll to the lender. The thread of a running
+/// poll handles wake-ups itself.
 void wake_for_turn(Witness& witness, const Lender& lender) {
     witness.wait_beyond(0);
     const int before = lender.requests();
@@ -241,7 +241,7 @@ TEST_CASE("a runner that sleeps is woken promptly") {
     Witness witness;
     Runner runner{witness, clock};
     const auto begun = std::chrono::steady_clock::now();
-    // Far more wake-ups than could pass if each waited for the end of a sleep.
+    // Far more wake-ups than would be possible if each waited for the end of a sleep.
     int polls = witness.wait_beyond(0);
     for (int i = 0; i < 200; ++i) {
         witness.wake();
@@ -260,7 +260,7 @@ TEST_CASE("a runner polls again at once when that is due, and else sleeps until 
     const int first = witness.wait_beyond(0);
     witness.wait_beyond(first);
     CHECK(witness.last_poll() >= at);
-    // From then on the instant is past, and it is polled without a pause.
+    // From then on the requested instant is past, so the runner polls without a pause.
     witness.wait_beyond(50);
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("a runner leaves polls to a spare thread while that has time") {
     Witness witness;
     Lender lender;
     Runner runner{witness, clock, &lender};
-    // Now and then the runner polls by itself, in vain, and may see a wake-up first.
+    // Sometimes the runner polls by itself first, and handles the wake-up.
     for (int i = 0; i < 200; ++i) {
         wake_for_turn(witness, lender);
         lender.turn();
@@ -359,7 +359,7 @@ TEST_CASE("a turn is one poll, and another one that is due is for the next turn"
     Runner runner{witness, clock, &lender};
     wake_for_turn(witness, lender);
     witness.ask_for(TimePoint::min());
-    // The runner may poll by itself between two turns, and leave nothing for the second.
+    // The runner may poll by itself between two iterations, and leave no work for the second.
     int left = 0;
     for (int i = 0; i < 100; ++i) {
         const int polls = witness.polls_here();
@@ -391,13 +391,13 @@ TEST_CASE("a runner sleeps for less long when a poll on the spare thread asks fo
     Lender lender;
     Runner runner{witness, clock, &lender};
     const auto begun = std::chrono::steady_clock::now();
-    // Half as long as if each poll waited for the end of a sleep.
+    // The limit is half of the time that polls at the end of each sleep would take.
     for (int i = 0; i < 20; ++i) {
         wake_for_turn(witness, lender);
         witness.ask_for(clock.now() + Duration{900 - i});
         const int polls = witness.polls();
         lender.turn();
-        // That one, and the runner's own, which sleeps anew.
+        // The poll by the lent thread, and a poll by the runner, which then sleeps anew.
         witness.wait_beyond(polls + 1);
     }
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{9});
@@ -417,7 +417,7 @@ TEST_CASE("a runner is not stopped by a poll on the spare thread, and goes on") 
             if (failure.error().code() == Errc::invalid) ++refused;
         }
     });
-    // Now and then the runner polls by itself, and leaves nothing for a turn.
+    // Sometimes the runner polls by itself, and leaves no work for the lent thread.
     for (int i = 0; i < 200; ++i) {
         wake_for_turn(witness, lender);
         lender.turn();

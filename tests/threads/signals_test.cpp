@@ -1,4 +1,4 @@
-// Signals of the process, which the threads of the library leave to those of the program.
+// The threads of the library leave signals to the threads of the program.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -47,7 +47,7 @@ std::map<std::string, std::uint64_t> blocked_signals() {
 
 bool has(std::uint64_t signals, int signal) { return (signals >> (signal - 1) & 1U) != 0; }
 
-/// One of each object that has threads, at work.
+/// One object of each kind that has threads, at work.
 class Program {
 public:
     Program() : store_{std::make_unique<EmbeddedStore>(folder_.path() / "bus.db")} {
@@ -55,7 +55,7 @@ public:
         pool_.start();
         bus_.subscriber("billing").subscribe({"orders"}, [](const Batch&) {}).value();
         JobQueue{*store_, "work"}.push({"resize", {1}}).value();
-        // Makes the transport look a name up, on a thread of its own.
+        // Makes the transport look up a name, which starts a thread.
         std::promise<void> failed;
         http_->deliver({.callback = "https://nowhere.invalid/"},
                        [&](const DeliveryReport&) { failed.set_value(); });
@@ -78,13 +78,14 @@ private:
 }  // namespace
 
 TEST_CASE("the threads of the library block all signals but those of faults and profilers") {
-    std::thread{[] {}}.join();  // A sanitizer starts a thread of its own with the first.
+    std::thread{[] {}}.join();  // A sanitizer starts a background thread together with the first
+                                // thread.
     const auto before = blocked_signals();
     const Program program;
     int threads = 0;
     for (const auto& [thread, signals] : blocked_signals()) {
         if (before.contains(thread)) continue;
-        const auto id = thread;  // A structured binding cannot be captured.
+        const auto id = thread;  // Structured bindings cannot be captured.
         CAPTURE(id);
         ++threads;
         for (const int blocked : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD,
@@ -97,8 +98,9 @@ TEST_CASE("the threads of the library block all signals but those of faults and 
             CHECK_FALSE(has(signals, open));
         }
     }
-    // The committer; runner and two threads of the pool; runner and thread of the listener; runner
-    // and callback thread of the worker; two of the transport, and its lookup; those of the server.
+    // The committer; the runner and two threads of the pool; the runner and a thread of the
+    // listener; the runner and a callback thread of the worker; two threads of the transport, and
+    // its lookup; the threads of the server.
     CHECK(threads >= 12);
 }
 

@@ -1,4 +1,4 @@
-// What would wait for the thread that calls it.
+// Stops called by a thread for which the stop would wait.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ using namespace routemaster;
 
 namespace {
 
-/// What a stop is refused with, as a thread of its own reports it.
+/// Records the error of a refused stop.
 class Refusal {
 public:
     void note(const std::function<void()>& stop) {

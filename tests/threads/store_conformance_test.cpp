@@ -13,7 +13,7 @@ using namespace routemaster::testing;
 
 namespace {
 
-/// A store that loses every nack but replies that it was done.
+/// A store that loses each nack but replies with success.
 class ForgetfulStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -46,7 +46,7 @@ TEST_CASE("conformance cases are sentences that differ") {
     for (const auto& one : store_conformance()) {
         CHECK_MESSAGE(names.insert(one.name).second, one.name);
         CHECK_MESSAGE(one.name.find(' ') != std::string::npos, one.name);
-        // doctest and ctest give these a meaning in names.
+        // These characters have a meaning in names of doctest and ctest.
         CHECK_MESSAGE(one.name.find_first_of("*?[];\"\\") == std::string::npos, one.name);
     }
     CHECK(names.size() > 100);

@@ -60,7 +60,7 @@ TEST_CASE("a watch ends once, however it is moved") {
     Watch replaced{[&] { ++ends; }};
     replaced = Watch{};
     CHECK(ends == 2);
-    // The one in whose place another comes ends at once, not with the other.
+    // The watch that is replaced ends at once.
     Watch first{[&] { ++ends; }};
     Watch second{[&] { ends += 10; }};
     first = std::move(second);
@@ -152,7 +152,7 @@ TEST_CASE("a step that was in doubt stays so when its repetition is refused") {
            [&](const Result<Pushed>& reply) { replied = reply.error().code(); });
     CHECK(replied == Errc::timed_out);
     CHECK(ready(memory) == 2);
-    // Nothing was done by one that only reads.
+    // A read-only step has no effect that could be in doubt.
     store.script(doubtful);
     CHECK(perform(store, CountJobs{"q"}, instant).error().code() == Errc::unavailable);
 }

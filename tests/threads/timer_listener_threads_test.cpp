@@ -1,5 +1,5 @@
 /// @file
-/// Listeners of timers with threads of their own.
+/// Listeners of timers with threads.
 
 #include <doctest/doctest.h>
 
@@ -104,7 +104,7 @@ TEST_CASE("as many handlers run at once as there are threads, and no more") {
         {.threads = 2});
     scene.post(5);
     CHECK(await([&] { return running == 2; }));
-    // What it has no slot for, others may take.
+    // A listener leaves timers beyond its slots to other listeners.
     CHECK(scene.calls.counts().value().pending == 3);
     released.count_down();
     CHECK(scene.drained());

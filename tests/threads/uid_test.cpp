@@ -15,7 +15,7 @@ TEST_CASE("the text of an id is the URL-safe Base64 of its 120 bits") {
     CHECK(Uid{}.text() == "AAAAAAAAAAAAAAAAAAAA");
     CHECK(Uid{0, 0}.text() == "AAAAAAAAAAAAAAAAAAAA");
     CHECK(Uid{UINT64_MAX, UINT64_MAX}.text() == "____________________");
-    // The upper 60 bits of each half: 1 stands above the four bits that are left out.
+    // The text has the upper 60 bits of each half. The lowest four bits are left out.
     CHECK(Uid{1U << 4U, 62U << 4U}.text() == "AAAAAAAAABAAAAAAAAA-");
     CHECK(Uid{0xfU, 0xfU} == Uid{});
     CHECK(Uid{0x0123456789abcdefU, 0xfedcba9876543210U}.text() == "ASNFZ4mrze_ty6mHZUMh");

@@ -11,7 +11,7 @@ using namespace routemaster;
 
 namespace {
 
-/// The error of `check_url` without the name of the field; "good" when there is none.
+/// The error of `check_url` without the name of the field; "good" for a valid URL.
 std::string verdict(std::string_view url, UrlRule rule = UrlRule::https) {
     const auto checked = check_url(url, "url", rule);
     if (checked) return "good";
@@ -20,7 +20,7 @@ std::string verdict(std::string_view url, UrlRule rule = UrlRule::https) {
     return checked.error().context().substr(5);
 }
 
-/// Checks the longest URLs made of repeated `part`, after each of several beginnings.
+/// Checks the longest URLs that repeat `part`, after each of several beginnings.
 void check_long_ones(std::string_view part) {
     for (const std::string_view begin :
          {"https://", "https://h/", "x:", "https://[", "https://[v1.", "https://h:", "https://h#",
@@ -44,7 +44,7 @@ TEST_CASE("URLs that Ruby Routemaster accepts are accepted") {
 }
 
 TEST_CASE("URLs that need no parser get its verdict") {
-    // A fragment is allowed, and has a URL parsed.
+    // A URL with a fragment is valid, and is parsed completely.
     constexpr std::string_view alphabet = "aZ09-._~/:@%?[]+,;=!$&'()*^ \\\"<\x7f\x80";
     for (const char first : alphabet) {
         for (const char second : alphabet) {

@@ -1,5 +1,5 @@
 /// @file
-/// Pools with threads of their own.
+/// Pools with threads.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ using test::await;
 
 namespace {
 
-/// A store with a queue, and a pool on it that is not started.
+/// A store with a queue, and a pool on the store, not started.
 struct ThreadScene {
     explicit ThreadScene(WorkerPoolOptions options = {})
         : pool{store, complete(std::move(options))} {}
@@ -99,7 +99,7 @@ TEST_CASE("a pool fetches ahead only jobs that had no attempt before") {
     scene.pool.start();
     CHECK(scene.drained());
     scene.pool.stop(Duration{20'000});
-    // A pool that was not run for a while may have fetched a few.
+    // A pool that was not run for some time may have fetched a few jobs ahead.
     CHECK((most <= 50) == again);
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("a pool that runs until its stop token says so lets handlers end withi
     std::atomic<bool> cut_off{false};
     scene.pool.handle("a", [&](JobContext& job) {
         stopping.request_stop();
-        // Without a grace the token stops at once.
+        // Without a grace period the stop token is requested immediately.
         const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds{300};
         while (!cut_off && std::chrono::steady_clock::now() < end) {
             cut_off = job.stop_token().stop_requested();

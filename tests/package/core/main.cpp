@@ -5,7 +5,7 @@
 
 int main() {
     const routemaster::Error error{make_error_code(routemaster::Errc::invalid), "topic"};
-    // Calls into the library, whose own dependencies must have been found.
+    // Calls into the library, to check that its own dependencies were found.
     const auto checked = routemaster::check_url("https://shop.example/orders/42", "url");
     routemaster::MemoryStore store;
     routemaster::Bus bus{store};

@@ -1,5 +1,5 @@
 /// @file
-/// A program that has routemaster among its own sources.
+/// A program with routemaster's sources in a subdirectory.
 
 #include "routemaster/open_store.hpp"
 
