@@ -83,6 +83,7 @@ const std::vector<KeyLife> key_lives{
     {"routemaster:aux", removed},
     {"routemaster:ungrouped", removed, day},
     {"jobs:scheduled:main:callbacks", removed},
+    {"jobs:pending:main:callbacks:{worker}", removed},
     {"routemaster:untidy", removed},
     {"routemaster:turns:{token}", removed, day},
     {"routemaster:leases:{worker}", removed, day},
@@ -127,16 +128,16 @@ const std::vector<KeyLife> key_lives{
     {"routemaster:scrubbed", stays},  // Only when somebody last looked.
     {"routemaster:waiting:{q}", expires, 2 * day},
     {"routemaster:waiting:main:callbacks", expires, 2 * day},
-    {"{space}:gl", removed},
-    {"{space}:ch", removed},
-    {"{space}:ei", removed},
-    {"{space}:ed", removed},
-    {"{space}:et", removed},
-    {"{space}:routemaster:dead", removed},
-    {"{space}:routemaster:dead_events", removed},
-    {"{space}:routemaster:confirm", removed},
-    {"{space}:routemaster:listeners", removed},
-    {"{space}:routemaster:turn", removed},
+    {"{namespace}:gl", removed},
+    {"{namespace}:ch", removed},
+    {"{namespace}:ei", removed},
+    {"{namespace}:ed", removed},
+    {"{namespace}:et", removed},
+    {"{namespace}:routemaster:dead", removed},
+    {"{namespace}:routemaster:dead_events", removed},
+    {"{namespace}:routemaster:confirm", removed},
+    {"{namespace}:routemaster:listeners", removed},
+    {"{namespace}:routemaster:turn", removed},
 };
 
 /// The names in braces, as what matches any text.
@@ -573,4 +574,27 @@ TEST_CASE("redis: of a bus from which all was removed no key is left") {
         if (!s.seen.contains(life.pattern)) missing += std::string{life.pattern} + '\n';
     }
     CHECK(missing == "");
+}
+
+TEST_CASE("redis: each heartbeat puts off the end of what is kept of a worker") {
+    RedisScene s;
+    s.perform(PushJob{"work", "job", s.now});
+    s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 1});
+    WorkerProfile profile{.queues = {"work"}};
+    const Heartbeat beat{.worker = s.worker,
+                         .profile = std::make_shared<const WorkerProfile>(std::move(profile))};
+    s.perform(beat);
+    const std::string id{s.worker.text()};
+    const std::vector<std::pair<std::string, Duration>> kept{{"routemaster:leases:" + id, day},
+                                                             {"routemaster:worker:" + id, 3 * day},
+                                                             {"routemaster:serving:work", 7 * day}};
+    for (const auto& [key, time] : kept) {
+        CAPTURE(key);
+        CHECK(s.other({"PEXPIRE", key, "60000"}).number == 1);
+    }
+    s.perform(beat);
+    for (const auto& [key, time] : kept) {
+        CAPTURE(key);
+        CHECK(s.other({"PTTL", key}).number > (time - hour).count());
+    }
 }
