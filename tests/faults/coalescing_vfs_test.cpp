@@ -1,5 +1,6 @@
 /// @file
-/// Gathered writes to SQLite's log: the file is the same as without gathering, but for its syncs.
+/// Gathered writes to SQLite's log. The file has the same contents as without gathering, at each
+/// sync.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -19,10 +20,10 @@ using namespace routemaster::test;
 
 namespace {
 
-/// The mark behind a commit that is on disk.
+/// The mark after a commit that is on disk.
 constexpr std::size_t mark_bytes = 56;
 
-/// A log, opened as SQLite opens it for a store.
+/// A log file, opened as SQLite opens it for a store.
 class LogFile {
 public:
     explicit LogFile(const std::filesystem::path& path) : path_{path} {
@@ -56,7 +57,7 @@ public:
     void sync() { CHECK(try_to_sync()); }
     bool try_to_sync() { return file()->pMethods->xSync(file(), SQLITE_SYNC_NORMAL) == SQLITE_OK; }
 
-    /// The bytes that another program reads.
+    /// The bytes that another program would read.
     [[nodiscard]] std::string content() const {
         std::ifstream file{path_, std::ios::binary};
         return {std::istreambuf_iterator<char>{file}, {}};
@@ -144,7 +145,7 @@ TEST_CASE("only synced commits get a mark") {
     log.write(std::string(16'384, 'p'), 16'432);
     disk.fail_changes(2, false);
     CHECK_FALSE(log.try_to_sync());
-    // As a checkpoint does later.
+    // A later checkpoint syncs too.
     log.sync();
     CHECK(log.content().size() == 2 * 16'408);
     log.write(commit, 2 * 16'408);

@@ -1,5 +1,5 @@
 /// @file
-/// Memory that runs out in the threads that deliver: what was published arrives all the same.
+/// Memory that runs out in the threads that deliver: each published event must still arrive.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@
 namespace routemaster::test {
 namespace {
 
-/// Delivers at once, in the dispatcher's thread, and notes what came.
+/// Delivers immediately, in the dispatcher's thread, and records the messages.
 class NotingTransport final : public Transport {
 public:
     [[nodiscard]] bool serves(std::string_view) const override { return true; }
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    std::mutex mutex_;  // Guards the rest.
+    std::mutex mutex_;  // Guards the next members.
     std::condition_variable changed_;
     std::set<std::string> arrived_;
 };
@@ -66,7 +66,8 @@ TEST_CASE("an event arrives though memory runs out at any moment of its delivery
         CAPTURE(n);
         const auto message = "event " + std::to_string(n);
         std::optional<FailingAllocation> failing{std::in_place, Allocations::of_other_threads, n};
-        // The store may heal from an earlier failure, or be the one that has no memory.
+        // The store may still be recovering from an earlier failure, or its own allocation may
+        // fail.
         while (!routemaster::perform(*scene.store, scene.event(message), system_clock().now())) {
             std::this_thread::sleep_for(std::chrono::milliseconds{1});
         }

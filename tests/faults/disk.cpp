@@ -18,13 +18,13 @@
 namespace routemaster::test {
 namespace {
 
-/// The unit that a disk writes completely or not at all.
+/// The unit that a disk writes atomically.
 constexpr int sector_bytes = 512;
 
 /// Offsets and sizes.
 using Writes = std::vector<std::pair<std::size_t, std::size_t>>;
 
-/// The contents of a file as written, and as last synced.
+/// The contents of a file, as written and as last synced.
 struct Image {
     std::string written;
     std::string synced;
@@ -35,7 +35,7 @@ struct Image {
         written.replace(offset, bytes.size(), bytes);
         unsynced.emplace_back(offset, bytes.size());
     }
-    /// A sync that began when the file was `begun` is done.
+    /// Records a finished sync. `begun` are the unsynced writes at its begin.
     void sync(const Writes& begun) {
         synced.resize(written.size());
         for (const auto& [offset, size] : begun) {
@@ -46,13 +46,13 @@ struct Image {
     }
 };
 
-/// Which operations fail.
+/// The operations that fail.
 struct Plan {
-    std::uint64_t countdown = 0;  // 0: none.
+    std::uint64_t countdown = 0;  // 0 for none.
     bool for_good = false;
     bool failing = false;
 
-    /// Counts one operation, and returns whether it fails.
+    /// Counts one operation. Returns whether it fails.
     bool fails() {
         if (failing) return true;
         if (countdown == 0 || --countdown > 0) return false;
@@ -65,10 +65,11 @@ struct Plan {
 
 struct Disk::Impl {
     Impl() {
-        // Has the name of the VFS that stores use, and is found before it.
+        // Has the name of the VFS that stores use, and is found first.
         usual = sqlite3_vfs_find(nullptr);
         real = sqlite3_vfs_find("unix-excl");
-        // Its files are no larger than the real ones: stores ask for their size once for all disks.
+        // The files of this VFS must not be larger than the real ones, because stores query the
+        // size only once for all disks.
         own = *real;
         if (sizeof(File) > static_cast<std::size_t>(own.szOsFile)) {
             throw std::runtime_error{"no space"};
@@ -92,7 +93,7 @@ struct Disk::Impl {
         sqlite3_vfs_register(usual, 1);
     }
 
-    /// An open file, in memory that SQLite allocates.
+    /// An open file, in memory allocated by SQLite.
     struct File {
         sqlite3_file base;
         Impl* disk;
@@ -124,8 +125,8 @@ struct Disk::Impl {
         const auto [place, fresh] = disk.images.try_emplace(name);
         opened.image = &place->second;
         if (fresh) {
-            // The existing contents count as synced. They are read through this very file: opening
-            // and closing another would end the locks that this process has on it.
+            // The existing contents count as synced. They are read through this file: opening and
+            // closing another descriptor would release the locks of this process on the file.
             place->second.written = content_of(opened.next());
             place->second.synced = place->second.written;
         }
@@ -195,7 +196,7 @@ struct Disk::Impl {
             const std::lock_guard lock{disk.mutex};
             begun.swap(opened.image->unsynced);
         }
-        // As on Linux, a failed sync is not repeated for the pages it should have written.
+        // As on Linux, a failed sync loses its pages, and a second sync does not write them.
         if (disk.fails(DiskOperation::sync, opened.log)) return SQLITE_IOERR_FSYNC;
         const int code = opened.next()->pMethods->xSync(opened.next(), flags);
         const std::lock_guard lock{disk.mutex};
@@ -233,7 +234,7 @@ struct Disk::Impl {
     sqlite3_vfs* usual = nullptr;
     sqlite3_vfs* real = nullptr;
 
-    std::mutex mutex;  // Guards the rest.
+    std::mutex mutex;  // Guards the next members.
     std::condition_variable changed;
     std::map<std::string, Image> images;
     Plan changes;

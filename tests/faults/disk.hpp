@@ -1,6 +1,6 @@
 /// @file
-/// The disk as SQLite sees it. A test can make it fail, suspend its syncs, and look at what a loss
-/// of power would leave.
+/// `Disk`: the disk as seen by SQLite. A test can make it fail, suspend its syncs, and read the
+/// data that a power loss would leave.
 
 #pragma once
 
@@ -11,47 +11,43 @@
 
 namespace routemaster::test {
 
-/// SQLite's interface of a file.
+/// Operations of SQLite's file interface.
 enum class DiskOperation { read, write, sync, truncate };
 
-/// While one of these exists, all files that SQLite opens in this process go through it. One at a
-/// time; it must outlive them.
+/// As long as this object exists, SQLite opens all files in this process through it. Only one may
+/// exist, and it must outlive the files.
 ///
 /// Thread safety: all members may be called from any thread.
 class Disk {
 public:
-    /// Installs itself.
+    /// Registers itself with SQLite.
     Disk();
     Disk(const Disk&) = delete;
     Disk& operator=(const Disk&) = delete;
     ~Disk();
 
-    // --- Faults ---------------------------------------------------------------------------------
-
-    /// Lets the n-th write, sync or truncation from now on fail, counted from 1; a write that fails
-    /// writes half, or nothing when it is small. With `for_good` all after it fail as well, until
-    /// `heal`.
+    /// Makes the n-th write, sync or truncation from now on fail, counted from 1. A failing write
+    /// writes half of its data, or nothing if it is small. With `for_good` all later operations
+    /// fail too, until `heal`.
     void fail_changes(std::uint64_t nth, bool for_good);
 
-    /// The same for reads.
+    /// As `fail_changes`, for reads.
     void fail_reads(std::uint64_t nth, bool for_good);
 
-    /// Lets the n-th sync of a database from now on fail, counted from 1. As with any failed sync,
+    /// Makes the n-th sync of a database from now on fail, counted from 1. As with any failed sync,
     /// its pages are lost unless they are written again.
     void fail_database_sync(std::uint64_t nth);
 
-    /// Nothing fails any more.
+    /// Ends all failures.
     void heal();
 
-    /// How many operations failed since the last call of a `fail_…`.
+    /// The number of operations that failed since the last call of a `fail_…` function.
     [[nodiscard]] std::uint64_t failures() const;
 
-    /// How many syncs were done.
+    /// The number of successful syncs.
     [[nodiscard]] std::uint64_t syncs() const;
 
-    // --- Loss of power --------------------------------------------------------------------------
-
-    /// Copies the synced contents of a database and of its log: what a loss of power leaves.
+    /// Copies the synced contents of a database and its log, as a power loss would leave them.
     void copy_synced(const std::filesystem::path& file, const std::filesystem::path& to) const;
 
 private:
@@ -60,12 +56,12 @@ private:
     std::unique_ptr<Impl> impl_;
 };
 
-/// Suspends the syncs of a disk for its own lifetime.
+/// Suspends the syncs of a disk as long as this object exists.
 class SuspendedSyncs {
 public:
     enum class Of {
         all,
-        databases,  ///< But not of their logs.
+        databases,  ///< Database files, but not their logs.
     };
 
     explicit SuspendedSyncs(Disk& disk, Of which = Of::all);
@@ -76,7 +72,7 @@ public:
     /// Waits until a sync is suspended.
     void wait();
 
-    /// Lets syncs continue.
+    /// Lets suspended syncs continue.
     void release();
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// The log lines of an embedded store about its disk, for a test to wait for.
+/// `DiskHealth`: waits for log lines of an embedded store about its disk.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::test {
 
-/// Serves as the store's log. Must outlive the store.
+/// Provides the store's log. Must outlive the store.
 class DiskHealth {
 public:
     [[nodiscard]] Log log() {
@@ -23,12 +23,12 @@ public:
         };
     }
 
-    /// How often the disk failed so far.
+    /// The number of failures of the disk so far.
     [[nodiscard]] std::uint64_t failures() const { return failed_.count(); }
 
     void wait_for_failure() const { REQUIRE(failed_.wait_beyond(0, timeout)); }
 
-    /// Waits until it has healed as often as it failed.
+    /// Waits until the store has recovered as often as the disk failed.
     void wait_until_healed() const { REQUIRE(healed_.wait_beyond(failed_.count() - 1, timeout)); }
 
 private:

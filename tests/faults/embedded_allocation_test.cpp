@@ -1,5 +1,5 @@
 /// @file
-/// Memory that runs out at any moment: a step fails whole, and the store heals.
+/// Memory that runs out at any moment: a step fails completely, and the store recovers.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@
 namespace routemaster::test {
 namespace {
 
-/// All that is kept on disk: not when a delivery was attempted.
+/// The contents of a store that are kept on disk, without the times of attempts.
 struct Contents {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
@@ -67,7 +67,8 @@ struct Scene : FileScene {
         return listed;
     }
 
-    /// Performs a step while the n-th allocation fails. Nothing when that came too late to matter.
+    /// Performs a step while the n-th allocation fails. Returns nothing when the step ended before
+    /// the failure.
     [[nodiscard]] std::optional<Outcome> perform_without_memory(Step step, Allocations whose,
                                                                 std::uint64_t n) {
         std::vector<Step> steps;
@@ -88,7 +89,7 @@ struct Scene : FileScene {
         return future.get();
     }
 
-    /// Waits until changes are taken again.
+    /// Waits until the store accepts changes again.
     void await_health() {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{20};
         while (!perform(AddToCounters{})) {
@@ -103,8 +104,8 @@ struct Scene : FileScene {
     }
 };
 
-/// Fails each allocation of a step in turn, until it needs no more of them; says how many those
-/// were. What the step would change must be changed, or nothing.
+/// Fails each allocation of a step in turn, until the step succeeds without a failure. Checks that
+/// a failed step changed nothing. Returns the number of failed steps.
 std::uint64_t fail_each(const std::function<Step(Scene&)>& step, Allocations whose) {
     Scene scene;
     std::uint64_t refused = 0;

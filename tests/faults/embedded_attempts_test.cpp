@@ -1,5 +1,5 @@
 /// @file
-/// Attempts that crash their process count, so that they are limited.
+/// Attempts that crash their process count as attempts.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -26,13 +26,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Begins the next attempt, which nobody settles.
+/// Begins the next attempt, without a settlement.
 DeliveryStart begin(FileScene& scene) {
     const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     return scene.must(BeginDelivery{lease, Duration{0}});
 }
 
-/// Opens what a crash at this moment would leave.
+/// Opens the files that a crash at this moment would leave.
 void crash(FileScene& scene) {
     const auto copy = scene.folder.path() / "copy";
     fs::copy_file(scene.file, copy);
@@ -52,7 +52,8 @@ void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempt
                           .attempts_max = attempts_max}});
 }
 
-/// A process that crashes on the only event of its bus; it exits by itself once that is DEAD.
+/// A process that crashes in each delivery of the only event. It exits normally once the event is
+/// DEAD.
 [[noreturn]] void deliver(const fs::path& file, std::uint32_t max_events, int attempts) noexcept {
     EmbeddedStore store{file};
     Bus bus{store, {.publisher = "shop"}};
@@ -80,7 +81,7 @@ void subscribe(FileScene& scene, std::uint32_t max_events, std::uint32_t attempt
     ::_exit(0);
 }
 
-/// The exit status of such a process, or 128 and the signal.
+/// The exit status of such a process, or 128 plus the signal.
 int run(const fs::path& file, std::uint32_t max_events, int attempts) {
     const pid_t child = ::fork();
     if (child == 0) deliver(file, max_events, attempts);

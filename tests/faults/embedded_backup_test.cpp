@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The files in a folder, but for those of the store in the scene.
+/// The files in a folder, except the files of the scene's store.
 std::vector<std::string> others_in(const fs::path& folder) {
     std::vector<std::string> names;
     for (const auto& each : fs::directory_iterator{folder}) {
@@ -35,7 +35,7 @@ std::vector<std::string> others_in(const fs::path& folder) {
     return names;
 }
 
-/// The messages that a copy would deliver.
+/// The messages that a copy of the store would deliver.
 std::vector<std::string> drained(const fs::path& copy) {
     FileScene scene;
     scene.close();
@@ -87,7 +87,7 @@ TEST_CASE("backups made at full load, while the journal forgets rows, are consis
     scene.subscribe("billing", 1);
     std::atomic<int> acknowledged = 0;
     std::atomic<bool> ended = false;
-    // Jobs that come and go make the journal forget rows; the events are checked.
+    // Completed jobs make the journal forget rows. The events are checked.
     std::jthread churn{[&] {
         const std::string filler(2'000, 'x');
         const Uid other{2ULL << 60U, 0};

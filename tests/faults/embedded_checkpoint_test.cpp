@@ -1,5 +1,5 @@
 /// @file
-/// How the embedded store checkpoints SQLite's log, beside the commits.
+/// Checkpoints of SQLite's log in parallel to commits.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t job_bytes = 100'000;
 
-/// Numbers of jobs that fill the log until it is checkpointed, and to its bound.
+/// The numbers of jobs that fill the log until a checkpoint begins, and until its bound.
 constexpr int jobs_until_begun = 40;
 constexpr int jobs_until_full = 400;
 
@@ -56,7 +56,7 @@ TEST_CASE("commits go on during a checkpoint") {
     Disk disk;
     FileScene scene;
     int pushed = 0;
-    push(scene, pushed++);  // The first commit notes in the database that there is a log.
+    push(scene, pushed++);  // The first commit marks the database as having a log.
     SuspendedSyncs suspended{disk, SuspendedSyncs::Of::databases};
     while (pushed < jobs_until_begun) push(scene, pushed++);
     suspended.wait();
@@ -69,7 +69,7 @@ TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait")
     Disk disk;
     FileScene scene;
     std::atomic<int> pushed = 0;
-    push(scene, pushed++);  // The first commit notes in the database that there is a log.
+    push(scene, pushed++);  // The first commit marks the database as having a log.
     SuspendedSyncs suspended{disk, SuspendedSyncs::Of::databases};
     constexpr int jobs = 2 * jobs_until_full;
     const std::jthread pushing{[&] {
@@ -99,7 +99,7 @@ TEST_CASE("the log starts over again and again, and needs no more descriptors") 
 }
 
 TEST_CASE("pages lost in a failed sync of the database are still in the log") {
-    // A sync of the checkpointer, or of a commit that checkpoints the rest.
+    // A sync of the checkpoint, or of a commit that completes the checkpoint.
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
         CAPTURE(nth);
         Disk disk;

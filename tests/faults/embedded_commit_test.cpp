@@ -1,5 +1,6 @@
 /// @file
-/// When the embedded store completes steps: once, when everything they depend on is on disk.
+/// The time at which the embedded store completes a step: once, when all changes on which its reply
+/// depends are on disk.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 constexpr Duration reply_timeout{20'000};
 
-/// Submits a step; reports whether it has completed, and waits until it does.
+/// Submits a step. Tells whether the step has completed, and waits for its reply.
 template <class S>
 class Submission {
 public:
@@ -60,7 +61,7 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     suspended.wait();
     CHECK(!publication.answered());
 
-    // These wait for the same sync or the next one: their outcomes depend on changes not on disk.
+    // These steps wait for a sync: their replies depend on changes that are not on disk.
     Submission status{scene, FindSubscriber{"billing"}};
     Submission delivery{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     Submission push{scene, scene.job("a")};
@@ -74,7 +75,7 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     CHECK(!acquisition.answered());
     CHECK(!counters.answered());
 
-    // These depend on nothing that a crash could undo.
+    // These replies depend on no change that a crash could undo.
     Submission token{scene, FindToken{"old"}};
     Submission heartbeat{scene, Heartbeat{scene.worker}};
     CHECK(token.answered());
@@ -159,7 +160,7 @@ TEST_CASE("a further attempt that is not limited begins without being written") 
         const SuspendedSyncs suspended{disk};
         CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 2);
     }
-    // Its end is not known, so its number comes again.
+    // The end of the attempt is unknown, and its number is used again.
     scene.close();
     scene.open();
     lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
@@ -251,7 +252,7 @@ TEST_CASE("further attempts cause no syncs of their own while others follow") {
 
 TEST_CASE("the patient end of a delivery causes no sync of its own while others follow") {
     using SteadyClock = std::chrono::steady_clock;
-    // Longer than half a second, which is how often the store looks at its files.
+    // The test takes longer than half a second, the interval in which the store checks its files.
     constexpr int deliveries = 80;
     constexpr std::chrono::milliseconds interval{8};
     constexpr std::chrono::milliseconds too_late{40};
@@ -329,7 +330,8 @@ TEST_CASE("a job is not known before it is on disk that it may have been begun")
     Disk disk;
     FileScene scene;
     for (const char* job : {"a", "b"}) scene.must(scene.job(job));
-    // Fences are on disk then, and jobs of `aux` have no attempts.
+    // With reserved fences, and in `aux`, whose jobs have no attempts, an acquisition changes
+    // nothing on disk.
     scene.must(PushJob{"aux", "job", scene.now});
     scene.must(AcquireJobs{"aux", scene.worker, 1});
     SuspendedSyncs suspended{disk};
@@ -352,7 +354,7 @@ TEST_CASE("the batch behind a dropped one is not handed out before the drop is o
     SuspendedSyncs suspended{disk};
     Submission drop{scene, DropOldestBatches{1}};
     suspended.wait();
-    // If a crash restored the first, it would have to be delivered before the second.
+    // If a crash restored the first batch, this batch would have to be delivered before the second.
     Submission acquisition{scene, AcquireJobs{delivery_queue, scene.worker, 1}};
     CHECK(!acquisition.answered());
     suspended.release();
@@ -382,7 +384,7 @@ TEST_CASE("relaxed completes at once, and is on disk soon after") {
     SuspendedSyncs suspended{disk};
     Submission publication{scene, scene.event("1")};
     CHECK(publication.answered());
-    // It is synced although nobody waits for it.
+    // The change is synced although no step waits for it.
     suspended.wait();
     suspended.release();
 }

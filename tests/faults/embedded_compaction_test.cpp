@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Pushes and acknowledges jobs, `each` in one submission.
+/// Pushes and acknowledges `count` jobs, `each` per submission.
 void push_and_ack(FileScene& scene, int count, int each) {
     for (int done = 0; done < count; done += each) {
         std::vector<Step> steps;
@@ -43,8 +43,8 @@ TEST_CASE("100,000 jobs that come and go leave a small file, and forget its firs
     scene.subscribe("billing");
     scene.publish("kept");
     push_and_ack(scene, 60'000, 100);
-    // Sizes are compared while it is closed: before that, what SQLite's log has may be in the file
-    // already, or not yet.
+    // Sizes are compared while the store is closed. Before that, an unknown part of SQLite's log
+    // may already be in the file.
     scene.close();
     const auto early = fs::file_size(scene.file);
     scene.open({.slack_max = 4'096});
@@ -80,7 +80,7 @@ TEST_CASE("compaction keeps all live data, and goes on after reopening") {
     }
     CHECK(scene.must(FindToken{"key"}) == "shop");
     CHECK(scene.queue("later").scheduled == 1);
-    // The last batch of each life is not full.
+    // The last batch before each restart is not full.
     CHECK(scene.status("billing").batches_queued == 4 * 4);
     CHECK(scene.status("audit").batches_queued == 4 * 9);
     CHECK(scene.must(ListTopics{}).at(0).events == 100);
@@ -120,7 +120,7 @@ TEST_CASE("forgotten data is not written once more") {
     for (auto& outcome : perform_all(*scene.store, acks, scene.now)) {
         CHECK(reply_of<AckJob>(outcome).value() == Settlement::settled);
     }
-    // Of some 300,000 bytes that the acks make unneeded.
+    // The acks make about 300,000 bytes obsolete.
     CHECK(fs::file_size(scene.file.string() + "-wal") < 150'000);
 }
 

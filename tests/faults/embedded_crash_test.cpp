@@ -1,5 +1,5 @@
 /// @file
-/// A process is killed under full load; what it acknowledged must be found again.
+/// A process is killed under full load. Its acknowledged steps must survive.
 
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -37,10 +37,10 @@ struct Report {
     enum class Kind : std::uint32_t {
         published,   ///< `who` published `number`, acknowledged.
         pushed,      ///< Job `number` was pushed, acknowledged.
-        finishing,   ///< Job `number` is about to be acknowledged by its worker.
-        finished,    ///< It was acknowledged.
+        finishing,   ///< A worker is about to acknowledge job `number`.
+        finished,    ///< Job `number` was acknowledged by its worker.
         delivering,  ///< Event `number` of `who` is about to be settled for `whom`.
-        delivered,   ///< All that were delivering for `whom` were settled.
+        delivered,   ///< All events reported as `delivering` for `whom` were settled.
     };
 
     Kind kind;
@@ -49,7 +49,7 @@ struct Report {
     std::uint32_t number = 0;
 };
 
-/// An event by its publisher and number, as in its message.
+/// The publisher and the number of an event, from its message.
 struct Numbered {
     std::size_t who;
     std::uint32_t number;
@@ -63,10 +63,10 @@ struct Numbered {
     }
 };
 
-/// Whether another job follows from a job that is done.
+/// Whether a job has a follow-up.
 bool has_follow_up(std::uint32_t job) { return job % 3 == 1; }
 
-/// The work of the process that will be killed. An error ends it by another signal.
+/// The work of the process that will be killed. An error ends the process with a different signal.
 class Victim {
 public:
     Victim(const std::filesystem::path& file, int reports)
@@ -98,7 +98,7 @@ private:
 
     void push(std::uint32_t number) {
         while (true) {
-            // Nacked any number of times.
+            // A job may be nacked any number of times.
             must(PushJob{"work", std::to_string(++number), now_, {.attempts_max = 0}});
             report({{Report::Kind::pushed, 0, 0, number}});
         }
@@ -109,7 +109,7 @@ private:
         while (true) {
             for (const auto& lease : must(AcquireJobs{"work", worker, 3}).leases) {
                 const auto number = static_cast<std::uint32_t>(std::stoul(lease.job));
-                // Some are nacked, so that jobs are recorded more than once.
+                // Some jobs are nacked, so that jobs are recorded more than once.
                 if (number % 3 == 0) must(NackJob{lease, now_});
                 if (number % 3 == 0) continue;
                 report({{Report::Kind::finishing, 0, 0, number}});
@@ -150,7 +150,7 @@ private:
         return perform(store_, std::move(step), now_).value();
     }
 
-    /// Written without a buffer: what is in the pipe survives the process.
+    /// Written without a buffer: data in the pipe survives the process.
     void report(const std::vector<Report>& reports) const {
         const auto size = reports.size() * sizeof(Report);
         if (::write(reports_, reports.data(), size) != static_cast<ssize_t>(size)) std::abort();
@@ -162,22 +162,23 @@ private:
     UidSource uids_{entropy(), entropy()};
 };
 
-/// What must be found, according to the reports.
+/// The expected contents, according to the reports.
 struct Expected {
-    /// Events of one publisher for one subscriber, in order: all up to `settled` are delivered,
-    /// and those up to `doubtful` may be.
+    /// Events of one publisher for one subscriber, in order: all up to `settled` are delivered, and
+    /// events up to `doubtful` may be delivered.
     struct Stream {
         std::uint32_t settled = 0;
         std::uint32_t doubtful = 0;
     };
 
-    std::array<std::uint32_t, publishers> published{};  // The last one acknowledged.
+    std::array<std::uint32_t, publishers> published{};  // The last acknowledged event.
     std::array<std::array<Stream, publishers>, subscribers.size()> streams{};
     std::uint32_t pushed = 0;
-    std::uint32_t checked = 0;               // The last that was pushed before this round.
+    std::uint32_t checked = 0;               // The last job pushed before this round.
     std::set<std::uint32_t> jobs;            // Pushed, and not being finished.
-    std::set<std::uint32_t> finishing;       // These may be there or not.
-    std::set<std::uint32_t> finished_early;  // Reported by their worker before their publisher.
+    std::set<std::uint32_t> finishing;       // May exist or not.
+    std::set<std::uint32_t> finished_early;  // Reported by their worker before the report of their
+                                             // push.
 
     void take(const Report& report) {
         switch (report.kind) {
@@ -201,7 +202,7 @@ struct Expected {
     }
 };
 
-/// Works until it is killed. No exception may leave it, back into the test.
+/// Works until the process is killed. No exception may return to the test.
 [[noreturn]] void be_victim(const std::filesystem::path& file, int reports,
                             const Expected& expected) noexcept {
     Victim{file, reports}.work(expected.published, expected.pushed);
@@ -250,8 +251,9 @@ void work_and_die(const std::filesystem::path& file, std::chrono::milliseconds l
     }
 }
 
-/// The remaining events of each publisher must continue where the deliveries ended, without a gap,
-/// to the last one acknowledged or the one behind it. Returns that one, for each.
+/// Checks that the remaining events of each publisher continue without a gap after the delivered
+/// events, up to the last acknowledged event or the one after it. Returns the last event of each
+/// publisher.
 std::array<std::uint32_t, publishers> check_events(const std::vector<std::string>& messages,
                                                    const Expected& expected, std::size_t whom) {
     std::array<std::uint32_t, publishers> last{};
@@ -285,7 +287,7 @@ std::int64_t counter(FileScene& scene, const CounterKey& key) {
     return 0;
 }
 
-/// Checks the counters of a subscriber against what must have been published in all.
+/// Checks the counters of a subscriber against the total of published events.
 void check_counters(FileScene& scene, const char* token, std::uint32_t published) {
     const CounterKey added{"events.added", {{"queue", token}}};
     const CounterKey removed{"events.removed", {{"queue", token}}};
@@ -294,10 +296,10 @@ void check_counters(FileScene& scene, const char* token, std::uint32_t published
           static_cast<std::int64_t>(scene.status(token).events_queued));
 }
 
-/// The numbers of the jobs of a queue, which are done then.
+/// Does all jobs of a queue. Returns their numbers.
 std::set<std::uint32_t> take_jobs(FileScene& scene, const std::string& queue) {
     std::set<std::uint32_t> found;
-    // Due jobs are promoted some at a time.
+    // Due jobs are promoted in chunks.
     for (std::vector<Lease> leases;;) {
         leases = scene.must(AcquireJobs{queue, scene.worker, 1'000}).leases;
         if (leases.empty()) return found;
@@ -331,7 +333,7 @@ void check_jobs(FileScene& scene, Expected& expected) {
     expected.finished_early.clear();
 }
 
-/// Opens what the killed process left, checks it, and finishes all that is left.
+/// Opens the file that the killed process left, checks the contents, and finishes all work.
 void check_what_is_left(FileScene& scene, Expected& expected) {
     scene.open({.durability = Durability::relaxed});
     check_gauges(*scene.store, scene.now);
@@ -369,7 +371,7 @@ TEST_CASE("acknowledged steps survive a kill at any moment") {
     Expected expected;
     for (int round = 0; round < 200; ++round) {
         CAPTURE(round);
-        // Some are killed while they open the file.
+        // Some processes are killed while they open the file.
         const std::chrono::milliseconds lifetime{round % 5 == 0 ? random.below(5)
                                                                 : 10 + random.below(100)};
         work_and_die(scene.file, lifetime, expected);

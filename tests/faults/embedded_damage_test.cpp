@@ -1,5 +1,5 @@
 /// @file
-/// How the embedded store handles a file that was damaged.
+/// The embedded store with a damaged file.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -25,7 +25,7 @@ namespace {
 
 fs::path log_of(const fs::path& file) { return file.string() + "-wal"; }
 
-/// The files that a crash leaves after `events` publications, one row each: the file and its log.
+/// The file and the log that a crash leaves after `events` publications, with one row each.
 struct Crashed {
     explicit Crashed(int events) {
         FileScene scene;
@@ -45,7 +45,7 @@ constexpr std::size_t frame_bytes = 24 + (16 << 10);
 
 std::size_t frames_in(const std::string& log) { return (log.size() - header_bytes) / frame_bytes; }
 
-/// Where a frame begins, counted from 0.
+/// The offset of a frame, counted from 0.
 std::size_t place_of_frame(std::size_t frame) { return header_bytes + frame * frame_bytes; }
 
 std::string with_bit_changed(std::string bytes, std::size_t place, unsigned bit) {
@@ -53,8 +53,8 @@ std::string with_bit_changed(std::string bytes, std::size_t place, unsigned bit)
     return bytes;
 }
 
-/// How many of the publications are found when a file and its log are opened, nothing when they are
-/// refused as damaged; they must be the first ones, in order.
+/// The number of publications found when a file and its log are opened; nothing when they are
+/// refused as damaged. Checks that the publications found are the first ones, in order.
 std::optional<std::size_t> survivors(const std::string& main, const std::string& log) {
     FileScene scene;
     scene.close();
@@ -91,12 +91,13 @@ TEST_CASE("an intact log loses nothing") {
 
 TEST_CASE("a log whose last commit was cut off loses only that commit") {
     const Crashed crashed{20};
-    // The last commit takes one page at least; the frame before it is another's.
+    // The last commit is at least one page long, so the frame before the last belongs to another
+    // commit.
     const auto last = place_of_frame(frames_in(crashed.log) - 1);
     for (auto size = last; size < last + frame_bytes; size += 401) {
         CAPTURE(size);
         CHECK(survivors(crashed.main, crashed.log.substr(0, size)) == 19);
-        // Behind the end of a log that started over are frames of the previous one.
+        // When a log was restarted, frames of the previous log follow its end.
         auto torn = crashed.log.substr(0, size);
         torn.resize(crashed.log.size() + frame_bytes, '\x11');
         CHECK(survivors(crashed.main, torn) == 19);
@@ -112,7 +113,7 @@ TEST_CASE("a last commit of several pages that reached the disk in part is not d
     scene.publish("2" + std::string(100'000, '.'));
     const auto main = bytes_of(scene.file);
     auto log = bytes_of(log_of(scene.file));
-    // As power loss leaves it, before any step completed: without the mark.
+    // As after a power loss before any step completed: without the mark.
     log.resize(place_of_frame(frames_in(log)));
     const auto first = (before - header_bytes) / frame_bytes;
     REQUIRE(frames_in(log) > first + 4);
@@ -154,7 +155,7 @@ TEST_CASE("a log with any bit changed loses nothing or is refused") {
                         static_cast<unsigned>(random.below(8))));
         }
     }
-    // The mark at the end: without it, all rows are found nevertheless.
+    // Without the mark at the end, all rows are still found.
     for (auto place = place_of_frame(frames_in(crashed.log)); place < crashed.log.size(); ++place) {
         CHECK_FALSE(check(place, static_cast<unsigned>(random.below(8))));
     }
@@ -162,7 +163,7 @@ TEST_CASE("a log with any bit changed loses nothing or is refused") {
 
 TEST_CASE("damage before an unfinished commit is found without the mark") {
     const Crashed crashed{20};
-    // The next commit has begun to overwrite the mark, or is complete but not acknowledged.
+    // The next commit has started to overwrite the mark, or is complete but not acknowledged.
     const auto whole = crashed.log.substr(0, place_of_frame(frames_in(crashed.log)));
     for (const std::size_t cut : {0U, 24U, 5'000U}) {
         CAPTURE(cut);
@@ -207,7 +208,7 @@ TEST_CASE("remains of failed commits behind the end of a log are not damage") {
         disk.fail_changes(nth, true);
         const auto large = scene.perform(scene.event(std::string(200'000, '2')));
         const bool failed = disk.failures() > 0;
-        // While the disk fails nothing changes, so both files are of one moment.
+        // While the disk fails, the files do not change, so both copies are consistent.
         const auto look = [&] {
             const auto main = bytes_of(scene.file);
             const auto log = bytes_of(log_of(scene.file));
@@ -257,7 +258,7 @@ TEST_CASE("a missing log is noticed, and a log without its file is kept") {
         CHECK(refusal->code() == Errc::corrupted);
         CHECK(refusal->context().find(text) != std::string::npos);
     }
-    // Once the log is back, all rows are.
+    // When the log is restored, all rows are found.
     write_file(scene.file, crashed.main);
     write_file(log_of(scene.file), crashed.log);
     scene.open();
@@ -285,7 +286,7 @@ TEST_CASE("accepted damage costs the rows behind it, once, and the log is kept")
     scene.store.emplace(scene.file, EmbeddedStoreOptions{.accept_damage = true});
     if (!log.empty()) CHECK(bytes_of(kept) == log);
     if (left > 0) scene.publish("21");
-    // Also when the process is killed now.
+    // The same must be true if the process is killed now.
     FileScene copy;
     copy.close();
     write_file(copy.file, bytes_of(scene.file));
@@ -314,7 +315,7 @@ TEST_CASE("the log of a file of the previous version is read and checked") {
         " effects BLOB NOT NULL) STRICT;"
         "CREATE TABLE probe (id INTEGER PRIMARY KEY, filler BLOB NOT NULL) STRICT;"
         "PRAGMA user_version=2; PRAGMA journal_mode=WAL");
-    // Three jobs, in rows with their checksums.
+    // Three jobs, in rows with checksums.
     FileScene other;
     for (const char* name : {"a", "b", "c"}) other.must(other.job(name));
     other.close();
@@ -375,7 +376,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
         expected = "row 6 is damaged";
     }
     SUBCASE("emptied") {
-        // As one changed bit in SQLite's record header can make it look.
+        // A single changed bit in SQLite's record header can have this effect.
         sql =
             "PRAGMA writable_schema=ON;"
             "UPDATE sqlite_schema SET sql = 'CREATE TABLE journal (row INTEGER PRIMARY KEY,"
@@ -385,7 +386,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
         expected = "row 6 is damaged";
     }
     SUBCASE("no changes") {
-        // The checksum of row 31 and the byte c1, which is not MessagePack.
+        // Row 31 with a valid checksum, and the byte c1, which is not MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
         expected = "row 31: not a change at byte";
     }

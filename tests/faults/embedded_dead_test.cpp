@@ -21,7 +21,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A store with a subscriber whose batches have one event each and die at their first failure.
+/// A store with a subscriber whose batches have one event, and become DEAD at the first failure.
 struct DeadScene : FileScene {
     explicit DeadScene(const FileOptions& settings = {}) : FileScene{settings}, options{settings} {
         must(Subscribe{"billing",
@@ -34,7 +34,7 @@ struct DeadScene : FileScene {
                         .dead_max = 5'000}});
     }
 
-    /// Publishes a message whose batch dies.
+    /// Publishes a message, and fails its batch, which becomes DEAD.
     Uid die(const std::string& message) {
         publish(message);
         const auto lease = must(AcquireJobs{delivery_queue, worker, 1}).leases.at(0);
@@ -49,7 +49,7 @@ struct DeadScene : FileScene {
         return must(ListDeadBatches{"billing", 10'000});
     }
 
-    /// The messages of the DEAD batches, in the order they died.
+    /// The messages of the DEAD batches, in the order of death.
     std::vector<std::string> dead_messages() {
         std::vector<std::string> all;
         for (const auto& batch : dead()) {
@@ -196,7 +196,7 @@ TEST_CASE("thousands of DEAD batches need not be in memory") {
 }
 
 TEST_CASE("the batch behind one that died is not handed out before the death is on disk") {
-    // A crash could restore the batch, which must then come first.
+    // A crash could restore the first batch, which must then come first.
     DeadScene scene;
     scene.publish("1");
     scene.publish("2");
@@ -215,8 +215,8 @@ TEST_CASE("a subscriber of format 2 is read, and its batches never die") {
     FileScene scene;
     scene.must(scene.job("first"));
     scene.close();
-    // A subscriber in format 2: [3, "a", "local:a", "", 500, 100, 1, 100, nil, []]. The checksum is
-    // that of row 2.
+    // A subscriber in format 2: [3, "a", "local:a", "", 500, 100, 1, 100, nil, []], with the
+    // checksum for row 2.
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(scene.file.c_str(), &database) == SQLITE_OK);
     CHECK(sqlite3_exec(database,

@@ -1,5 +1,5 @@
 /// @file
-/// A job and those that wait for it, when the process or the machine ends in the middle.
+/// A job and its dependents, when the process or the machine ends in the middle.
 
 #include <doctest/doctest.h>
 

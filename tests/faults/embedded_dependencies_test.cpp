@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of jobs that wait for others.
+/// Dependencies of jobs in a file.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ PushJob push_after(const FileScene& scene, std::string name, std::vector<JobId> 
 
 JobStatus status_of(FileScene& scene, JobId id) { return scene.must(FindJob{"work", id}).value(); }
 
-/// Opens the file again, and moves what is in it where the test asks for it.
+/// Opens the file again. Adds rows before, if the test wants compaction to move the earlier rows.
 void open_again(FileScene& scene, const FileRows& rows) {
     for (int i = 0; i < rows.behind; ++i) scene.must(PutToken{"a", std::to_string(i)});
     scene.close();

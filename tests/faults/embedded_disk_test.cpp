@@ -1,5 +1,5 @@
 /// @file
-/// The disk under the embedded store fails, at every operation in turn.
+/// A disk that fails at each operation of the embedded store in turn.
 
 #include <doctest/doctest.h>
 
@@ -31,7 +31,7 @@ namespace {
 
 constexpr Duration timeout{20'000};
 
-/// Counts how often each event arrives, and waits until each arrived once.
+/// Counts the arrivals of each event, and waits until all events have arrived.
 class Receiver {
 public:
     void take(const Batch& batch) {
@@ -42,7 +42,7 @@ public:
 
     void wait_for(std::size_t events) const { REQUIRE(arrived_.wait_beyond(events - 1, timeout)); }
 
-    /// How many events arrived, and how many of them more than once.
+    /// The number of events that arrived, and the number of events that arrived more than once.
     [[nodiscard]] std::pair<std::size_t, std::size_t> count() const {
         const std::lock_guard lock{mutex_};
         const auto twice = std::count_if(arrivals_.begin(), arrivals_.end(),
@@ -110,7 +110,7 @@ TEST_CASE("a lease acknowledged before the disk failed can be settled after it h
     CHECK(scene.perform(settle).error().code() == Errc::unavailable);
     disk.heal();
     health.wait_until_healed();
-    // Nobody else leased the job meanwhile.
+    // No other worker leased the job meanwhile.
     CHECK(scene.must(AcquireJobs{delivery_queue, Uid{2ULL << 60U, 0}, 9}).leases.empty());
     CHECK(scene.must(settle) == Settlement::settled);
     CHECK(scene.drain().empty());
@@ -179,7 +179,7 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     disk.fail_changes(1, true);
     CHECK(scene.perform(scene.event("2")).error().code() == Errc::unavailable);
     CHECK(scene.perform(scene.event("3")).error().code() == Errc::unavailable);
-    // Listings return at once, and without any change that was refused.
+    // Listings return immediately, and contain no refused change.
     const auto status = scene.perform(FindSubscriber{"billing"});
     if (status) CHECK((*status)->events_queued == 1);
 
@@ -246,7 +246,7 @@ TEST_CASE("relaxed: steps completed before the disk failed may be lost, and late
     scene.close();
     scene.open({.durability = Durability::relaxed, .log = health.log()});
     scene.subscribe("billing");
-    scene.close();  // So that the first change to fail is that of the event.
+    scene.close();  // With this restart, the first failing change is the one of the event.
     scene.open({.durability = Durability::relaxed, .log = health.log()});
     disk.fail_changes(1, true);
     scene.publish("lost");
@@ -287,7 +287,7 @@ TEST_CASE("a dispatcher delivers each batch once across failures of the disk") {
             disk.fail_changes(nth, for_good);
             {
                 Runner runner{dispatcher};
-                // The step may complete before anything fails.
+                // The step may complete before any failure.
                 while (for_good && health.failures() == 0 && receiver.count().first < 2 * batches) {
                     std::this_thread::yield();
                 }

@@ -1,6 +1,5 @@
 /// @file
-/// A day of steps of many kinds on an embedded store, during which the disk fails once, at every
-/// operation in turn.
+/// Steps of many kinds on an embedded store, while the disk fails once, at each operation in turn.
 
 #include <doctest/doctest.h>
 
@@ -21,8 +20,8 @@ using namespace routemaster::test;
 
 namespace {
 
-/// The steps of the day. A store in memory performs every step that the store under test did, and
-/// must end up equal.
+/// The steps of the day. A store in memory performs each step that succeeded in the store under
+/// test, and must end up in the same state.
 class FaultyDay {
 public:
     FaultyDay(Disk& disk, bool for_good) : disk_{disk}, for_good_{for_good} {
@@ -50,8 +49,8 @@ public:
         recover();
     }
 
-    /// Leases that were valid when the disk failed can still be settled. Then compares with the
-    /// store in memory, before and after a restart.
+    /// Leases that were valid when the disk failed can still be settled. Afterwards compares the
+    /// store with the store in memory, before and after a restart.
     void check() {
         settle_all(true);
         const auto before = comparable(*scene_.store);
@@ -62,11 +61,11 @@ public:
         CHECK(comparable(*scene_.store) == before);
     }
 
-    /// How often the store noticed that the disk failed.
+    /// The number of disk failures that the store noticed.
     [[nodiscard]] std::uint64_t failures() const { return health_.failures(); }
 
 private:
-    /// Everything except what is counted by the number of an attempt.
+    /// The snapshot without counters that depend on the number of an attempt.
     testing::Snapshot comparable(Store& store) const {
         auto report = report_of(store, {"billing"}, scene_.now);
         std::erase_if(report.counters, [](const Counter& counter) {
@@ -75,12 +74,12 @@ private:
         return report;
     }
 
-    /// When jobs fall due: not at once, and each at an instant of its own, so that they are
-    /// promoted in the same order whether or not the state was read again meanwhile.
+    /// The due time of jobs: in the future, and different for each job. Then the order of promotion
+    /// is the same whether or not the state was read again meanwhile.
     [[nodiscard]] TimePoint soon() const { return scene_.now + Duration{50}; }
 
-    /// Performs a step; when it is refused, lets the disk heal and performs it again. Each step
-    /// advances the time.
+    /// Performs a step. If the step is refused, heals the disk and performs the step again. Each
+    /// step advances the time.
     template <class S>
     typename S::Reply perform_at_last(S step) {
         scene_.now += Duration{1};
@@ -139,7 +138,7 @@ private:
                                       .retries_max = static_cast<std::uint32_t>(n),
                                       .confirm_within = Duration{50}});
         }
-        // One of the round before comes back, or dies.
+        // A timer of the previous round comes back, or becomes DEAD.
         const auto taken =
             perform_at_last(TakeTimers{.space = space, .listener = "ear", .limit = 4});
         CHECK(taken.timers.size() >= 3);
@@ -157,7 +156,7 @@ private:
     FileScene scene_;
     Twin twin_;
     std::vector<Lease> leases_;
-    std::uint64_t recovered_ = 0;  // Failures that it recovered from.
+    std::uint64_t recovered_ = 0;  // Failures after which the store recovered.
 };
 
 }  // namespace

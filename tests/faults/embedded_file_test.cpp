@@ -19,7 +19,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A bus with one of everything, and three jobs, one of which is not encoded as ours are.
+/// A bus with one entity of each kind, and three jobs. One job is not encoded by routemaster.
 struct Shop : FileScene {
     Shop() {
         must(PutToken{"t", "shop"});

@@ -1,5 +1,5 @@
 /// @file
-/// A job and what follows from it, when the process or the machine ends in the middle.
+/// A job and its follow-ups, when the process or the machine ends in the middle.
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t pushes = 100;
 constexpr std::size_t events = 20;
 
-/// The end of the next job, with follow-ups that take several pages of the file.
+/// Completes the next job, with follow-ups that take several pages of the file.
 CompleteJob large_completion(FileScene& scene) {
     CompleteJob step{take(scene)};
     for (std::size_t i = 0; i < pushes; ++i) {
@@ -30,7 +30,7 @@ CompleteJob large_completion(FileScene& scene) {
     return step;
 }
 
-/// Whether the job is gone. Then all that follows from it must be there, and else nothing.
+/// Whether the job is gone. Checks that its follow-ups exist exactly in this case.
 bool happened(FileScene& scene) {
     const bool gone = scene.queue("work") == QueueStatus{};
     CHECK(scene.queue("next") == QueueStatus{.ready = gone ? pushes : 0});
@@ -54,7 +54,7 @@ TEST_CASE("a crash at any write leaves a job, or all that follows from it") {
         disk.fail_changes(nth, true);
         const bool acknowledged = scene.perform(step).has_value();
         failed = disk.failures() > 0;
-        // What is written after the sync may fail, too.
+        // Writes after the sync may fail, too.
         CHECK((acknowledged || failed));
 
         const auto copy = scene.folder.path() / "after-power-loss.db";
@@ -83,7 +83,7 @@ TEST_CASE("a disk that was full has neither lost a job nor what follows from it"
     disk.fail_changes(1, true);
     CHECK(scene.perform(step).error().code() == Errc::unavailable);
     disk.heal();
-    // The lease lasts, and the same step is repeated until it is done.
+    // The lease stays valid, and the same step is repeated until it succeeds.
     Result<Completed> completed = Completed{};
     do {
         completed = scene.perform(step);

@@ -1,5 +1,5 @@
 /// @file
-/// A real disk that is full: existing batches can be delivered, and that frees space.
+/// A real, full disk: existing batches can be delivered, which frees space.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ using embedded::DamagedLog;
 using embedded::JournalFile;
 namespace fs = std::filesystem;
 
-// Without permission to mount there is no disk that the test may fill.
+// A test needs the right to mount a small disk.
 #define REQUIRE_A_DISK(disk)                                                          \
     do {                                                                              \
         WARN_MESSAGE((disk).available(), "skipped: mounting a tmpfs is not allowed"); \
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A store on a small disk, of which other files use a part.
+/// A store on a small disk, a part of which is used by other files.
 struct FillingDisk : FileScene {
     FillingDisk(int megabytes, int used, std::uint64_t reserve = EmbeddedStoreOptions{}.reserve)
         : disk{megabytes}, reserve_{reserve} {
@@ -47,7 +47,7 @@ struct FillingDisk : FileScene {
 
     void begin() { store.emplace(file, EmbeddedStoreOptions{.reserve = reserve_}); }
 
-    /// Publishes events of that many bytes until one is refused.
+    /// Publishes events of `bytes` bytes until an event is refused.
     void publish_until_full(std::size_t bytes) {
         for (int number = published + 1;; ++number) {
             auto message = std::to_string(number);
@@ -61,7 +61,7 @@ struct FillingDisk : FileScene {
         }
     }
 
-    /// Performs a step, again and again while it is unavailable: beside other tests it takes long
+    /// Performs a step, repeatedly while the store is unavailable. On a busy machine it takes long
     /// until the space of thousands of batches is free again.
     template <class S>
     typename S::Reply retried(const S& step) {
@@ -75,7 +75,7 @@ struct FillingDisk : FileScene {
         return *std::move(done);
     }
 
-    /// Delivers everything, and checks that it is what was published, in order.
+    /// Delivers all batches, and checks for exactly the published events, in order.
     void deliver_all() {
         while (true) {
             const auto acquired = retried(AcquireJobs{delivery_queue, worker, 1});
@@ -116,15 +116,15 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
         shop.subscribe("billing", way.max_events);
         for (int round = 0; round < 2; ++round) {
             CAPTURE(round);
-            // The store may still be releasing the space of what was delivered.
+            // The store may still be freeing the space of delivered events.
             const auto before = shop.published;
             CHECK(await([&] {
                 shop.publish_until_full(way.bytes);
                 return shop.published > before + 20;
             }));
             if (round == 1) {
-                // As after a kill, except for the file whose space others could have taken
-                // meanwhile.
+                // As after a kill, except for the space of the file, which other programs could
+                // have taken meanwhile.
                 shop.close();
                 shop.begin();
             }
@@ -155,7 +155,7 @@ TEST_CASE("a disk is no longer full when what the log takes makes the difference
     for (int i = 0; i < 60; ++i) journal.append(changes, 0, false).value();
     const auto log = fs::file_size(file.string() + "-wal");
     REQUIRE(log > 600U << 10U);
-    // So much free that half of the log is missing.
+    // Leaves so much free space that half of the log is missing.
     const auto wanted = reserve + reserve / 2 - log / 2;
     disk.make_space();
     const auto rest = fs::space(disk.path()).available - wanted;
@@ -175,7 +175,8 @@ TEST_CASE("while the disk is full, steps that add data are refused, and all othe
     shop.disk.fill_up();
     shop.publish_until_full(1'000);
     CHECK(shop.retried(AckJob{lease}) == Settlement::settled);
-    // Takes what was set aside, too: else the disk may have space again when the log is truncated.
+    // Also fills the space of the former reserve. Otherwise the disk may have space again when the
+    // log is truncated.
     shop.disk.fill_up();
     shop.publish_until_full(1'000);
     for (int twice = 0; twice < 2; ++twice) {

@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of the ordering groups of jobs.
+/// Ordering groups of jobs in a file.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ struct GroupScene : FileScene {
         for (const auto& lease : must(AcquireJobs{"work", worker, 100}).leases) all += lease.job;
         return all;
     }
-    /// Does one job after the other, and returns their names.
+    /// Does one job after the other. Returns their names.
     std::string run_singly() {
         std::string all;
         for (;;) {
@@ -129,7 +129,7 @@ TEST_CASE("jobs of groups are read from the file when memory is short") {
 }
 
 TEST_CASE("the job behind one that was deleted is not handed out before the deletion is on disk") {
-    // A crash could restore the first, which must then come first.
+    // A crash could restore the first job, which must then come first.
     GroupScene scene;
     const auto first = scene.push("a", "g");
     scene.push("b", "g");

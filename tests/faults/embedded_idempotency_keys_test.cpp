@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of pushes that may be repeated.
+/// Idempotency keys in a file.
 
 #include <doctest/doctest.h>
 

@@ -77,9 +77,10 @@ TEST_CASE("a crash at any write leaves the last job of a batch, or its callbacks
             const bool waits = left.queue("work").ready == 1;
             CHECK(waits == (!ended && way != Way::close));
             CHECK(left.must(FindJobBatch{batch})->progress.pending() == (waits ? 1 : 0));
-            // What an acquisition drops is not what it is asked for: nobody waits for that.
+            // An acquisition drops expired jobs on the side, and does not wait until this is on
+            // disk.
             CHECK((ended || !acknowledged || way == Way::expire));
-            // What was cut off happens again, once.
+            // If the end was lost, it happens again, exactly once.
             if (ended) continue;
             switch (way) {
                 case Way::close: left.must(CloseJobBatch{batch}); break;

@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of batches of jobs.
+/// Batches of jobs in a file.
 
 #include <doctest/doctest.h>
 
@@ -73,7 +73,7 @@ TEST_CASE("a file keeps batches of jobs, how far they have come, and which jobs 
     const auto later = scene.must(FindJobBatch{batch}).value();
     CHECK(later.progress == JobBatchProgress{.total = 3, .succeeded = 1, .buried = 1});
     CHECK(!later.ended_at);
-    // A restart makes no difference to the lease that ends it.
+    // A restart makes no difference to the lease that ends the batch.
     scene.must(AckJob{take(scene)});
     CHECK(scene.must(FindJobBatch{batch})->ended_at);
     open_again();

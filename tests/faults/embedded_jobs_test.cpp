@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of jobs: attempts that crash their process, errors, burials, ids.
+/// Jobs in a file: attempts that crash their process, errors, burials, and ids.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -25,18 +25,19 @@ using State = JobStatus::State;
 
 constexpr TimePoint now = from_milliseconds(1'700'000'000'000);
 
-/// A worker that dies of the only job of `work`; it exits by itself when there is none to acquire.
+/// A worker that dies in each attempt of the only job of `work`. Without a job, the worker exits
+/// normally.
 [[noreturn]] void work(const fs::path& file) noexcept {
     EmbeddedStore store{file};
     const AcquireJobs step{.queue = "work", .worker = Uid{1, 1}};
-    // At once, or when the wait after its second death is over.
+    // The job is available at once, or after the backoff that follows its second death.
     for (const Duration wait : {Duration{0}, Duration{60'000}}) {
         if (!perform(store, step, now + wait).value().leases.empty()) ::raise(SIGKILL);
     }
     ::_exit(0);
 }
 
-/// The exit status of such a process, or 128 and the signal.
+/// The exit status of such a process, or 128 plus the signal.
 int run(const fs::path& file) {
     const pid_t child = ::fork();
     if (child == 0) work(file);
@@ -45,7 +46,7 @@ int run(const fs::path& file) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// What a crash at this moment would leave.
+/// Copies the files that a crash at this moment would leave.
 void copy_with_log(const fs::path& file, const fs::path& copy) {
     fs::copy_file(file, copy);
     fs::copy_file(file.string() + "-wal", copy.string() + "-wal");
@@ -60,7 +61,7 @@ TEST_CASE("a job that kills its process each time is BURIED after its attempts")
     const PushJob push{"work", "poison", scene.now, {.attempts_max = 3}};
     const auto id = scene.must(push).id;
     scene.close();
-    // The first is not counted: no process had begun it.
+    // The first attempt is not counted, because its process died before recording the attempt.
     for (int attempt = 0; attempt <= 3; ++attempt) REQUIRE(run(scene.file) == 128 + SIGKILL);
     REQUIRE(run(scene.file) == 0);
     scene.open();
@@ -140,7 +141,7 @@ TEST_CASE("a file keeps options, attempts, errors and burials") {
                              .metadata = {{"of", name}}};
         ids.push_back(scene.must(PushJob{"work", name, scene.now, own}).id);
     }
-    // "c" is BURIED first, "a" waits after a failure, "b" was begun once, "d" never.
+    // "c" is BURIED first, "a" waits after a failure, "b" was begun once, and "d" never.
     const auto leases = scene.must(AcquireJobs{"work", scene.worker, 3}).leases;
     const auto fail = [&](const Lease& lease, bool bury) {
         scene.must(FailJob{.lease = lease,
@@ -236,7 +237,7 @@ TEST_CASE("fences grow with each acquisition from a file, over restarts and cras
     const auto acquire = [&] {
         auto leases = scene.must(AcquireJobs{"work", scene.worker}).leases;
         if (leases.empty()) {
-            // It waits, as its process died twice.
+            // The job waits because its process died twice.
             scene.now += Duration{60'000};
             leases = scene.must(AcquireJobs{"work", scene.worker}).leases;
         }

@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of keys of jobs.
+/// Unique keys of jobs in a file.
 
 #include <doctest/doctest.h>
 
@@ -32,7 +32,7 @@ TEST_CASE("a file keeps who has which key") {
     }
     constexpr Duration time{1'000'000};
     FileScene scene{options};
-    // Done, begun and released, begun twice, waiting, replaced: in this order.
+    // In this order: done, begun and released, begun twice, waiting, and replaced.
     scene.must(keyed(scene, "a", "throttled", KeyScope::for_time, time));
     scene.must(AckJob{take(scene)});
     const auto begun = scene.must(keyed(scene, "b", "begun", KeyScope::until_started)).id;
@@ -79,7 +79,7 @@ TEST_CASE("a job whose key another took over does not get it back from a file") 
     scene.now += Duration{10};
     const auto next = scene.must(keyed(scene, "next", "k", KeyScope::for_time, Duration{10'000}));
     REQUIRE(next == PushOutcome::pushed);
-    // The older one is written again, behind the other.
+    // The nack writes the older job again, after the newer one.
     const auto lease = take(scene);
     REQUIRE(lease.job == "slow");
     scene.must(NackJob{lease, scene.now});

@@ -1,5 +1,5 @@
 /// @file
-/// A process is killed while it writes SQLite's log, which starts over now and then; then the log
+/// A process is killed while it writes SQLite's log, which restarts from time to time. Then the log
 /// is damaged.
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ namespace {
 
 constexpr std::size_t pushers = 3;
 
-/// How many jobs were acknowledged to each pusher, in memory that outlives a process.
+/// The number of acknowledged jobs of each pusher, in memory that outlives the process.
 class Acknowledged {
 public:
     Acknowledged()
@@ -55,7 +55,7 @@ private:
     Counts* counts_;
 };
 
-/// Pushes jobs of all sizes, as fast as it can.
+/// Pushes jobs of all sizes at full speed.
 [[noreturn]] void push_until_killed(const fs::path& file, Acknowledged& acknowledged) noexcept {
     EmbeddedStore store{file};
     std::vector<std::thread> threads;
@@ -87,7 +87,7 @@ void push_and_die(const fs::path& file, std::chrono::milliseconds lifetime,
     REQUIRE(WTERMSIG(status) == SIGKILL);
 }
 
-/// Jobs in a file; nothing when it is refused as damaged.
+/// The number of jobs in a file; nothing when the file is refused as damaged.
 std::optional<std::uint64_t> jobs_in(const fs::path& file) {
     try {
         EmbeddedStore store{file};
@@ -133,16 +133,16 @@ TEST_CASE("a process that is killed at any moment leaves no damage, and a change
         const auto file = folder.path() / "bus.db";
         const auto damaged = folder.path() / "damaged.db";
         Acknowledged acknowledged;
-        // A slow disk needs longer until the log starts over.
+        // A slow disk needs longer until the log restarts.
         const auto longest = began_anew || round < 20 ? 400U : 5'000U;
         push_and_die(file, std::chrono::milliseconds{10 + random.below(longest)}, acknowledged);
-        // It may have been killed before its first commit.
+        // The process may have been killed before its first commit.
         std::error_code missing;
         if (const auto size = fs::file_size(file.string() + "-wal", missing);
             missing || size == 0) {
             continue;
         }
-        // Its header counts how often it started over.
+        // The header of the log counts its restarts.
         began_anew |= byte_of(file.string() + "-wal", 15) > 1;
         copy_all(file, damaged);
         const auto whole = jobs_in(damaged);

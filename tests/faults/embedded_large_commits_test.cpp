@@ -1,6 +1,6 @@
 /// @file
-/// Commits that are larger than what SQLite keeps in memory: it writes some of their pages early,
-/// reads them again and writes them over.
+/// Commits that exceed SQLite's memory: SQLite writes some pages early, reads them again, and
+/// overwrites them.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +20,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A job of some megabytes; no two pages of it are alike.
+/// A job of some megabytes. All its pages differ.
 std::string large_job(int number, std::size_t bytes) {
     std::string job;
     for (int line = 0; job.size() < bytes; ++line) {
@@ -29,7 +29,7 @@ std::string large_job(int number, std::size_t bytes) {
     return job;
 }
 
-/// Pushes large jobs and works some off, at random, and knows which must be there.
+/// Pushes large jobs and completes some of them, at random, and knows the remaining jobs.
 class LargeJobs {
 public:
     LargeJobs(FileScene& scene, unsigned seed) : scene_{scene}, random_{seed} {}
@@ -63,7 +63,7 @@ public:
     void check(FileScene& copy) const {
         auto left = jobs_;
         const auto all = static_cast<std::uint32_t>(left.size());
-        // They are more than are leased at once.
+        // There are more jobs than one acquisition leases.
         while (!left.empty()) {
             const auto leases = copy.must(AcquireJobs{"work", copy.worker, all}).leases;
             REQUIRE(!leases.empty());

@@ -1,5 +1,5 @@
 /// @file
-/// A file of the embedded store that is opened through a link, and the permissions of new files.
+/// A store's file that is opened through a symbolic link, and the permissions of new files.
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A link to a file that a crash left, with its log.
+/// A link to a file with a log, as a crash leaves them.
 struct LinkedScene {
     LinkedScene() {
         FileScene crashed;

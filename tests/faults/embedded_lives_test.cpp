@@ -1,5 +1,5 @@
 /// @file
-/// The embedded store continues after each restart as if there had been none.
+/// Restarts of the embedded store have no visible effect.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Performs random steps, ten in each submission.
+/// Performs random steps, ten per submission.
 void live(FileScene& scene, Twin& twin, RandomSteps& random, int submissions) {
     for (int i = 0; i < submissions; ++i) {
         std::vector<Step> steps;
@@ -46,9 +46,9 @@ std::vector<BatchStatus> batches_of(Store& store, const std::string& token, Time
     return all;
 }
 
-/// Brings everything into a state that a restart keeps: no job is leased or READY, each waits for
-/// an instant of its own, and every attempt was settled. A high max_in_flight makes all deliveries
-/// eligible.
+/// Brings the store into a state that a restart preserves: no job is leased or READY, each job
+/// waits for a different instant, and each attempt is settled. A high max_in_flight makes all
+/// deliveries eligible.
 void come_to_rest(FileScene& scene, Twin& twin) {
     auto& store = *scene.store;
     const auto subscribers = perform(store, ListSubscribers{}, scene.now).value();
@@ -97,7 +97,7 @@ void come_to_rest(FileScene& scene, Twin& twin) {
         }
     }
     twin.perform(store, PauseQueue{"work", false}, scene.now).value();
-    // A restart forgets which tokens were taken.
+    // A restart forgets the tokens that were taken.
     twin.perform(store, LimitQueue{"work", {}}, scene.now).value();
     for (auto leases = acquire("work"); !leases.empty(); leases = acquire("work")) {
         for (const auto& lease : leases) {

@@ -1,5 +1,5 @@
 /// @file
-/// Submissions that are too much for one row of the journal.
+/// Submissions that do not fit into one row of the journal.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ TEST_CASE("steps that are too much for one row of a file go into several, and al
         CHECK(reply_of<PushJob>(outcome).value() == PushOutcome::pushed);
     }
     CHECK(scene.store->backup(scene.file.string() + ".copy").value().rows >= 5);
-    // Those that come next stand behind them.
+    // Later changes are in later rows.
     scene.must(scene.job("last"));
     scene.close();
     scene.open();
@@ -63,7 +63,7 @@ TEST_CASE("a long row of a file takes no further submission, and what waits is a
         });
     };
     {
-        // While the first of them is written, the others gather.
+        // While the first submission is written, the further ones are gathered.
         SuspendedSyncs suspended{disk};
         submit("first");
         suspended.wait();
@@ -72,7 +72,7 @@ TEST_CASE("a long row of a file takes no further submission, and what waits is a
         }
     }
     left.wait();
-    // The row of the first, and one for each 8 of the others.
+    // One row for the first submission, and one row for each 8 of the further ones.
     CHECK(scene.store->backup(scene.file.string() + ".copy").value().rows == 5);
     scene.close();
     scene.open();

@@ -1,5 +1,5 @@
 /// @file
-/// A backlog that is larger than what the store may keep in memory.
+/// A backlog that is larger than the memory of the store.
 
 #include <doctest/doctest.h>
 #include <malloc.h>
@@ -27,13 +27,13 @@ constexpr std::uint64_t memory_max = 100'000;
 
 const std::string filler(200, '.');
 
-/// Some 5,000 bytes that contain their number.
+/// A text of about 5,000 bytes that begins with `name`.
 std::string large(const std::string& name) { return name + std::string(5'000, '.'); }
 
 std::string numbered_job(int number) { return large("job " + std::to_string(number)); }
 std::string large_message(int number) { return large("event " + std::to_string(number)); }
 
-/// Allocated bytes.
+/// The number of allocated bytes.
 std::size_t allocated() {
     const auto memory = mallinfo2();
     return memory.uordblks + memory.hblkhd + huge_page_bytes();
@@ -60,7 +60,7 @@ void publish_all(FileScene& scene) {
     }
 }
 
-/// Acquires all jobs in parts, and ends them.
+/// Acquires all jobs in parts, and acknowledges them.
 void finish_all(FileScene& scene) {
     for (int done = 0; done < jobs;) {
         const auto leases = scene.must(AcquireJobs{"work", scene.worker, 300}).leases;
@@ -104,7 +104,7 @@ TEST_CASE("a backlog of 40 MB takes little memory, and comes back complete and i
         scene.open(options);
         CHECK(allocated() - before < 8'000'000);
     }
-    // Whatever happens to other jobs, the backlog must stay complete.
+    // The backlog must stay complete, whatever happens to further jobs.
     for (int i = 0; i < 500; ++i) {
         scene.must(PushJob{"passing", std::to_string(i), scene.now});
     }
@@ -133,7 +133,7 @@ TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") 
     };
     const auto job = [&](const std::string& name) { return scene.job(name + filler); };
     const auto event = [&](const std::string& name) { return scene.event(name + filler); };
-    // The store's own memory is allocated first.
+    // The first growth includes the store's own memory.
     grows(0, 20'000, job);
     CHECK(grows(20'000, 200'000, job) <= 160);
     CHECK(grows(0, 100'000, event) <= 64);
@@ -143,7 +143,7 @@ TEST_CASE("a job that cannot be read again is not lost, and no worker gets it me
     Disk disk;
     FileScene scene{{.memory_max = 1}};
     for (const char* name : {"a", "b"}) scene.must(scene.job(large(name)));
-    // Evicts what the store or SQLite still caches.
+    // Evicts the pages and payloads that the store or SQLite still caches.
     for (int i = 0; i < 1'000; ++i)
         scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
     for (int i = 0; i < 50; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
@@ -183,7 +183,7 @@ TEST_CASE("a batch that cannot be read again is delivered later") {
 TEST_CASE("what is not in memory is read while a commit waits for the disk") {
     Disk disk;
     FileScene scene{{.memory_max = memory_max}};
-    // Of this queue no attempts are counted, which would wait for the commit.
+    // Jobs of this queue have no counted attempts. Counting would wait for the commit.
     push_all(scene, "aux");
     scene.reserve_fences();
     SuspendedSyncs suspended{disk};
@@ -191,14 +191,14 @@ TEST_CASE("what is not in memory is read while a commit waits for the disk") {
     Step push{scene.job("another")};
     scene.store->submit({&push, 1}, scene.now, [&](std::span<Outcome>) { pushed.set_value(); });
     suspended.wait();
-    // The acquired jobs were evicted, and are on disk: no part of the reply waits for the commit.
+    // The acquired jobs were evicted, and are on disk: no part of the reply depends on the commit.
     auto acquired = std::async(std::launch::async, [&] {
         return scene.must(AcquireJobs{"aux", scene.worker, 3'900}).leases.size();
     });
     const bool in_time = acquired.wait_for(std::chrono::seconds{10}) == std::future_status::ready;
     CHECK(in_time);
     suspended.release();
-    // As many as are leased at once.
+    // The limit of jobs per acquisition.
     CHECK(acquired.get() > 500);
     pushed.get_future().wait();
 }

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Publishes until that is refused; returns how often it succeeded.
+/// Publishes until an event is refused. Returns the number of the last accepted event.
 int publish_until_refused(FileScene& scene, int published) {
     int number = published;
     REQUIRE(await([&] {
@@ -46,7 +46,7 @@ TEST_CASE("a store whose file or log is moved away refuses steps until it is put
     fs::rename(moved, elsewhere);
     auto published = publish_until_refused(scene, 1);
     CHECK_FALSE(scene.perform(AcquireJobs{delivery_queue, scene.worker, 1}));
-    // Opening the old path is refused: half of the store is still there.
+    // Opening the old path is refused, because a part of the store is still there.
     CHECK(refusal_of(scene.file));
     fs::rename(elsewhere, moved);
     REQUIRE(await([&] { return scene.perform(scene.event(std::to_string(published + 1))); }));

@@ -1,5 +1,5 @@
 /// @file
-/// Which files the embedded store opens, and its errors for the others.
+/// The files that the embedded store opens, and the errors for all further files.
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Runs SQL on a database that nobody else uses.
+/// Executes SQL on a database that is not in use.
 void run_sql(const fs::path& file, const char* sql) {
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);
@@ -32,15 +32,16 @@ void run_sql(const fs::path& file, const char* sql) {
 
 constexpr const char* file_to_open = "ROUTEMASTER_TEST_FILE";
 
-/// Opens a file in another process: 0 when it could, 1 when the file was reported to be in use, 2
-/// otherwise.
+/// Opens a file in a second process. Returns 0 on success, 1 when the file was reported to be in
+/// use, and 2 otherwise.
 int open_elsewhere(const fs::path& file) {
     return Process{{"/proc/self/exe", "--no-skip", "--test-case=opens a file for another process"},
                    {{file_to_open, file.string()}}}
         .wait();
 }
 
-/// Checks that a file is refused with that code and a text that names it, and does not change.
+/// Checks that a file is refused with this code and a text that names the file, and that the file
+/// does not change.
 void check_refused(const fs::path& file, Errc code, const std::string& part) {
     const bool existed = fs::is_regular_file(file);
     const auto before = existed ? bytes_of(file) : std::string{};
@@ -172,7 +173,7 @@ TEST_CASE("a file of the first format is read, and continues in this one") {
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
     scene.close();
-    // The job "old" is gone, in format 1, with the checksum of row 3.
+    // The removal of job "old" in format 1, with the checksum for row 3.
     run_sql(scene.file,
             "INSERT INTO journal VALUES (3, 1987976946, x'930ca4776f726ba36f6c64');"
             "PRAGMA user_version=1");
@@ -188,7 +189,7 @@ TEST_CASE("a file of the first format is read, and continues in this one") {
 TEST_CASE("jobs of format 3 have the default options, and their order as ids") {
     FileScene scene;
     scene.close();
-    // The job [11, "work", "old", 1, 7, nil], with the checksum of row 1.
+    // The job [11, "work", "old", 1, 7, nil], with the checksum for row 1.
     run_sql(scene.file,
             "INSERT INTO journal VALUES (1, 1812467508, "
             "x'960ba4776f726ba36f6c64cf000000000000000107c0');"
@@ -205,8 +206,8 @@ TEST_CASE("jobs of format 3 have the default options, and their order as ids") {
 TEST_CASE("jobs of format 4 have their options, and no keys") {
     FileScene scene;
     scene.close();
-    // The job [11, "work", "old", 1, 7, nil, 2, 5, 9, 9007199254740, nil, []], with the checksum of
-    // row 1.
+    // The job [11, "work", "old", 1, 7, nil, 2, 5, 9, 9007199254740, nil, []], with the checksum
+    // for row 1.
     run_sql(scene.file,
             "INSERT INTO journal VALUES (1, 1301016194, "
             "x'9c0ba4776f726ba36f6c640107c0020509cf0000083126e978d4c090');"
@@ -294,7 +295,7 @@ TEST_CASE("jobs of format 9 keep their places in their groups") {
     FileScene scene;
     scene.close();
     // The job [11, "work", "old", 1, 7, nil, 0, 25, 0, 2^63 - 1, nil, [], "", 0, 2^63 - 1, false,
-    // [], false, 0, {1: "g", 2: 3, 5: 1000}], with the checksum of row 1.
+    // [], false, 0, {1: "g", 2: 3, 5: 1000}], with the checksum for row 1.
     run_sql(scene.file,
             "INSERT INTO journal VALUES (1, 3892040868, "
             "x'dc00140ba4776f726ba36f6c640107c0001900cf7fffffffffffffffc090a000cf7fffffffff"
@@ -308,7 +309,8 @@ TEST_CASE("jobs of format 9 keep their places in their groups") {
     CHECK(scene.must(FindJob{"work", 8})->options == JobOptions{.group = "g"});
     CHECK(take(scene).job == "old");
     CHECK(scene.must(AcquireJobs{"work", scene.worker}).leases.empty());
-    // That format did not say which jobs may have been begun.
+    // The old format did not record whether a job was begun, so this attempt is recorded at once,
+    // and survives the restart.
     scene.close();
     scene.open();
     CHECK(scene.must(FindJob{"work", 7})->attempts == 1);
@@ -322,7 +324,7 @@ TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
 }
 
 TEST_CASE("a folder that nobody may write to is no missing file") {
-    // In this one, of the kernel, even root creates nothing.
+    // In this folder of the kernel even root cannot create files.
     const fs::path file{"/sys/kernel/bus.db"};
     check_refused(file, Errc::unavailable, "cannot open it: ");
     CHECK(refusal_of(file)->context().find("No such file") == std::string::npos);

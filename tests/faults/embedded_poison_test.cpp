@@ -1,5 +1,5 @@
 /// @file
-/// Jobs that kill their process, and those that run beside them.
+/// Jobs that kill their process, and jobs that run at the same time.
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A process with two pools, which exits by itself when nothing is left to do.
+/// A process with two pools. It exits normally when all work is done.
 [[noreturn]] void work(const fs::path& file) noexcept {
     EmbeddedStore store{file};
     const auto make_pool = [&](WorkerPool& pool) {
@@ -44,7 +44,7 @@ namespace {
     ::_exit(0);
 }
 
-/// The exit status of such a process, or 128 and the signal.
+/// The exit status of such a process, or 128 plus the signal.
 int run(const fs::path& file) {
     const pid_t child = ::fork();
     if (child == 0) work(file);

@@ -1,5 +1,5 @@
 /// @file
-/// What the embedded store keeps when the power fails: acknowledged steps, as it promises.
+/// The embedded store after a power failure: acknowledged steps survive as promised.
 
 #include <doctest/doctest.h>
 
@@ -36,7 +36,8 @@ private:
     std::jthread thread_;
 };
 
-/// The events found after a power failure right now: the first of those published.
+/// The number of events found after a power failure at this moment. Checks for the first published
+/// events, in order.
 int left_by_power_loss(const Disk& disk, const FileScene& scene, int round) {
     const auto copy = scene.folder.path() / ("left" + std::to_string(round));
     disk.copy_synced(scene.file, copy);
@@ -51,8 +52,8 @@ int left_by_power_loss(const Disk& disk, const FileScene& scene, int round) {
 }  // namespace
 
 TEST_CASE("strict: everything acknowledged survives a loss of power at any moment") {
-    // The log is copied back into the file after 1,000 pages, several times in this test; the
-    // slack lets the head of the journal be freed meanwhile.
+    // A checkpoint copies the log into the file after 1,000 pages, several times in this test. The
+    // small slack allows the head of the journal to be freed meanwhile.
     Disk disk;
     FileScene scene{{.slack_max = 20'000}};
     scene.subscribe("billing", 20);
@@ -79,7 +80,8 @@ TEST_CASE("relaxed: a loss of power costs the end of what was acknowledged, and 
     for (int burst = 0; burst < 5; ++burst) {
         const int kept = published;
         for (int n = 0; n < 100; ++n) scene.publish(std::to_string(++published));
-        // Soon all is on disk, though nobody waits for it. What was there once stays.
+        // All changes are soon on disk, although no step waits for this. Changes that were once on
+        // disk stay.
         for (int left = 0; left < published; ++round) {
             REQUIRE(round < 100'000);
             left = left_by_power_loss(disk, scene, round);

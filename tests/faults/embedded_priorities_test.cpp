@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of the priorities of jobs.
+/// Priorities of jobs in a file.
 
 #include <doctest/doctest.h>
 

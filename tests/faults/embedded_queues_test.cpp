@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of queues that are paused, or have rate limits.
+/// Paused queues and rate limits in a file.
 
 #include <doctest/doctest.h>
 
@@ -77,7 +77,7 @@ TEST_CASE("a file keeps rate limits, and no restart gives more than they allow")
     scene.open(options);
     CHECK(limits_of("work") == RateLimits{});
     auto begun = begin();
-    // Those whose process died twice wait.
+    // Jobs whose process died twice have to wait.
     scene.now += Duration{60'000};
     begun += begin();
     CHECK(begun == 6);

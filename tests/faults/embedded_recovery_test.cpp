@@ -1,5 +1,5 @@
 /// @file
-/// The embedded store finds in its file what it knew when it was closed.
+/// The embedded store restores its state from its file.
 
 #include <doctest/doctest.h>
 
@@ -39,7 +39,7 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
         const auto file = folder.path() / "bus.db";
         const bool compacted = number % 2 == 0;
         const bool in_order = number % 3 != 0;
-        // Most steps are relaxed, to make the test quick: the rows are the same.
+        // Most steps are relaxed, which makes the test quick. The rows are the same.
         const EmbeddedStoreOptions options{
             .durability = number % 4 == 0 ? Durability::strict : Durability::relaxed,
             .slack_max = compacted ? 2'000U : 1'000'000U};
@@ -79,13 +79,13 @@ TEST_CASE("random steps have the same results in memory and in a file, also afte
         EmbeddedStore embedded{file, options};
         REQUIRE(report_of(embedded, RandomSteps::tokens, now) == before);
         check_gauges(embedded, now);
-        // Long after, so that nothing is delayed or throttled any more.
+        // So late that no batch is delayed or throttled any more.
         const auto later = now + Duration{1'000'000};
         auto after = deliver_all(embedded, later);
         auto expected = deliver_all(memory, later);
         if (!in_order) {
-            // The order in which jobs of a group may overtake each other can differ after a
-            // restart.
+            // After a restart, jobs of a group with a concurrency above one may begin in a
+            // different order.
             for (auto* arrivals : {&after, &expected}) {
                 for (auto& [token, messages] : *arrivals)
                     std::sort(messages.begin(), messages.end());
@@ -102,7 +102,8 @@ TEST_CASE("deleted data leaves the file, and its space is used again") {
     std::uintmax_t size_early = 0;
     {
         EmbeddedStore store{file, {.slack_max = 20'000}};
-        // Data that stays while others come and go must be moved, or the head could never be freed.
+        // Long-lived data must be moved while other data comes and goes. Otherwise the head could
+        // never be freed.
         perform(store, Subscribe{"audit", {"cats"}, {.callback = "https://example.com/"}}, epoch)
             .value();
         perform(store, PushJob{"later", "stays", epoch + Duration{1'000'000}}, epoch).value();

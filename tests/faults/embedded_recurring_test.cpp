@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of recurring jobs.
+/// Recurring jobs in a file.
 
 #include <doctest/doctest.h>
 
@@ -79,7 +79,7 @@ TEST_CASE("a file keeps recurring timers, and what their ticks posted") {
 
 TEST_CASE("the settings of a recurring job are read as an older version wrote them") {
     const RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = "tick"};
-    // Without the key that recurring timers brought.
+    // Without the key that was added for recurring timers.
     const Value::Map older{{"schedule", settings.schedule},
                            {"time_zone", settings.time_zone},
                            {"queue", settings.queue},

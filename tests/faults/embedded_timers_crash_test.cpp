@@ -1,6 +1,6 @@
 /// @file
-/// A process that posts and takes timers is killed; what it acknowledged must be found again, and
-/// what fired must not fire again.
+/// A process that posts and takes timers is killed. Its acknowledged steps must survive, and a
+/// timer that fired must not fire again.
 
 #include <doctest/doctest.h>
 #include <poll.h>
@@ -33,10 +33,10 @@ namespace {
 const std::string space = "reminders";
 constexpr TimePoint start = from_milliseconds(1'700'000'000'000);
 
-/// Timers with retries are the odd ones.
+/// Timers with odd numbers have retries.
 std::uint32_t retries_of(std::uint32_t number) { return number % 2 == 0 ? 0 : 3; }
 
-/// What the process that will be killed reports of a timer.
+/// A report about a timer from the process that will be killed.
 struct TimerReport {
     enum class Kind : std::uint32_t { posted, fired, confirming, confirmed };
 
@@ -44,7 +44,8 @@ struct TimerReport {
     std::uint32_t number;
 };
 
-/// Posts, takes and confirms timers until it is killed. An error ends it by another signal.
+/// Posts, takes and confirms timers until the process is killed. An error ends the process with a
+/// different signal.
 class TimerVictim {
 public:
     TimerVictim(const std::filesystem::path& file, int reports)
@@ -74,7 +75,7 @@ private:
             for (const auto& timer : taken.timers) {
                 const auto number = static_cast<std::uint32_t>(std::stoul(timer.id));
                 report(TimerReport::Kind::fired, number);
-                // Some stay FIRED.
+                // Some timers stay FIRED.
                 if (timer.retries_max == 0 || number % 5 == 0) continue;
                 report(TimerReport::Kind::confirming, number);
                 if (must(ConfirmTimer{space, timer.id, timer.retries}) !=
@@ -91,7 +92,7 @@ private:
         return perform(store_, std::move(step), start + Duration{10}).value();
     }
 
-    /// Written without a buffer: what is in the pipe survives the process.
+    /// Written without a buffer: data in the pipe survives the process.
     void report(TimerReport::Kind kind, std::uint32_t number) const {
         const TimerReport one{kind, number};
         if (::write(reports_, &one, sizeof one) != sizeof one) std::abort();
@@ -101,7 +102,7 @@ private:
     int reports_;
 };
 
-/// No exception may leave it, back into the test.
+/// No exception may return to the test.
 [[noreturn]] void be_victim(const std::filesystem::path& file, int reports,
                             std::uint32_t number) noexcept {
     TimerVictim{file, reports}.work(number);
@@ -148,7 +149,7 @@ std::vector<TimerReport> reports_until_killed(const std::filesystem::path& file,
     return reports;
 }
 
-/// What was reported of a timer.
+/// The reports about a timer.
 struct Fate {
     bool posted = false;
     int fired = 0;
@@ -169,7 +170,7 @@ void note(Fates& fates, const std::vector<TimerReport>& reports) {
     }
 }
 
-/// The state of each timer that is left.
+/// The state of each remaining timer.
 std::map<std::uint32_t, TimerState> timers_left(FileScene& scene) {
     std::map<std::uint32_t, TimerState> left;
     for (const auto state : {TimerState::pending, TimerState::fired, TimerState::dead}) {
@@ -206,12 +207,12 @@ TEST_CASE("timers survive a kill at any moment, and none fires, or is confirmed,
         note(fates, reports_until_killed(scene.file, lifetime, posted));
         scene.open({.durability = Durability::relaxed});
         const auto left = timers_left(scene);
-        // One more may have been posted, without an answer.
+        // One more timer may have been posted without a reply.
         auto last = posted;
         for (const auto& [number, fate] : fates) last = std::max(last, number);
         const bool doubtful = left.contains(last + 1);
         if (doubtful) ++last;
-        // Of the last slice nothing may have been reported.
+        // The timers of the last take may be unreported.
         int unreported = 0;
         for (const auto& [number, fate] : fates) {
             CAPTURE(number);

@@ -1,5 +1,5 @@
 /// @file
-/// What a file keeps of timers.
+/// Timers in a file.
 
 #include <doctest/doctest.h>
 
@@ -68,7 +68,7 @@ TEST_CASE("a file keeps timers of all states, and what each waits for") {
     scene.now += Duration{10'000};
     CHECK(ids_of(scene.must(take())) == "back dead fired");
     scene.now += Duration{10'000};
-    // One comes back, and fires again; one comes back, and waits; one dies.
+    // One timer comes back and fires again; one comes back and waits; one becomes DEAD.
     CHECK(ids_of(scene.must(take(1))) == "back");
     scene.must(timer(scene, "pending", Duration{5'000}));
     scene.must(timer(scene, "ruled", Duration{6'000}, 7, Duration{300}));
@@ -105,7 +105,7 @@ TEST_CASE("a file keeps timers of all states, and what each waits for") {
     CHECK(scene.must(RepostDeadTimers{reminders, {}, scene.now}) == Count{1});
     scene.close();
     scene.open(options);
-    // Beside what its former listener had, and may still have.
+    // Includes a timer whose former listener may still have it.
     const auto reposted = scene.must(take());
     CHECK(ids_of(reposted) == "dead ruled");
     CHECK(reposted.timers.at(0).retries == 0);
@@ -117,7 +117,7 @@ TEST_CASE("what a process had when it ended fires again at once, and that counts
     scene.must(timer(scene, "often", Duration{0}, 5, Duration{60'000}));
     scene.must(timer(scene, "once", Duration{0}, 1));
     CHECK(ids_of(scene.must(take())) == "often once");
-    // Who has them may confirm them while the process lives, however often the file is read.
+    // As long as the process lives, the listener may confirm its timers, and they do not come back.
     scene.now += Duration{1};
     CHECK(scene.must(take()).timers.empty());
     scene.close();
@@ -129,7 +129,7 @@ TEST_CASE("what a process had when it ended fires again at once, and that counts
     CHECK(again.timers.at(0).due_at == scene.now);
     CHECK(scene.must(ConfirmTimer{reminders, "often", 0}) == TimerConfirmed::unknown);
     CHECK(scene.must(ConfirmTimer{reminders, "often", 1}) == TimerConfirmed::confirmed);
-    // The other one has no retry left.
+    // The second timer has no retries left.
     scene.close();
     scene.open();
     CHECK(scene.must(take()).timers.empty());
@@ -207,7 +207,8 @@ TEST_CASE("a file that timers have passed through is small again") {
         }
     }
     scene.close();
-    // All that was written has ten times that; the file is compacted meanwhile, and may lag behind.
+    // The total of written bytes is ten times as large. The file is compacted meanwhile, possibly
+    // with a delay.
     CHECK(check_embedded_file(scene.file).value().bytes < 2'500'000);
 }
 

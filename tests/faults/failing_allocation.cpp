@@ -7,9 +7,9 @@
 
 namespace {
 
-std::atomic<std::int64_t> left{0};  // Until the one that fails; 0 when none is to.
+std::atomic<std::int64_t> left{0};  // The allocations until the failing one; 0 for no failure.
 std::atomic<bool> other_threads{false};
-thread_local bool this_thread = false;  // It made the `FailingAllocation`.
+thread_local bool this_thread = false;  // Whether this thread made the `FailingAllocation`.
 
 bool fails() noexcept {
     if (left.load(std::memory_order_relaxed) <= 0) return false;

@@ -1,5 +1,5 @@
 /// @file
-/// Makes one allocation of this program fail.
+/// `FailingAllocation`: makes one allocation of this program fail.
 
 #pragma once
 
@@ -7,11 +7,11 @@
 
 namespace routemaster::test {
 
-/// Whose allocations count.
+/// The threads whose allocations count.
 enum class Allocations { of_this_thread, of_other_threads };
 
-/// As long as it lives, the n-th allocation, counted from 1, throws `std::bad_alloc`, once. One at
-/// a time.
+/// As long as this object exists, the n-th allocation, counted from 1, throws `std::bad_alloc`
+/// once. Only one object may exist.
 class FailingAllocation {
 public:
     FailingAllocation(Allocations whose, std::uint64_t n);
@@ -19,7 +19,7 @@ public:
     FailingAllocation(const FailingAllocation&) = delete;
     FailingAllocation& operator=(const FailingAllocation&) = delete;
 
-    /// Whether it has failed.
+    /// Whether the failure has happened.
     [[nodiscard]] bool happened() const noexcept;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// A file as bytes, and as a database that nobody uses.
+/// A file as bytes, and as an SQLite database that is not in use.
 
 #pragma once
 
@@ -23,7 +23,7 @@ inline void write_file(const std::filesystem::path& file, const std::string& byt
     std::ofstream{file, std::ios::binary} << bytes;
 }
 
-/// The number that a query returns.
+/// The number returned by a query.
 inline std::int64_t query(const std::filesystem::path& file, const char* sql) {
     sqlite3* database = nullptr;
     REQUIRE(sqlite3_open(file.c_str(), &database) == SQLITE_OK);

@@ -1,5 +1,5 @@
 /// @file
-/// An embedded store in a file of its own, and helpers for tests.
+/// `FileScene`: an embedded store in a temporary file, with helpers for tests.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace routemaster::test {
 
-/// Settings that a test may leave out.
+/// The settings of a store, with defaults.
 struct FileOptions {
     Durability durability = Durability::strict;
     std::uint64_t slack_max = EmbeddedStoreOptions{}.slack_max;
@@ -28,13 +28,14 @@ struct FileOptions {
     Log log{};
 };
 
-/// Where a file is read from after what a test did.
+/// How the state is stored when the file is opened again.
 struct FileRows {
     FileOptions options{};
-    int behind = 1;  ///< Rows to add behind those of the test.
+    int behind = 1;  ///< The number of rows to add after those of the test.
 };
 
-/// The rows where things changed; in another subcase, those that compaction moved them to.
+/// Leaves the state in the rows in which it changed; in a second subcase, makes compaction move it
+/// to later rows.
 inline FileRows changed_or_moved_rows() {
     FileRows rows;
     SUBCASE("in the rows where that changed") {}
@@ -42,7 +43,7 @@ inline FileRows changed_or_moved_rows() {
     return rows;
 }
 
-/// Why a file cannot be opened as a store; nothing when it can.
+/// The reason why a file cannot be opened as a store; nothing when it can.
 inline std::optional<Error> refusal_of(const std::filesystem::path& file) {
     try {
         const EmbeddedStore store{file};
@@ -52,7 +53,7 @@ inline std::optional<Error> refusal_of(const std::filesystem::path& file) {
     }
 }
 
-/// A store in a file. `now` changes only when a test moves it.
+/// A store in a file. Only the test changes `now`.
 struct FileScene {
     explicit FileScene(const FileOptions& options = {}) { open(options); }
 
@@ -72,7 +73,7 @@ struct FileScene {
         return routemaster::perform(*store, std::move(step), now);
     }
 
-    /// Performs a step that must succeed.
+    /// Performs a step. The step must succeed.
     template <class S>
     typename S::Reply must(S step) {
         return perform(std::move(step)).value();
@@ -86,7 +87,7 @@ struct FileScene {
                         .max_events = max_events}});
     }
 
-    /// A step that publishes `message` in the topic `orders`.
+    /// A step that publishes `message` to the topic `orders`.
     PublishEvent event(std::string message) {
         return {.topic = "orders",
                 .publisher = std::nullopt,
@@ -94,7 +95,7 @@ struct FileScene {
                 .timestamp = now,
                 .uid = uids.next()};
     }
-    /// The first acquisition from a file reserves fences, which is a commit.
+    /// Reserves fences. The first acquisition from a file does so, with a commit.
     void reserve_fences() {
         must(PushJob{"fences", "first", now});
         must(AckJob{must(AcquireJobs{"fences", worker}).leases.at(0)});
@@ -109,7 +110,7 @@ struct FileScene {
     }
     [[nodiscard]] QueueStatus queue(const std::string& name) { return must(CountJobs{name}); }
 
-    /// Delivers all batches of all subscribers, and returns the messages in the order they arrived.
+    /// Delivers all batches of all subscribers. Returns the messages in the order of arrival.
     std::vector<std::string> drain() {
         std::vector<std::string> messages;
         while (true) {
@@ -139,7 +140,7 @@ inline std::vector<std::string> numbers(int first, int last) {
     return all;
 }
 
-/// One line of text, so that a failed check shows what differs.
+/// One line of text, to make the difference visible in a failed check.
 inline std::string joined(const std::vector<std::string>& texts) {
     std::string all;
     for (const auto& text : texts) all.append(all.empty() ? "" : " ").append(text);

@@ -1,5 +1,5 @@
 /// @file
-/// A store in a file beside one in memory that performs the same steps.
+/// `Twin`: a store in a file together with a store in memory that performs the same steps.
 
 #pragma once
 
@@ -20,13 +20,13 @@
 
 namespace routemaster::test {
 
-/// Performs steps in a store under test, and those it did in a `MachineStore`, whose outcomes must
-/// be the same. Steps use the leases of the store under test. Only fences may differ, and the
-/// numbers of attempts: those under way are forgotten when the disk fails.
+/// Performs steps in a store under test, and the successful ones also in a `MachineStore`. Both
+/// outcomes must be equal. Steps use the leases of the store under test. Only fences may differ,
+/// and the numbers of attempts: a disk failure forgets the attempts under way.
 class Twin {
 public:
-    /// The outcomes of the store under test, in the order of the steps. Steps that were
-    /// `unavailable` are not done in memory; any other difference fails the test.
+    /// Returns the outcomes of the store under test, in the order of the steps. Steps that were
+    /// `unavailable` are not performed in memory. Any further difference fails the test.
     std::vector<Outcome> perform(Store& store, std::vector<Step> steps, TimePoint now) {
         auto twins = steps;
         auto outcomes = perform_all(store, steps, now);
@@ -40,7 +40,7 @@ public:
         return outcomes;
     }
 
-    /// The same for one step.
+    /// As above, for one step.
     template <class S>
     Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
         std::vector<Step> steps;
@@ -51,10 +51,10 @@ public:
 
     [[nodiscard]] MachineStore& memory() noexcept { return memory_; }
 
-    /// The store under test has read its state again.
+    /// Call it when the store under test has read its state again.
     void restored() { memory_.restored(); }
 
-    /// The store under test was reopened: no lease is valid any more, and no firing.
+    /// Call it when the store under test was reopened: all leases and firings are lost.
     void reopened() {
         memory_.reopened();
         leases_.clear();
@@ -102,13 +102,13 @@ private:
             std::sort(wanted.cancelled.begin(), wanted.cancelled.end());
             REQUIRE(*heard == wanted);
         } else if (auto* counts = std::get_if<TimerCounts>(&*got)) {
-            // Listeners ask again when the state was read again.
+            // Listeners are registered again by their next request.
             auto wanted = std::get<TimerCounts>(*expected);
             counts->listeners = 0;
             wanted.listeners = 0;
             REQUIRE(*counts == wanted);
         } else if (auto* throughput = std::get_if<QueueThroughput>(&*got)) {
-            // A store counts from when it read its state.
+            // A store counts from the time when it read its state.
             const auto& wanted = std::get<QueueThroughput>(*expected);
             CHECK(contains(wanted.minutes, throughput->minutes));
             CHECK(contains(wanted.hours, throughput->hours));
@@ -120,7 +120,8 @@ private:
             if (wanted) REQUIRE(kept_of({**batch}) == kept_of({*wanted}));
         } else if (auto* listed = std::get_if<std::vector<ListedQueue>>(&*got)) {
             auto wanted = std::get<std::vector<ListedQueue>>(*expected);
-            // READY jobs may have changed places. Workers say what they serve with heartbeats.
+            // READY jobs may have a different order. Heartbeats of workers report their queues
+            // again.
             for (auto* queues : {listed, &wanted}) {
                 for (auto& queue : *queues) {
                     queue = {.name = queue.name, .status = queue.status, .limits = queue.limits};
@@ -131,7 +132,7 @@ private:
             REQUIRE(*listed == wanted);
         } else if (auto* workers = std::get_if<std::vector<ListedWorker>>(&*got)) {
             auto wanted = std::get<std::vector<ListedWorker>>(*expected);
-            // Profiles, and workers without jobs, are known again with the next heartbeat.
+            // Profiles, and workers without jobs, are known again after the next heartbeat.
             for (auto* all : {workers, &wanted}) {
                 std::erase_if(*all, [](const ListedWorker& worker) { return worker.leased == 0; });
                 for (auto& worker : *all) {
@@ -159,7 +160,7 @@ private:
         }
     }
 
-    /// Whether nothing was counted that others did not count.
+    /// Whether each count in `some` is at most the count in `all`.
     static bool contains(const std::vector<QueueCountsAt>& all,
                          const std::vector<QueueCountsAt>& some) {
         return std::all_of(some.begin(), some.end(), [&](const QueueCountsAt& one) {
@@ -173,7 +174,7 @@ private:
         });
     }
 
-    /// What is kept of batches whatever happens to the process and to attempts under way.
+    /// The parts of batches that survive a restart, whatever attempts are under way.
     static std::vector<BatchStatus> kept_of(const std::vector<QueuedBatch>& batches) {
         std::vector<BatchStatus> kept;
         for (const auto& batch : batches) {
@@ -183,7 +184,7 @@ private:
         return kept;
     }
 
-    /// The fence in memory of a lease of the store under test.
+    /// The fence in memory for a lease of the store under test.
     std::uint64_t twin_of(std::uint64_t fence) const {
         const auto known = std::find_if(leases_.begin(), leases_.end(), [&](const auto& pair) {
             return pair.first.fence == fence;
@@ -191,7 +192,8 @@ private:
         return known == leases_.end() ? 0 : known->second.fence;
     }
 
-    /// READY jobs may change places when the state is read again: they are compared as a set.
+    /// The order of READY jobs may change when the state is read again, so they are compared as a
+    /// set.
     void pair(Acquired got, Acquired expected) {
         CHECK(got.next_due == expected.next_due);
         REQUIRE(got.leases.size() == expected.leases.size());
@@ -207,7 +209,7 @@ private:
     }
 
     MachineStore memory_;
-    std::vector<std::pair<Lease, Lease>> leases_;  // Of the store under test, and in memory.
+    std::vector<std::pair<Lease, Lease>> leases_;  // Leases of the store under test, and in memory.
 };
 
 }  // namespace routemaster::test

@@ -1,5 +1,5 @@
 /// @file
-/// A bus with something in nearly every key, one of which is corrupted at a time.
+/// `BusyScene`: a bus with data in nearly all keys. Tests corrupt one key at a time.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace routemaster::test {
 
-/// Lua functions for the server: one replaces a key with one of another type and the same name, one
-/// computes a fingerprint that shows whether anything changed.
+/// Lua functions for the server. `exchange` replaces a key by a key of a different type; the second
+/// computes a fingerprint of all keys, which shows changes.
 inline constexpr const char* busy_tools = R"(
     local function exchange(key)
         local text = redis.call('TYPE', key).ok == 'string'
@@ -32,13 +32,13 @@ inline constexpr const char* busy_tools = R"(
     end
 )";
 
-/// Of a job that is pushed each minute.
+/// The settings of a recurring job, due each minute.
 inline std::shared_ptr<const RecurringSettings> recurring_settings(const char* job) {
     return std::make_shared<const RecurringSettings>(
         RecurringSettings{.schedule = "@every 1m", .queue = "work", .job = job});
 }
 
-/// A bus with something in nearly every key that a step may meet. Database 1 keeps a copy of it.
+/// A bus with data in nearly all keys that a step may use. Database 1 keeps a copy of the keys.
 struct BusyScene : RedisScene {
     explicit BusyScene(bool mixed_fleet = false) : RedisScene{mixed_fleet}, mixed{mixed_fleet} {
         prepare();
@@ -49,17 +49,18 @@ struct BusyScene : RedisScene {
 
     const bool mixed;
     Uid second_worker = *Uid::parse("WORKERWORKERWORKER99");
-    std::vector<Lease> deliveries;  // The first of them has begun.
-    std::vector<Lease> called;      // To a callback in a process.
+    std::vector<Lease> deliveries;  // The first delivery has begun.
+    std::vector<Lease> called;      // Deliveries to a callback in a process.
     std::vector<Lease> work;
-    std::vector<Lease> keyed;    // Of a job with a key; another is READY.
-    JobId first = 0;             // The job of the first of `work`; others wait for it.
-    JobId low = 0;               // A job of low priority, which is READY; others wait for it.
-    int waiting = 0;             // Jobs that wait for these.
-    std::vector<Lease> grouped;  // Of a job in a group, for which another waits.
-    JobBatchId batch = 0;        // It is closed.
-    std::vector<Lease> batched;  // Of its jobs but one, the first of which has a key.
-    TimePoint recurring_at{};    // When the recurring job is due: when it was put.
+    std::vector<Lease> keyed;    // A lease of a job with a unique key; a second job with a key is
+                                 // READY.
+    JobId first = 0;             // The job of `work[0]`, which has dependents.
+    JobId low = 0;               // A READY job of low priority, which has dependents.
+    int waiting = 0;             // The number of these dependents.
+    std::vector<Lease> grouped;  // A lease of a job in a group. A second job of the group waits.
+    JobBatchId batch = 0;        // A closed batch.
+    std::vector<Lease> batched;  // Leases of all its jobs except one. The first job has a key.
+    TimePoint recurring_at{};    // The due time of the recurring job: when it was put.
 
     void prepare() {
         for (const char* token : {"audit", "billing"}) {
@@ -139,7 +140,8 @@ struct BusyScene : RedisScene {
         prepare_timers();
     }
 
-    /// Timers of every state: of the FIRED ones one comes back when it is asked for, and one dies.
+    /// Makes timers of each state. Of the FIRED timers, one comes back at the next take, and one
+    /// becomes DEAD.
     void prepare_timers() {
         const auto fire = [this](const char* id, std::uint32_t retries_max) {
             perform(post_timer(id, {}, retries_max));
@@ -179,7 +181,7 @@ struct BusyScene : RedisScene {
             JobBatchSettings{.name = name, .on_success = callback, .on_end = callback})};
     }
 
-    /// The first has a key.
+    /// A push into the batch. Job "1" has a key.
     [[nodiscard]] PushJob push_batched(const std::string& job) const {
         PushJob step{"batched", job, now};
         step.options.batch = batch;
@@ -200,7 +202,7 @@ struct BusyScene : RedisScene {
                   end)");
     }
 
-    /// Replaces a key with one of another type, or creates one that is absent.
+    /// Replaces a key by a key of a different type. Creates an absent key.
     void exchange(const std::string& key) { script("exchange(KEYS[1])", key); }
 
     /// Replaces all values of a hash or string with text that is not a number.
@@ -209,7 +211,7 @@ struct BusyScene : RedisScene {
         if (type == "string") other({"SET", key, "x"});
         if (type != "hash") return;
         for (const auto& field : other({"HKEYS", key}).list) {
-            // Leases are compared as full texts, and the names of entities may be any text.
+            // Leases are compared as complete texts, and names of entities may be any text.
             if (key.starts_with("routemaster:leases:") && field.text != "newest") continue;
             other({"HSET", key, field.text, "x"});
         }
@@ -226,7 +228,7 @@ struct BusyScene : RedisScene {
         return all;
     }
 
-    /// All keys that the steps below could touch, whether they exist or not.
+    /// All keys that the steps below could use, present or not.
     [[nodiscard]] std::set<std::string> possible_names() {
         const auto present = names();
         std::set<std::string> all{present.begin(), present.end()};

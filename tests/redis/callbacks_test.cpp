@@ -1,5 +1,5 @@
-// Deliveries to callbacks in processes: Ruby workers, who take every callback for a URL,
-// never see them.
+// Deliveries to callbacks in processes. Ruby workers treat each callback as a URL, so they must not
+// see these deliveries.
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ namespace {
 const std::string first = "BATCHBATCHBATCHBAAAA";
 const std::string second = "BATCHBATCHBATCHBBAAA";
 
-/// A subscriber to `cats` with a callback in a process, for whom one event fills a batch.
+/// Subscribes to `cats` with a callback in a process. Two events fill a batch.
 void subscribe(RedisScene& s, const std::string& callback = "local:audit") {
     s.perform(Subscribe{
         .token = "audit", .topics = {"cats"}, .options = {.callback = callback, .max_events = 2}});
@@ -149,7 +149,7 @@ TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {
     s.publish(first);
     s.publish(second);
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
-    // One of its processes changes the subscriber, and knows nothing of our keys.
+    // A Ruby process changes the subscriber, without knowing routemaster's keys.
     s.other({"HSET", "subscriber:audit", "callback", "local:audit"});
     CHECK(s.acquire_for({""}).empty());
     CHECK_FALSE(s.ruby_sees_jobs());

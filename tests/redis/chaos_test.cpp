@@ -1,5 +1,5 @@
-// Pools in processes that are killed and frozen all the time: ten seconds of what scripts/chaos
-// does for a minute, and what its checker finds in records that break a rule.
+// Runs scripts/chaos for ten seconds instead of a minute, and checks the checker with records that
+// violate its rules.
 
 #include <doctest/doctest.h>
 
@@ -19,8 +19,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
-/// A record in which all is well: a job that ran in one process, then, as that one stood still
-/// from 100 to 5,000 ms, in another.
+/// A correct record: a job ran in one process, which stalled from 100 to 5,000 ms, and then in a
+/// second process.
 struct ChaosScene {
     ChaosScene() {
         record.workers.push_back({milliseconds{0}, milliseconds{9'000}, {}});
@@ -50,7 +50,7 @@ struct ChaosScene {
         return check_chaos(record,
                            {.silence = milliseconds{2'000}, .discovery = milliseconds{1'000}});
     }
-    /// Whether that is the one violation.
+    /// Whether this is the only violation.
     [[nodiscard]] bool finds(std::string_view violation) const {
         const auto found = check().violations;
         CAPTURE(violation);

@@ -1,5 +1,5 @@
-// A bus in a cluster whose slot is moved from one node to another, key by key: no step is half
-// done, no acknowledged event is lost, and steps go on once the slot has moved.
+// A bus in a cluster whose slot is moved between nodes, key by key. No step is done in part, no
+// acknowledged event is lost, and steps succeed once the slot has moved.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ namespace {
 const std::string prefix = "{bus}:";
 constexpr TimePoint now = from_milliseconds(1'795'222'853'691);
 
-/// A bus with a subscriber of `cats`, in a cluster of two.
+/// A bus with a subscriber of `cats`, in a cluster of two nodes.
 struct Bus {
     explicit Bus(Duration timeout = Duration{5'000})
         : owner{cluster.owner(prefix)},
@@ -55,7 +55,7 @@ struct Bus {
                 .uid = *Uid::parse("BATCHBATCHBATCHB" + std::string(1, next_letter()) + "AAA")};
     }
 
-    /// Submits a step; returns its outcome.
+    /// Submits a step. Returns its outcome.
     std::future<Outcome> begin(Step step) {
         auto promise = std::make_shared<std::promise<Outcome>>();
         auto outcome = promise->get_future();
@@ -78,7 +78,7 @@ struct Bus {
         cluster.end_move(prefix, target());
     }
 
-    /// Events that are delivered now.
+    /// Delivers all due batches. Returns the number of events.
     std::size_t delivered() {
         std::size_t events = 0;
         const Uid worker = *Uid::parse("WORKERWORKERWORKER00");
@@ -151,7 +151,7 @@ TEST_CASE("redis cluster: steps are unavailable when a slot moves for longer tha
     CHECK(outcome.error().context().find("the slot is being moved") != std::string::npos);
     CHECK(test::keys_of(bus.cluster.node(bus.owner)).text() == before);
     bus.end_move();
-    // It takes a moment until each node knows.
+    // It takes a moment until all nodes know the new owner.
     REQUIRE(test::await([&] { return perform(bus.store, bus.event("cats"), now).has_value(); }));
     CHECK(bus.delivered() == 1);
 }

@@ -1,5 +1,5 @@
-// The one conformance suite over Redis: a server alone, with a prefix behind a faulty store without
-// faults, and a cluster.
+// The conformance suite on Redis: a single server, a prefix behind a `FaultyStore` without faults,
+// and a cluster.
 
 #include <doctest/doctest.h>
 
@@ -18,11 +18,11 @@ using namespace routemaster;
 
 namespace {
 
-/// Long, as steps of megabytes wait for a processor where others want it as well.
+/// Long, because steps of megabytes may wait for the processor on a busy machine.
 constexpr Duration step_timeout{60'000};
 
-/// A server that no other store uses meanwhile. Empty, as a new one, but the next store may get the
-/// same, since it takes longer to start than most cases to run.
+/// A server for one store at a time. The server is empty, but may be reused by the next store:
+/// starting a server takes longer than most cases.
 class LentServer {
 public:
     LentServer() : server_{std::move(left_)} {
@@ -46,8 +46,7 @@ private:
     std::unique_ptr<test::RedisServer> server_;
 };
 
-/// Stops the server that is left while doctest is still there, whose checks the end of a process
-/// needs.
+/// Stops the remaining server while doctest still exists: the end of a process uses its checks.
 struct StopsServer final : doctest::IReporter {
     explicit StopsServer(const doctest::ContextOptions&) {}
 
@@ -67,7 +66,7 @@ struct StopsServer final : doctest::IReporter {
 };
 REGISTER_LISTENER("stops_server", 1, StopsServer);
 
-/// A store on a server of its own.
+/// A store on a lent server.
 class OnServer final : public Store {
 public:
     explicit OnServer(std::string prefix)
@@ -100,7 +99,8 @@ const test::Conformance undisturbed{"redis behind a faulty store without faults"
 
 }  // namespace
 
-// One cluster for all cases, since it takes two seconds to start; each has a slot of its own.
+// One cluster for all cases, because a cluster takes two seconds to start. Each case has its own
+// slot.
 TEST_CASE("redis cluster: the whole suite") {
     test::RedisCluster cluster{3};
     int number = 0;
@@ -118,8 +118,8 @@ TEST_CASE("redis cluster: the whole suite") {
     CHECK(number > 100);
 }
 
-// Beside Ruby workers, batches do not wait for those that failed before them, and jobs of other
-// kinds are not accepted in `main`; all else holds.
+// In a mixed deployment, batches do not wait for earlier failed batches, and `main` accepts no jobs
+// of other kinds. All further guarantees hold.
 TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it lacks") {
     const std::set<std::string> given_up{
         "a batch that failed blocks those behind it until it is retried",
@@ -132,18 +132,19 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
         "a subscriber has one CURRENT batch at most while eight threads publish",
         "a lower max_in_flight blocks the batches that are not under way",
         "gauges, counters and deliveries add up after a long random walk",
-        // They end with those of URLs, where its workers find them.
+        // Deliveries to a removed subscriber end as deliveries to a URL, where Ruby workers find
+        // them.
         "anybody ends the deliveries of a subscriber that is gone",
-        // What would end its workers is refused.
+        // Names and jobs at which Ruby workers would crash are refused.
         "a topic's name may contain digits, dots and hyphens",
         "a bad subscription is refused, names the field and changes nothing",
         "jobs in Ruby Routemaster's queues have no ids, no options, and no count of attempts",
         "jobs in Ruby Routemaster's queues follow from others, and others from them",
         "jobs of Ruby Routemaster's queues are acquired in slices, too",
-        // Its web process creates a topic before it subscribes to it.
+        // Ruby's web process creates a topic before subscribing to the topic.
         "subscribing replaces the topics and creates the unknown ones unclaimed",
         "a topic that only subscriptions created goes with the last of them",
-        // Its workers know no groups, and so no shares.
+        // Ruby workers know no groups, and therefore no shares.
         "a subscriber that has its share of deliveries gets the next when one ends",
         "a window that was shrunk grows by one with each end, as far as workers have capacity",
         "a batch that keeps failing does not keep the window of its group small",
@@ -153,7 +154,7 @@ TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it la
         "the first batch of a group may begin without capacity, too",
         "a batch beyond the limit is not attempted, and takes events until it begins",
         "a new max_in_flight does not grow a window that was shrunk",
-        // The next batch does not wait for the one that failed.
+        // The next batch does not wait for a failed batch.
         "a batch is DEAD after its last attempt, and the next goes out",
         "a batch is redelivered behind those that wait, as if it began now",
         "a batch that is to be delivered now overtakes none of its subscriber",

@@ -1,5 +1,5 @@
 /// @file
-/// Timers in the keys that a Redis server shares with dtimer for Node.
+/// `DtimerScene`: timers in the keys that dtimer for Node also uses.
 
 #pragma once
 
@@ -36,7 +36,7 @@ struct DtimerScene : RedisScene {
 
     TimerCounts counts() { return perform(CountTimers{"dt"}); }
 
-    /// What another program leaves: an event that is due after a delay.
+    /// Adds an event as another program would, due at `due_at`.
     void leave(const std::string& id, const std::string& event, const std::string& due_at) {
         other({"ZADD", "dt:ei", due_at, id});
         other({"HSET", "dt:ed", id, event});

@@ -1,4 +1,5 @@
-// Listeners of ours among those of dtimer 0.3.3, in real processes of Node: see tests/node.
+// routemaster's listeners together with listeners of dtimer 0.3.3 in real Node processes: see
+// tests/node.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +24,7 @@ using test::TimerTaker;
 
 namespace {
 
-/// A server, a store that posts, and listeners of either kind.
+/// A server, a store that posts, and listeners of both kinds.
 struct Fleet : test::RedisScene {
     TimerPosted post(const std::string& id, Duration delay, std::uint32_t retries_max = 0,
                      const Value& payload = Value::Map{{"text", "hello"}},
@@ -36,7 +37,7 @@ struct Fleet : test::RedisScene {
                                  .retries_max = retries_max,
                                  .confirm_within = confirm_within});
     }
-    /// Posts timers, one every `interval`. Returns when each is due.
+    /// Posts timers, one per `interval`. Returns their due times.
     std::map<std::string, TimePoint> post_many(int count, Duration interval, Duration first) {
         std::map<std::string, TimePoint> due;
         for (int i = 0; i < count; ++i) {
@@ -59,10 +60,10 @@ struct Fleet : test::RedisScene {
     TimerCounts counts() { return perform(CountTimers{"dt"}); }
 };
 
-/// What waits for no timeout takes less, though others may have the processor meanwhile.
+/// The limit for a timer without a timeout on its way, including delays on a busy machine.
 constexpr Duration prompt{600};
 
-/// How late something was, and that it was not early.
+/// The lateness of an event. Checks that the event was not early.
 Duration late(TimePoint at, TimePoint due_at) {
     CHECK(at >= due_at);
     return at - due_at;
@@ -140,7 +141,7 @@ TEST_CASE("redis: dtimer: listeners of both kinds take turns, and nothing is ear
     std::vector<Duration> lateness;
     f.now = system_clock().now() + count * Duration{25} + Duration{500};
     CHECK(test::await([&] { return f.counts().pending == 0; }));
-    // Each gets all that is left of the events once it has printed the reply behind them.
+    // The reply to `peek` comes after all events: then all events are known.
     for (auto* node : {&one, &two}) {
         node->call("peek", R"(["nothing"])");
         const auto before = times.size();
@@ -150,7 +151,7 @@ TEST_CASE("redis: dtimer: listeners of both kinds take turns, and nothing is ear
         }
         CHECK(times.size() > before);
     }
-    // What has left the server may still be on its way to ours.
+    // Timers that have left the server may still be on their way to routemaster's listener.
     const auto left = count - times.size();
     CHECK(left > 0);
     CHECK(test::await([&] { return ours->taken().size() >= left; }));
@@ -211,14 +212,14 @@ TEST_CASE("redis: a timer that nobody confirms comes back on time, though nobody
     REQUIRE(first);
     REQUIRE(second);
     CHECK(second->timer.due_at == first->timer.confirm_by);
-    // A listener of dtimer is 800 ms late.
+    // A listener of dtimer would be 800 ms late.
     CHECK(late(second->at, second->timer.due_at) < prompt);
     CHECK(test::await([&] { return f.counts().dead == 1; }));
 }
 
 namespace {
 
-/// How late timers were, in order, while a listener of a fleet of four failed.
+/// The lateness of all timers, sorted, while one of four listeners failed.
 template <class Fail>
 std::vector<Duration> lateness_when(Fail fail) {
     Fleet f;
@@ -241,7 +242,7 @@ std::vector<Duration> lateness_when(Fail fail) {
     while (auto event = two.event_so_far()) {
         lateness[event->id()] = late(event->at, due.at(event->id()));
     }
-    // What the one that ended, or stands still, has printed nobody reads.
+    // The events of the failed Node listener are not read.
     CHECK(lateness.size() > 120);
     std::vector<Duration> all;
     for (const auto& [id, duration] : lateness) all.push_back(duration);
@@ -268,7 +269,7 @@ TEST_CASE(
     SUBCASE("ours is suspended") {
         fail = [](NodePeer&, Ours& more) { more->freeze(true); };
     }
-    // Others may have the processor for as long, but not each time.
+    // A busy machine may cause the same delay, but not in three runs.
     bool in_time = false;
     for (int i = 0; i < 3 && !in_time; ++i) {
         const auto lateness = lateness_when(fail);
@@ -292,7 +293,7 @@ TEST_CASE("redis: dtimer: beside one that is suspended, the others share what is
     std::size_t taken = 0;
     while (two.event_so_far()) ++taken;
     MESSAGE(taken, " of ", count, " by Node, ", ours->taken().size(), " here");
-    // With a turn of a second for the suspended one, some two of them.
+    // The suspended listener has a turn of a second, and this listener has about two turns.
     CHECK(taken > count / 12);
 }
 
@@ -315,7 +316,7 @@ TEST_CASE("redis: dtimer: cancelling, postponing and leaving do not make Node la
     const auto expect_prompt = [&](const std::string& id, TimePoint due_at) {
         const auto got = node.event();
         CHECK(got.id() == id);
-        // dtimer alone is 700 ms late, or 1.5 s.
+        // dtimer alone would be 700 ms late, or 1.5 s.
         CHECK(late(got.at, due_at) < prompt);
     };
     SUBCASE("the next timer is cancelled") {

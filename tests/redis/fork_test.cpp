@@ -1,4 +1,4 @@
-// A store on Redis in the forked children of its process.
+// A store on Redis, in forked children of its process.
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// How a link handles the replies of servers, without a server.
+// The link's handling of a server's replies, without a server.
 
 #include "redis/handshake.hpp"
 
@@ -31,7 +31,7 @@ std::string info(const std::string& version) {
 const std::string master = "*3\r\n" + bulk("master") + ":0\r\n*0\r\n";
 const std::string loaded = bulk("63143b6f8007b98c53ca2149822777b3566f9241");
 
-/// The result of a handshake without password and name after these replies.
+/// The result of a handshake with these replies, without password and name.
 struct Greeting {
     explicit Greeting(const std::string& replies) {
         RedisOptions options;

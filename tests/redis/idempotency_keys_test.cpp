@@ -1,5 +1,5 @@
 /// @file
-/// Pushes that are repeated, on a server: what it keeps of them, and that none makes two jobs.
+/// Repeated pushes on a Redis server: the keys that they leave, and that no push makes two jobs.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ PushJob named(const RedisScene& scene, const std::string& key, Duration time) {
     return step;
 }
 
-/// Does all jobs of the queue; how many there were.
+/// Does all jobs of the queue. Returns their number.
 std::size_t do_all(Store& store, const Uid& worker) {
     const auto now = system_clock().now();
     const auto leases = perform(store, AcquireJobs{"work", worker, 100}, now).value().leases;
@@ -44,7 +44,7 @@ TEST_CASE("redis: an idempotency key is a key that expires, and counts among tho
     CHECK(left > 0);
     CHECK(left <= 90'000);
     CHECK(scene.other({"ZCARD", "routemaster:idempotency_keys"}).number == 1);
-    // Those whose time is over go, two with each.
+    // Expired keys are removed, two with each new one.
     scene.perform(named(scene, "b", Duration{90'000}));
     scene.perform(named(scene, "c", Duration{90'000}));
     scene.now += Duration{90'000};
@@ -86,7 +86,7 @@ TEST_CASE("redis: a push without uniqueness makes one job, though the connection
     SUBCASE("that replaces") { options.unique = Unique::replace("k"); }
     JobQueue jobs{store, "work"};
     JobQueue seen{beside, "work"};
-    // The script is loaded, so that the push is one call.
+    // The script is loaded now, so the next push is a single call.
     REQUIRE(jobs.push(Job{"first"}, options));
     REQUIRE(do_all(beside, worker) == 1);
 
@@ -96,7 +96,7 @@ TEST_CASE("redis: a push without uniqueness makes one job, though the connection
     jobs.push(Job{"a"}, options,
               [&](Result<Pushed> pushed) { promise.set_value(std::move(pushed)); });
     REQUIRE(await([&] { return seen.status().value().ready == 1; }));
-    // The job is done before its pusher learns of it, and pushes again.
+    // The job is done before its pusher gets a reply, and pushes again.
     REQUIRE(do_all(beside, worker) == 1);
     gate.cut();
     gate.speak();

@@ -1,4 +1,4 @@
-// Batches of jobs on a Redis server, where the conformance suite does not reach.
+// Batches of jobs on a Redis server, in cases that the conformance suite does not cover.
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,7 @@ struct Batches : RedisScene {
     Lease take() {
         return perform(AcquireJobs{.queue = "work", .worker = worker, .limit = 1}).leases.at(0);
     }
-    /// How often the server ran a command.
+    /// The number of calls of a command on the server.
     [[nodiscard]] int calls(const std::string& command) const {
         const auto line = server.info("cmdstat_" + command);  // calls=N,…
         return line.empty() ? 0 : std::atoi(line.substr(line.find('=') + 1).c_str());
@@ -99,7 +99,7 @@ TEST_CASE("redis: jobs of a batch that cannot be read go on") {
 
 TEST_CASE("redis: minutes of throughput that are over are added to their hours") {
     Batches s;
-    s.now = from_milliseconds(1'795'222'800'000);  // An hour begins.
+    s.now = from_milliseconds(1'795'222'800'000);  // The beginning of an hour.
     const auto run = [&] {
         s.perform(PushJob{"work", "a", s.now});
         s.perform(AckJob{s.take()});

@@ -1,4 +1,4 @@
-// What ordering groups of jobs leave on the server.
+// The keys of ordering groups of jobs.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// What one step takes of many large jobs, and what that leaves on the server.
+// The chunks in which steps process many large jobs, and the keys that they leave.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using test::RedisScene;
 
 namespace {
 
-/// Two of these are less than a slice, and three are more.
+/// Two such jobs fit into a chunk; three do not.
 constexpr std::size_t large_job_bytes = job_slice_bytes_max / 5 * 2;
 
 struct LargeJobs : RedisScene {
@@ -42,7 +42,7 @@ TEST_CASE("redis: of large jobs that a worker gives back step by step no lease s
     const auto release = [&](const auto& step) {
         CHECK(s.perform(step) == ReleasedJobs{2, true});
         CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 2, .pending = 1});
-        // That of the third, and which was the newest.
+        // The lease of the third job, and the field with the newest fence.
         CHECK(s.other({"HLEN", s.leases()}).number == 2);
         CHECK(s.other({"HEXISTS", "workers", std::string{s.worker.text()}}).number == 1);
         for (const auto& lease : first) CHECK(s.perform(AckJob{lease}) == Settlement::lease_lost);
@@ -59,7 +59,7 @@ TEST_CASE("redis: of large jobs that a worker gives back step by step no lease s
 
 TEST_CASE("redis: the errors of jobs count when these are listed, kicked and given back") {
     LargeJobs s;
-    // With one error each, two of these fit into a slice; with two, one does.
+    // With one error each, two such jobs fit into a chunk; with two errors, one does.
     s.push_letters("ab", job_slice_bytes_max / 2 - job_error_max - job_error_max / 2);
     for (const bool second : {false, true}) {
         const auto leases = s.acquire_work().leases;
@@ -89,7 +89,7 @@ TEST_CASE("redis: the errors of jobs count when these are listed, kicked and giv
 TEST_CASE("redis: large jobs whose attempts are used up are BURIED in slices") {
     LargeJobs s;
     s.push_letters("abc", large_job_bytes);
-    // As another program may leave them, or a version that did not bury them at once.
+    // Jobs as another program, or a version without immediate burial, may leave them.
     for (const char letter : {'a', 'b', 'c'}) {
         s.other({"EVAL",
                  "redis.call('HSET', KEYS[1], ARGV[1], cmsgpack.pack({25, '', 25, 0, " +
@@ -141,7 +141,7 @@ TEST_CASE("redis: many jobs that are acquired at once stand in tables, which hav
     const AcquireJobs step{.queue = "work", .worker = s.worker, .limit = count};
     REQUIRE(s.perform(step).leases.size() == count);
     const auto leases = "routemaster:leases:" + std::string{s.worker.text()};
-    // With the newest fence.
+    // Includes the newest fence.
     CHECK(s.other({"HLEN", leases}).number == count + 1);
     CHECK(s.other({"HLEN", "routemaster:job:work"}).number == count);
     for (const auto& key : {leases, std::string{"routemaster:job:work"}}) {

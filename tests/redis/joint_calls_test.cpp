@@ -1,4 +1,5 @@
-// Steps that wait together travel in one call. They must do what they do one by one.
+// Steps that wait together are sent in one call. Their effects must be the same as in separate
+// calls.
 
 #include <doctest/doctest.h>
 
@@ -20,7 +21,7 @@ using test::RedisScene;
 
 namespace {
 
-/// The outcomes of steps that were submitted together.
+/// Submits steps together. Returns their outcomes.
 std::vector<Outcome> together(RedisScene& scene, std::vector<Step> steps) {
     std::promise<std::vector<Outcome>> answer;
     scene.store.submit(steps, scene.now, [&](std::span<Outcome> outcomes) {
@@ -35,7 +36,7 @@ std::vector<Outcome> one_by_one(RedisScene& scene, const std::vector<Step>& step
     return outcomes;
 }
 
-/// The scripts that the server has run so far.
+/// The number of scripts that the server has run.
 std::int64_t calls(const RedisScene& scene) {
     const auto stats = scene.server.info("cmdstat_evalsha");
     const auto begin = stats.find("calls=") + 6;
@@ -57,7 +58,7 @@ void subscribe_all(RedisScene& scene) {
     }
 }
 
-/// Many steps of one kind, most of them simple, some not.
+/// Draws many steps of one kind, most of them simple.
 class RandomGroups {
 public:
     explicit RandomGroups(std::uint64_t seed) : random_{seed} {}
@@ -84,7 +85,7 @@ public:
 
 private:
     bool seldom() { return random_.below(12) == 0; }
-    /// Around now, of the future and the past.
+    /// A span around now, in the future or in the past.
     Duration some_time() { return Duration{static_cast<std::int64_t>(random_.below(200)) - 100}; }
 
     Step push(TimePoint now) {
@@ -104,7 +105,7 @@ private:
             .publisher = seldom() ? "other--secret" : "pub--secret",
             .message = encode_message({.topic = topic, .type = EventType::create, .url = url}, now),
             .timestamp = now,
-            // The last three characters are the store's.
+            // The store sets the last three characters.
             .uid = Uid{published_, published_ << 32U}};
     }
     Step post(TimePoint now) {
@@ -176,7 +177,7 @@ void walk(std::uint64_t seed, bool mixed_fleet) {
             groups.got(leases.leases);
             groups.got(timers.timers);
         }
-        // To read all keys takes longer than the round.
+        // Reading all keys takes longer than the round, so most rounds skip it.
         if (round % 10 != 9) continue;
         REQUIRE_MESSAGE(joint.keys() == single.keys(),
                         test::keys_of(joint.server).differences(test::keys_of(single.server)));

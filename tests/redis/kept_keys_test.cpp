@@ -1,5 +1,5 @@
 /// @file
-/// Keys of jobs that are done, on a server: they do not pile up.
+/// Keys of completed jobs on a Redis server must not accumulate.
 
 #include <doctest/doctest.h>
 
@@ -14,7 +14,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Pushes a job whose key excludes others for a second, and does it.
+/// Pushes and does a job whose unique key excludes further jobs for a second.
 void push_and_do(RedisScene& scene, const std::string& key) {
     PushJob step{"work", "a", scene.now};
     step.options.key = {
@@ -39,7 +39,7 @@ TEST_CASE("redis: keys whose time is over are forgotten, two with each that is k
 
 TEST_CASE("redis: of too many keys the one that would end first ends, and is counted") {
     RedisScene scene;
-    // All end after those of the test.
+    // These keys expire after the keys of the test.
     const auto never_soon = std::to_string(to_milliseconds(scene.now + Duration{1'000'000'000}));
     scene.other({"EVAL",
                  "for i = 1, 99999 do redis.call('ZADD', KEYS[1], ARGV[1], 'other:' .. i) end", "1",

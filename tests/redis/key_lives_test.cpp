@@ -1,5 +1,5 @@
-// How each key of docs/redis-keys.md ends: of a bus from which all was removed, nothing is left but
-// what says how far a count has come.
+// The end of each key in docs/redis-keys.md. When all data of a bus is removed, only keys for the
+// progress of a count are left.
 
 #include <doctest/doctest.h>
 #include <fnmatch.h>
@@ -32,16 +32,16 @@ constexpr Duration minute{60'000};
 constexpr Duration hour = 60 * minute;
 constexpr Duration day = 24 * hour;
 
-/// What becomes of a key.
+/// How a key ends.
 struct KeyLife {
     enum class End : std::uint8_t {
-        removed,  ///< Goes with what it describes.
-        expires,  ///< Goes by itself, and perhaps before.
-        stays,    ///< One for the whole bus, with a bound or as many entries as there are names.
+        removed,  ///< Removed together with the entity that it describes.
+        expires,  ///< Expires by itself, or is removed earlier.
+        stays,    ///< One key for the whole bus. Its size is bounded, or it has one entry per name.
     };
-    std::string_view pattern;  ///< As the document has it.
+    std::string_view pattern;  ///< As in the document.
     End end = End::removed;
-    /// The server keeps it for as long as that at most; 0: until a step removes it.
+    /// The longest time until the server expires the key; 0 for keys that only steps remove.
     Duration kept_max{0};
 };
 
@@ -89,7 +89,7 @@ const std::vector<KeyLife> key_lives{
     {"routemaster:leases:{worker}", removed, day},
     {"routemaster:isolated:{process}", expires, 2 * day},
     {"routemaster:fence", stays},
-    {"routemaster:queues", stays},  // Only those of Ruby Routemaster.
+    {"routemaster:queues", stays},  // Only Ruby Routemaster's queues.
     {"routemaster:due:{q}", removed},
     {"routemaster:job_id", stays},
     {"routemaster:ids:{q}", removed},
@@ -100,7 +100,8 @@ const std::vector<KeyLife> key_lives{
     {"routemaster:dependents:{q}", removed},
     {"routemaster:keyed:{q}", removed},
     {"routemaster:keys:{q}", removed},
-    {"routemaster:pushed:{q}:{key}", expires, minute},  // As long as the pushes of the test ask.
+    {"routemaster:pushed:{q}:{key}", expires, minute},  // The time that the pushes of this test ask
+                                                        // for.
     {"routemaster:idempotency_keys", stays},            // At most 100,000.
     {"routemaster:kept_keys", stays},                   // At most 100,000.
     {"routemaster:paused", removed},
@@ -122,10 +123,10 @@ const std::vector<KeyLife> key_lives{
     {"routemaster:buried:{q}", removed},
     {"routemaster:burials:{q}", removed},
     {"routemaster:deleted:{q}", removed},
-    {"routemaster:index:{key}", stays},  // With what it indexes.
+    {"routemaster:index:{key}", stays},  // Removed with the indexed key.
     {"routemaster:worker:{worker}", removed, 3 * day},
     {"routemaster:serving:{q}", expires, 7 * day},
-    {"routemaster:scrubbed", stays},  // Only when somebody last looked.
+    {"routemaster:scrubbed", stays},  // Only the time of the last scrub.
     {"routemaster:waiting:{q}", expires, 2 * day},
     {"routemaster:waiting:main:callbacks", expires, 2 * day},
     {"{namespace}:gl", removed},
@@ -140,7 +141,7 @@ const std::vector<KeyLife> key_lives{
     {"{namespace}:routemaster:turn", removed},
 };
 
-/// The names in braces, as what matches any text.
+/// A glob that matches any text in place of the names in braces.
 std::string glob_of(std::string_view pattern) {
     std::string glob;
     bool inside = false;
@@ -152,7 +153,7 @@ std::string glob_of(std::string_view pattern) {
     return glob;
 }
 
-/// The row of a key: of those that match, the one that says most about the name.
+/// The most specific row for a key.
 const KeyLife* life_of(const std::string& key) {
     const KeyLife* best = nullptr;
     std::size_t longest = 0;
@@ -177,7 +178,7 @@ std::set<std::string> documented_keys() {
         for (std::size_t at = 0; (at = cell.find('`', at)) != std::string::npos;) {
             const auto end = cell.find('`', at + 1);
             const auto name = cell.substr(at + 1, end - at - 1);
-            // Not a step, an error or a method of other tables.
+            // Skips steps, errors and methods in further tables.
             if (name.find(':') != std::string::npos || name == "topics" || name == "subscribers" ||
                 name == "workers" || name == "counters") {
                 keys.insert(name);
@@ -188,17 +189,17 @@ std::set<std::string> documented_keys() {
     return keys;
 }
 
-/// A bus whose keys are looked at all the time.
+/// A bus whose keys are checked after each step.
 struct WatchedBus : RedisScene {
-    /// Which rows had a key so far.
+    /// The rows with a key so far.
     std::set<std::string_view> seen;
-    /// What is wrong with keys that were there.
+    /// Errors found so far.
     std::set<std::string> wrong;
     RandomSteps random{1, 2};
     std::array<Uid, 2> workers = RandomSteps::workers();
     RedisStore mixed{{.addresses = {server.address()}, .mixed_fleet = true}};
 
-    /// The keys that there are, and for how long; -1 for those that stay.
+    /// The existing keys and their remaining times; -1 for no expiry.
     [[nodiscard]] std::map<std::string, std::int64_t> times() const {
         static constexpr const char* script = R"(
             local all = {}
@@ -213,7 +214,7 @@ struct WatchedBus : RedisScene {
         return found;
     }
 
-    /// Each key has a row, and as much time as that says.
+    /// Checks that each key has a row, and does not exceed the row's time.
     void look() {
         for (const auto& [key, time] : times()) {
             const auto* const life = life_of(key);
@@ -242,7 +243,7 @@ struct WatchedBus : RedisScene {
     }
 
     void perform_random(std::size_t steps) {
-        // A listener that cannot be told is taken for gone.
+        // A listener without a watch would count as gone.
         const auto watch = store.watch(timer_watch("reminders", "ear"), [] {});
         for (const auto& worker_uid : workers) perform(Heartbeat{worker_uid});
         for (std::size_t i = 0; i < steps; ++i) {
@@ -273,7 +274,7 @@ struct WatchedBus : RedisScene {
         return text.empty() ? 0 : std::stoull(text);
     }
 
-    /// Acquires what may be delivered, and ends it.
+    /// Acquires and ends all due deliveries.
     void deliver_all() {
         for (int round = 0; round < 1'000; ++round) {
             const auto leases = watched(AcquireJobs{.queue = "main",
@@ -299,7 +300,7 @@ struct WatchedBus : RedisScene {
         FAIL("jobs without end");
     }
 
-    /// A push of each kind with an idempotency key.
+    /// Pushes a job of each kind with an idempotency key.
     void push_once() {
         for (const Duration time : {minute, Duration{0}}) {
             PushJob step{"work", "once", now};
@@ -309,7 +310,7 @@ struct WatchedBus : RedisScene {
         }
     }
 
-    /// A queue and a group of which each has a job that waits for a token.
+    /// Makes a queue and a group with a job that waits for a token.
     void wait_for_tokens() {
         watched(PauseQueue{"work", false});
         const RateLimit of_queue{.jobs = 100, .per = minute};
@@ -345,7 +346,7 @@ struct WatchedBus : RedisScene {
                                 Uid{1, 1}});
     }
 
-    /// More names of each kind than are listed without an index.
+    /// Adds more names of each kind than are listed without an index.
     void list_many() {
         constexpr std::uint64_t many = 101;
         const auto settings = std::make_shared<const RecurringSettings>(
@@ -386,7 +387,7 @@ struct WatchedBus : RedisScene {
         look();
     }
 
-    /// A batch that no Ruby worker can read, in each state.
+    /// Makes an unreadable batch (for Ruby workers) in each state.
     void publish_unreadable() {
         Event event{.topic = "claimed", .type = EventType::create, .url = "https://a.example"};
         event.data = Value{std::string(100, 'x')};
@@ -407,7 +408,7 @@ struct WatchedBus : RedisScene {
         }
         look();
         watched(DropDeadBatches{"reader"});
-        // Of a subscriber that is gone, an attempt ends the batch.
+        // The subscriber is gone, so an attempt ends the batch.
         watched(PublishEvent{.topic = "claimed",
                              .publisher = "pub--secret",
                              .message = encode_message(event, now),
@@ -417,8 +418,8 @@ struct WatchedBus : RedisScene {
         watched(RemoveTopic{"claimed", {}});
     }
 
-    /// What Ruby workers know nothing of waits while they are there; what others left behind is
-    /// looked at step by step.
+    /// Switches to a mixed deployment: jobs unknown to Ruby workers wait while Ruby workers exist,
+    /// and leftovers of other programs are checked step by step.
     void mix_fleets() {
         watched(PushJob{"aux", "unknown", now});
         watched(Subscribe{.token = "billing",
@@ -452,7 +453,7 @@ struct WatchedBus : RedisScene {
         }
     }
 
-    /// A subscriber goes whose first 3,000 batches another program ended.
+    /// Removes a subscriber whose first 3,000 batches another program has ended.
     void leave_untidy() {
         watched(Subscribe{.token = "untidy",
                           .topics = {"cats"},
@@ -462,7 +463,7 @@ struct WatchedBus : RedisScene {
         watched(RemoveSubscriber{"untidy"});
     }
 
-    /// A job ends two workers.
+    /// Makes a job that kills two workers.
     void isolate() {
         const auto id = perform(PushJob{"fatal", "job", now}).id;
         for (int deaths = 0; deaths < 3; ++deaths) {
@@ -495,7 +496,7 @@ struct WatchedBus : RedisScene {
         watched(LimitQueue{"work", {}});
         now += 2 * day;
         do_all("work");
-        // What is untidy is looked at in slices.
+        // Leftovers of other programs are checked in chunks.
         for (int i = 0; i < 4; ++i) deliver_all();
         for (int i = 0; i < 20; ++i) {
             watched(CancelTimer{"reminders", "timer " + std::to_string(i)});
@@ -513,7 +514,7 @@ struct WatchedBus : RedisScene {
         watched(RetireWorker{worker});
     }
 
-    /// The keys that are left, though they should not be.
+    /// The keys left over by mistake.
     [[nodiscard]] std::string left_over() const {
         std::string all;
         for (const auto& [key, time] : times()) {

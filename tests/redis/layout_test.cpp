@@ -1,5 +1,5 @@
-// The keys, byte for byte as Ruby Routemaster writes and reads them, scene by scene. Keys that it
-// never reads begin with `routemaster:`.
+// The keys in Ruby Routemaster's format, byte for byte, scene by scene. Keys that Ruby Routemaster
+// does not read begin with `routemaster:`.
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@ using test::RedisScene;
 
 namespace {
 
-/// The message of every event here, byte for byte as Ruby Routemaster was seen to write it.
+/// The message of all events here, byte for byte as observed from Ruby Routemaster.
 constexpr std::string_view message =
     R"(\x92\xa1e\x85\xa1t\xcf\x00\x00\x01\xa1\xfb\x9e\xd8;\xa1o\xa4cats\xa1y\xa6create)"
     R"(\xa1u\xbahttps://example.com/cats/1\xa1d\xc0)";

@@ -1,4 +1,4 @@
-// A lease names its job by id, too: of two jobs that are equal, one lease fits one.
+// A lease also names its job by id: with two equal jobs, a lease is valid for only one.
 
 #include <doctest/doctest.h>
 

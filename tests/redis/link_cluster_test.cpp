@@ -1,4 +1,4 @@
-// The link to a cluster, of which it uses the one slot that its keys are in.
+// The link to a cluster. All keys of a link are in one slot.
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ std::vector<std::string> items(RedisServer& server, const std::string& list = ke
     return all;
 }
 
-/// Moves the slot of the key, with everything in it.
+/// Moves the slot of `key` with its contents.
 void move(RedisCluster& cluster, std::size_t from, std::size_t to) {
     cluster.begin_move(key, from, to);
     cluster.move_key(key, from, to);
@@ -56,8 +56,7 @@ TEST_CASE("link to a cluster: any node redirects to the right one, also after a 
     cluster.node((owner + 2) % 3).command({"PUBLISH", "wake", "orders"});
     CHECK(scene.heard.await(3).back() == "orders");
 
-    // While thousands of calls are under way, the slot moves to and fro. None is refused because of
-    // it.
+    // The slot moves back and forth while thousands of calls are under way. No call may be refused.
     constexpr int calls = 6'000;
     std::mutex mutex;
     std::map<std::string, int> outcomes;
@@ -100,8 +99,8 @@ TEST_CASE("link to a cluster: the order of calls is kept when everything moves")
             answers.push_back(scene.begin(append, key, std::to_string(i)));
         }
     };
-    // The slot has moved before the first of these arrive, and the last are sent while the move is
-    // announced.
+    // The slot has moved before the first of these calls arrive. The last calls are sent while the
+    // move is announced.
     gate.delay(std::chrono::milliseconds{300});
     call_until(500);
     move(cluster, owner, 1 - owner);
@@ -132,7 +131,7 @@ TEST_CASE("link to a cluster: a call whose key has left waits for the end of the
     auto second = scene.begin(append, gone, "2");
     auto third = scene.begin(append, gone, "3");
     CHECK(second.wait_for(std::chrono::milliseconds{200}) == std::future_status::timeout);
-    // However many calls wait, only one is tried now and then.
+    // Although many calls wait, only one is tried from time to time.
     std::vector<std::future<std::string>> more;
     for (int i = 4; i <= 1'000; ++i) more.push_back(scene.begin(append, gone, std::to_string(i)));
     const auto calls = [&] { return cluster.node(owner).info("total_commands_processed"); };

@@ -1,4 +1,4 @@
-// The link to a failing server, and over a failing network.
+// The link to a failing server, or over a failing network.
 
 #include <doctest/doctest.h>
 
@@ -47,11 +47,11 @@ TEST_CASE("link faults: a server that was away for long is found again within 2.
     RedisServer server;
     LinkScene scene{server, Duration{300}};
     scene.await_connected();
-    // Others may have the processor for as long, but not each time.
+    // A busy machine may cause the same delay, but not in three runs.
     bool in_time = false;
     for (std::size_t times = 1; times <= 3 && !in_time; ++times) {
         server.kill();
-        // Long enough for the pauses to have reached their longest.
+        // Long enough for the pauses between attempts to reach their maximum.
         const Stopwatch away;
         while (away.elapsed() < Duration{4'500}) CHECK_FALSE(scene.ask_echo("x") == "x");
         server.start();
@@ -111,7 +111,7 @@ TEST_CASE("link faults: all calls sent to a server that falls silent are in doub
     CHECK(watch.elapsed() >= Duration{390});
     CHECK(watch.elapsed() < Duration{1'600});
     CHECK(losses(scene) == 1);
-    // A call made now waits for a connection that does not come.
+    // A call made now waits for a connection until its timeout.
     CHECK(is_refused(scene.ask_echo("x")));
     server.resume();
     CHECK(recovers(scene));
@@ -151,7 +151,7 @@ TEST_CASE("link faults: a call whose reply breaks off anywhere is in doubt") {
     for (std::size_t bytes = 1; bytes < whole; bytes += 9) {
         CAPTURE(bytes);
         REQUIRE(recovers(scene));
-        // Until then the other connection may still receive messages.
+        // Until this message arrives, messages may still go to the earlier connection.
         REQUIRE(scene.heard.await(++connections).size() == connections);
         gate.cut_after(bytes);
         const auto answer = scene.ask_echo(text);
@@ -166,7 +166,7 @@ TEST_CASE("link faults: unsent calls are sent over the next connection, sent one
     auto& server = gated.server;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
-    // Larger than the buffers of sockets, so that most of it cannot be sent.
+    // Larger than the buffers of sockets, so most bytes cannot be sent.
     constexpr int calls = 64;
     const std::string ballast(1'000'000, 'x');
     server.pause();

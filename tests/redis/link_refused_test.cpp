@@ -1,4 +1,4 @@
-// The link to a server that refuses to serve.
+// The link to a server that refuses its requests.
 
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
@@ -23,7 +23,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// A server of another kind: it sends a greeting, and nothing more.
+/// A server of a different protocol: it only sends a greeting.
 class Greeter {
 public:
     explicit Greeter(std::string greeting) : greeting_{std::move(greeting)} {
@@ -141,7 +141,7 @@ TEST_CASE("link refused: a user who loses a permission gets an error until it is
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
     scene.await_connected();
-    // The script fails in its middle: nobody knows what it has done before.
+    // The script fails in its middle: it is unknown what the script has done before.
     server.command({"ACL", "SETUSER", "bus", "-rpush"});
     CHECK(scene.ask(append, "list", "x").starts_with("corrupted: "));
     server.command({"ACL", "SETUSER", "bus", "-evalsha"});

@@ -1,5 +1,5 @@
 /// @file
-/// A link to a real server, and the results of its calls in readable form.
+/// `LinkScene`: a link to a real server, with readable results of calls.
 
 #pragma once
 
@@ -45,13 +45,13 @@ inline redis::Script make_script(std::string_view name, std::string_view source)
 
 /// Returns its argument.
 inline const redis::Script echo = make_script("echo", "return ARGV[1]");
-/// Appends its argument to a list; returns the list's length.
+/// Appends its argument to a list. Returns the length of the list.
 inline const redis::Script append =
     make_script("append", "return redis.call('rpush', KEYS[1], ARGV[1])");
 /// Runs its argument as Lua.
 inline const redis::Script run = make_script("run", "return loadstring(ARGV[1])()");
 
-/// The parts of a reply, nested lists in brackets.
+/// The text of a reply, with nested lists in brackets.
 inline std::string dump(const redisReply& reply) {
     switch (reply.type) {
         case REDIS_REPLY_NIL: return "nothing";
@@ -73,7 +73,7 @@ inline std::string dump(const redis::CallResult& answer) {
     return answer.error().code().message() + ": " + answer.error().context();
 }
 
-/// The messages received on the channel.
+/// Records the messages received on the channel.
 class Heard {
 public:
     void operator()(std::string_view message) {
@@ -82,7 +82,7 @@ public:
         changed_.notify_all();
     }
 
-    /// Waits for this many messages; returns all of them.
+    /// Waits for `count` messages. Returns all messages.
     [[nodiscard]] std::vector<std::string> await(std::size_t count) const {
         std::unique_lock lock{mutex_};
         changed_.wait_for(lock, std::chrono::seconds{20}, [&] { return all_.size() >= count; });
@@ -98,14 +98,14 @@ private:
 /// A link that listens to the channel `wake`.
 class LinkScene {
 public:
-    /// `options` as for the link, without a log.
+    /// `options` are the link's options. The log is replaced.
     explicit LinkScene(RedisOptions options)
         : link{with_log(std::move(options)), "wake",
                [this](std::string_view message) { heard(message); }} {}
     explicit LinkScene(const RedisServer& server, Duration timeout = Duration{5'000})
         : LinkScene{RedisOptions{.addresses = {server.address()}, .timeout = timeout}} {}
 
-    /// Waits until it is connected and listens.
+    /// Waits until the link is connected and has subscribed.
     void await_connected() {
         link.wait_until_connected(Duration{10'000}).value();
         REQUIRE(heard.await(1).size() == 1);
@@ -124,7 +124,7 @@ public:
         return call;
     }
 
-    /// Sends a call; its result as text.
+    /// Sends a call. Returns its result as text.
     std::future<std::string> begin(const redis::Script& script, std::string_view key,
                                    std::string_view argument) {
         auto promise = std::make_shared<std::promise<std::string>>();
@@ -136,7 +136,7 @@ public:
         return answer;
     }
 
-    /// Waits for the result. Fails when it does not come.
+    /// Waits for a result. Fails the test at the timeout.
     static std::string end(std::future<std::string> answer) {
         REQUIRE(answer.wait_for(std::chrono::seconds{20}) == std::future_status::ready);
         return answer.get();
@@ -159,7 +159,7 @@ private:
     }
 };
 
-/// Measures how long something takes.
+/// Measures a duration.
 class Stopwatch {
 public:
     [[nodiscard]] Duration elapsed() const {

@@ -1,4 +1,4 @@
-// The link to the master that sentinels watch.
+// The link to a master that is watched by sentinels.
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ RedisOptions options(const RedisSentinel& watched) {
             .timeout = Duration{1'000}};
 }
 
-/// The port of the server that replies.
+/// The port of the server that the link reaches.
 std::string port_of(LinkScene& scene) {
     return scene.ask(run, {}, "return redis.call('info', 'server'):match('tcp_port:(%d+)')");
 }
@@ -38,8 +38,8 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     CHECK(scene.ask(append, "list", "before") == "1");
     CHECK(scene.heard.await(1).size() == 1);
 
-    // A sentinel that is gone does not matter. A master that falls silent is replaced; when it
-    // comes back it considers itself the master for some time, but is not used.
+    // One stopped sentinel does not matter. A silent master is replaced. When it returns, it
+    // considers itself the master for some time, but the link must not use it.
     watched.sentinel(0).stop();
     const auto first = watched.master_port(1);
     watched.server(0).pause();
@@ -51,7 +51,7 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     watched.server(0).resume();
     CHECK(port_of(scene) == std::to_string(second));
 
-    // Replaced in an orderly way.
+    // An orderly failover.
     REQUIRE(await([&] {
         try {
             watched.fail_over(1);
@@ -63,10 +63,10 @@ TEST_CASE("link by sentinels: the master is found, and followed wherever it goes
     REQUIRE(await([&] { return watched.master_port(1) != second; }));
     const Stopwatch replaced;
     CHECK(serves(scene, watched.master_port(1)));
-    // The old master learns it ten seconds later.
+    // The old master is informed ten seconds later.
     CHECK(replaced.elapsed() < Duration{7'000});
     CHECK(await([&] { return scene.ask(append, "list", "after") == "2"; }));
-    // A server on its way to another role may close the connection that listens once more.
+    // A server that changes its role may close the subscribed connection once more.
     CHECK(scene.heard.await(3).size() >= 3);
     CHECK(scene.log.count(LogLevel::info, "connected again") >= 2);
 }

@@ -58,7 +58,7 @@ TEST_CASE("link: calls run in the order in which they were sent") {
             if (i == 5'000) last.set_value();
         }));
     }
-    // The first few are sent before there is a connection.
+    // The first calls are sent before there is a connection.
     const std::span all{calls};
     scene.link.send(all.first(10));
     scene.link.send(all.subspan(10, 1'000));
@@ -200,7 +200,7 @@ TEST_CASE("link: a script is loaded before the first call of it, once on each co
         const auto calls = "calls=" + std::to_string(count) + ",";
         return server.info("cmdstat_script|load").starts_with(calls);
     };
-    CHECK(loads(1));  // While it connects, to see that it may.
+    CHECK(loads(1));  // While connecting, the link checks that it may load scripts.
     for (const auto* text : {"x", "y"}) CHECK(scene.ask_echo(text) == text);
     CHECK(known() == "[1, 0, 0]");
     CHECK(loads(2));
@@ -337,8 +337,8 @@ TEST_CASE("link: it ends quickly and completes every call") {
 
 namespace {
 
-/// Returns the arguments behind the first as a list, of those that are `bad` an error, and of one
-/// that is `short` nothing.
+/// Returns its arguments after the first as a list. An argument `bad` becomes an error, and `short`
+/// adds nothing.
 const redis::Script echo_all = make_script("echo_all", R"(
     local all = {}
     for i = 2, #ARGV do
@@ -348,8 +348,8 @@ const redis::Script echo_all = make_script("echo_all", R"(
     redis.call('INCR', 'runs')
     return all)");
 
-/// Sends calls that can travel together, as they share the first argument; their results, in the
-/// order of the calls. They come in any order, and those that are refused in this thread.
+/// Sends calls with an equal first argument, which can travel together. Returns their results in
+/// the order of the calls. The results may arrive in any order; refusals arrive in this thread.
 std::vector<std::string> ask_together(LinkScene& scene, const std::vector<std::string>& texts) {
     std::vector<redis::Call> calls;
     std::vector<std::future<std::string>> answers;
@@ -375,13 +375,13 @@ TEST_CASE("link: calls that wait together travel in one, and each gets its own r
     LinkScene scene{server};
     const std::vector<std::string> texts{"one", "bad", "three"};
     const std::vector<std::string> replies{"one", "invalid: bad", "three"};
-    // The server does not know the script at first.
+    // At first the server does not know the script.
     CHECK(ask_together(scene, texts) == replies);
     CHECK(server.command({"GET", "runs"}).text == "1");
     server.command({"SCRIPT", "FLUSH"});
     CHECK(ask_together(scene, texts) == replies);
     CHECK(server.command({"GET", "runs"}).text == "2");
-    // One alone runs its own script.
+    // A single call runs its own script.
     CHECK(ask_together(scene, {"bad"}) == std::vector<std::string>{"shared"});
     CHECK(ask_together(scene, {"one", "short"}) ==
           std::vector<std::string>(2, "corrupted: the server's reply is not one for each call"));

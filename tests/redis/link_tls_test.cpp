@@ -27,7 +27,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// An authority, and a certificate that it signed for the given names.
+/// A certificate authority, and a certificate signed by it for `names`.
 class Authority {
 public:
     explicit Authority(const std::string& names) {
@@ -53,7 +53,7 @@ private:
     TemporaryFolder folder_;
 };
 
-/// A server with TLS on one port, and without on another for the test.
+/// A server with TLS on one port, and a plain port for the test.
 class TlsServer {
 public:
     explicit TlsServer(const Authority& authority)
@@ -76,7 +76,7 @@ RedisOptions tls_options(const std::string& host, std::uint16_t port, const std:
             .timeout = Duration{2'000}};
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 std::string last_error(RedisOptions settings) {
     settings.timeout = Duration{300};
     LinkScene scene{std::move(settings)};
@@ -116,8 +116,8 @@ TEST_CASE("link over TLS: replies of any size are read to their end at once") {
     scene.await_connected();
     for (std::size_t size = 256'000; size < 280'000; size += 1'100) {
         CAPTURE(size);
-        // The first is a record of its own, so that further records end anywhere; and nothing more
-        // comes after them.
+        // The first reply is a separate TLS record, so that further records end at any offset. No
+        // data follows the last record.
         gate.fall_silent();
         auto first = scene.begin(echo, {}, "x");
         auto second = scene.begin(run, {}, "return string.rep('x', " + std::to_string(size) + ")");

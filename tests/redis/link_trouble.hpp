@@ -1,5 +1,5 @@
 /// @file
-/// Links with failing servers and networks.
+/// Helpers for links to failing servers and networks.
 
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace routemaster::test {
 
-/// A server that is back is found again within this time.
+/// The link finds a restarted server within this time.
 inline constexpr Duration recovery_max{2'500};
 
-/// A link through a gate.
+/// A link through a `TcpGate`.
 struct GatedScene {
     explicit GatedScene(Duration timeout = Duration{5'000})
         : scene{{.addresses = {{"127.0.0.1", gate.port()}}, .timeout = timeout}} {
@@ -28,16 +28,16 @@ struct GatedScene {
     LinkScene scene;
 };
 
-/// Calls until a result is not an error; false when that does not come in time.
+/// Calls until a call succeeds. Returns false at the timeout.
 inline bool recovers(LinkScene& scene, Duration timeout = recovery_max) {
     return await([&] { return scene.ask_echo("well") == "well"; }, timeout);
 }
 
-/// What a result, as text, says about its call.
+/// Classifies the text of a result.
 inline bool is_in_doubt(const std::string& answer) { return answer.starts_with("timed out: "); }
 inline bool is_refused(const std::string& answer) { return answer.starts_with("unavailable: "); }
 
-/// How often that was logged.
+/// The number of such log lines.
 inline std::size_t losses(const LinkScene& scene) {
     return scene.log.count(LogLevel::warning, "connection lost");
 }

@@ -1,4 +1,4 @@
-// Listings of many names: complete, in order, page by page, and at the cost of a page.
+// Lists of many names must be complete, ordered and paged, at the cost of one page per request.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int many = 2'500;
 
-/// A bus with many names of each kind, which another program added: there is no index yet.
+/// A bus with many names of each kind. Another program added them, so there is no index yet.
 struct Many : test::RedisScene {
     Many() {
         other({"EVAL", R"(
@@ -69,7 +69,7 @@ struct Many : test::RedisScene {
                                  [](const Counter& one) { return encode_counter_key(one.key); });
     }
 
-    /// What another program sees, sorted.
+    /// The names as another program sees them, sorted.
     std::vector<std::string> members(const std::vector<std::string>& command) {
         std::vector<std::string> names;
         for (const auto& one : other(command).list) names.push_back(one.text);
@@ -77,7 +77,7 @@ struct Many : test::RedisScene {
         return names;
     }
 
-    /// How often the server ran any of these commands.
+    /// The number of calls of these commands on the server.
     [[nodiscard]] int calls(const std::vector<std::string>& commands) const {
         int sum = 0;
         for (const auto& command : commands) {
@@ -113,7 +113,7 @@ TEST_CASE(
     const auto before = s.reads_of_everything();
     s.perform(ListTopics{{.limit = 10}});
     s.perform(ListCounters{{.limit = 10}});
-    // Each call of a repair checks some 500 names.
+    // Each call of a repair checks about 500 names.
     CHECK(s.repairs() >= 3 * many / 1'000);
     const auto repaired = s.repairs();
     const auto looked = s.calls({"sismember", "hexists"});
@@ -155,7 +155,7 @@ TEST_CASE("redis: names that steps add and remove are listed at once, without a 
     CHECK(topics == s.members({"SMEMBERS", "topics"}));
     CHECK(s.subscribers() == s.members({"SMEMBERS", "subscribers"}));
     CHECK(s.tokens() == s.members({"HKEYS", "api_tokens:by_token"}));
-    // Of the publications, of the batch, of the delivery, and the one that was added.
+    // Counters of the publications, the batch and the delivery, and the added ones.
     CHECK(s.counters().size() > many + 10);
     CHECK(s.other({"ZCARD", "routemaster:index:counters"}).number ==
           s.other({"HLEN", "counters"}).number);
@@ -169,16 +169,17 @@ TEST_CASE("redis: names that another program adds, removes and exchanges are fou
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
     s.other({"SREM", "topics", "another"});
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
-    // As many as before, so only the page where one is gone can show it.
+    // The number of names is unchanged, so only the page with the missing name can reveal the
+    // change.
     s.other({"SREM", "topics", s.topics().front()});
     s.other({"SADD", "topics", "zebras"});
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
-    // Once repaired, the index is complete.
+    // After the repair the index is complete.
     CHECK(s.other({"ZCARD", "routemaster:index:topics"}).number == many);
     const auto repaired = s.repairs();
     s.topics();
     CHECK(s.repairs() == repaired);
-    // All but a few, which need no index.
+    // Removes all names except a few, which need no index.
     s.other({"EVAL", "redis.call('SPOP', 'topics', 2450)", "0"});
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
 }
@@ -217,7 +218,7 @@ TEST_CASE("redis: a listing and its repair may be cut off by the end of the stor
                          [&](std::span<Outcome> outcomes) {
                              answered += static_cast<int>(outcomes.size());
                          });
-            // Wherever the repair is by then.
+            // The store ends at an arbitrary moment of the repair.
             std::this_thread::sleep_for(std::chrono::milliseconds{i});
         }
         REQUIRE(answered == 3);

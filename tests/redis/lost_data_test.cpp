@@ -1,4 +1,4 @@
-// What becomes of leases when the server loses its data.
+// Leases after the server has lost its data.
 
 #include <doctest/doctest.h>
 
@@ -20,11 +20,11 @@ using namespace routemaster::test;
 
 namespace {
 
-/// Leases whose calls wait for their replies.
+/// Leases whose calls block until the reply.
 struct WaitedLeases {
     explicit WaitedLeases(Store& store) : leases{store} {}
 
-    /// The next job, within 5 s.
+    /// Leases the next job within 5 s.
     LeasedJob lease() {
         std::vector<LeasedJob> leased;
         std::atomic<bool> replied{false};
@@ -63,7 +63,8 @@ TEST_CASE("redis: leases from before a server lost its data are lost, and others
     const auto id = jobs.push(Job{"a", {1}}).value().id;
     const auto before = scene.lease();
     server.command({"FLUSHALL"});
-    // The server counts anew: the ids and fences of both would be the same.
+    // The server counts from the beginning: without further measures the ids and fences of both
+    // jobs would be equal.
     REQUIRE(jobs.push(Job{"a", {2}}).value().id == id);
     const auto after = scene.lease();
     CHECK(after.lease.fence > before.lease.fence);

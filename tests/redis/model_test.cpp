@@ -1,5 +1,5 @@
-// The Redis store compared with the state machine: the same random steps must have the same
-// replies, and in the end the same keys.
+// Compares the Redis store with the state machine: equal random steps must have equal replies, and
+// equal keys at the end.
 
 #include <doctest/doctest.h>
 
@@ -29,9 +29,9 @@ namespace {
 constexpr int steps_max = 100'000;
 constexpr int steps_between_dumps = 2'000;
 
-/// Sets the clock of a run so that no two steps can make jobs fall due in the same millisecond,
-/// which Redis sorts by their bytes and the machine by their age: step i is at i units and i
-/// milliseconds modulo the unit, and every span is a whole number of units.
+/// Sets the clock of a run so that no two jobs become due in the same millisecond. Redis would
+/// order such jobs by their bytes, and the machine by their age. Step i is at i units plus i
+/// milliseconds modulo the unit, and each span is a whole number of units.
 class Instants {
 public:
     static constexpr Duration unit{1'024};
@@ -48,13 +48,15 @@ private:
     std::int64_t step_ = 0;
 };
 
-/// The machine's state as keys, and the keys there are, without those that no step reads.
+/// The differences between the machine's state as keys, and the actual keys. Ignores keys that no
+/// step reads.
 std::string differences(detail::Machine& machine, const test::RedisServer& server) {
     const std::vector<std::string> tokens{RandomSteps::tokens.begin(), RandomSteps::tokens.end()};
     return test::keys_of(server).actual().differences(test::ExpectedKeys{machine, tokens}.all());
 }
 
-/// Steps under way at once: enough to keep the server busy, few enough to learn of leases soon.
+/// The number of steps under way at once: enough to keep the server busy, and few enough to learn
+/// of leases soon.
 constexpr std::size_t group_size = 8;
 
 /// A step under way.
@@ -75,7 +77,7 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
     detail::NoChangeLog changes;
     detail::Machine machine{changes};
     RandomSteps random{seed, in_flight_max, Instants::unit};
-    // A listener that cannot be told is taken for gone.
+    // A listener without a watch would count as gone.
     const auto watch = store.watch(timer_watch("reminders", "ear"), [] {});
     Instants instants;
 

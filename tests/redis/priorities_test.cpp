@@ -1,4 +1,4 @@
-// Jobs with a priority beside versions that do not know them, and what they cost.
+// Jobs with a priority, in a deployment with versions that do not know priorities, and their cost.
 
 #include <doctest/doctest.h>
 
@@ -48,11 +48,11 @@ TEST_CASE("redis: a version before priorities may promote, run and put back jobs
     s.push("b", 5, Duration{5});
     s.push("c", 5);
     s.now += Duration{5};
-    // It promotes one of them.
+    // The earlier version promotes one of the jobs.
     s.other({"ZREM", "jobs:scheduled:work", "b"});
     s.other({"LPUSH", "jobs:instant:work", "b"});
     CHECK(s.perform(CountJobs{"work"}).ready == 3);
-    // The list does not say since when its jobs are due: those that were pushed before go first.
+    // The list does not contain due times: jobs that were pushed by it come first.
     CHECK(s.acquire_work(1) == "a");
     CHECK(s.acquire_work() == "bc");
     CHECK(s.ranks() == 0);

@@ -1,4 +1,4 @@
-// What a server keeps of queues: their names for lists, and since when READY jobs have been due.
+// The keys about queues: their names for lists, and the due times of READY jobs.
 
 #include <doctest/doctest.h>
 
@@ -27,14 +27,14 @@ struct Queues : RedisScene {
     std::vector<Lease> acquire_work(std::uint32_t limit) {
         return perform(AcquireJobs{.queue = "work", .worker = worker, .limit = limit}).leases;
     }
-    /// A version before `routemaster:due:{q}` pushes a job.
+    /// Pushes a job as a version before `routemaster:due:{q}` does.
     void push_of_before(const std::string& job) {
         other({"LPUSH", "jobs:instant:work", job});
         const auto id = other({"INCR", "routemaster:job_id"}).number;
         other({"ZADD", "routemaster:ids:work", std::to_string(id), job});
         other({"SADD", "jobs:index:work", job});
     }
-    /// How often the server ran a command.
+    /// The number of calls of a command on the server.
     [[nodiscard]] int calls(const std::string& command) const {
         const auto line = server.info("cmdstat_" + command);  // calls=N,…
         return line.empty() ? 0 : std::atoi(line.substr(line.find('=') + 1).c_str());
@@ -92,7 +92,7 @@ TEST_CASE("redis: a page of many queues costs a page, and is complete") {
         names.push_back("q" + std::to_string(i));
         s.perform(PushJob{names.back(), "a", s.now});
     }
-    // A version before named a queue that has no jobs any more.
+    // An earlier version left the name of a queue without jobs.
     s.other({"SADD", "routemaster:queues", "q1 is gone"});
     std::sort(names.begin(), names.end());
     const auto list = [&](std::uint32_t limit) {
@@ -107,7 +107,7 @@ TEST_CASE("redis: a page of many queues costs a page, and is complete") {
     CHECK(list(100) == names);
     const auto repaired = s.calls("sscan");
     CHECK(repaired > 0);
-    // Steps keep the index from now on.
+    // From now on steps keep the index up to date.
     s.perform(PushJob{"new", "a", s.now});
     s.perform(PauseQueue{"paused", true});
     s.perform(DeleteJob{"q7", 8});
@@ -137,7 +137,7 @@ TEST_CASE("redis: how long jobs wait is known again once those of a version befo
     s.now += Duration{5};
     s.perform(PushJob{"work", "e", s.now});
     CHECK(s.due_since() == s.now - Duration{5});
-    // One of before takes a job.
+    // An earlier version takes a job.
     s.other({"RPOP", "jobs:instant:work"});
     CHECK(!s.due_since());
     CHECK(s.acquire_work(1).at(0).job == "e");
@@ -165,7 +165,7 @@ TEST_CASE("redis: what was deleted does not say how long jobs wait") {
         ids.push_back(s.perform(PushJob{"work", job, s.now}).id);
         s.now += Duration{1};
     }
-    // The second one stands in the list until the first one goes.
+    // The deleted job stays in the list until the first job leaves.
     s.perform(DeleteJob{"work", ids[1]});
     CHECK(s.due_since() == s.now - Duration{4});
     s.perform(DeleteJob{"work", ids[0]});

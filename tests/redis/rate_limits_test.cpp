@@ -1,4 +1,4 @@
-// What a server keeps of rate limits, and what they cost.
+// The keys of rate limits, and their cost.
 
 #include <doctest/doctest.h>
 
@@ -48,7 +48,7 @@ TEST_CASE("redis: how many tokens are left is kept by the server, for as long as
     const auto left = s.other({"PTTL", "routemaster:bucket:work:g"}).number;
     CHECK(left > 600'000);
     CHECK(left <= 610'000);
-    // Another process, after a restart of this one.
+    // A second store, as after a restart.
     RedisStore again{{.addresses = {s.server.address()}}};
     const auto acquired =
         perform(again, AcquireJobs{.queue = "work", .worker = Uid{1, 1}}, s.now).value();

@@ -94,7 +94,7 @@ TEST_CASE("redis: a recurring timer has the keys of dtimer, and is due at the se
     CHECK(s.other({"HGET", "dt:routemaster:confirm", id}).text == "5000");
     CHECK(s.other({"EXISTS", "jobs:index:work"}).number == 0);
 
-    // Node confirms it, and the next tick posts it anew; what is FIRED there is kept.
+    // Node confirms the timer, and the next tick posts a new one. A timer that is FIRED is kept.
     for (const bool fired : {true, false}) {
         if (fired) {
             s.other({"ZREM", "dt:ei", id});

@@ -1,5 +1,5 @@
 /// @file
-/// A store on a server, and helpers for steps and for the commands of another program.
+/// `RedisScene`: a store on a server, with helpers for steps and for commands of other programs.
 
 #pragma once
 
@@ -34,7 +34,7 @@ struct RedisScene {
         return try_to(std::move(step)).value();
     }
 
-    /// Subscribes to `cats`; two events fill a batch.
+    /// Subscribes to `cats`. Two events fill a batch.
     void subscribe() {
         perform(Subscribe{.token = "billing",
                           .topics = {"cats"},
@@ -44,7 +44,7 @@ struct RedisScene {
                                       .max_events = 2}});
     }
 
-    /// The message that Ruby Routemaster writes for an event in `cats`.
+    /// Ruby Routemaster's message for an event in `cats`.
     [[nodiscard]] std::string message() const {
         return encode_message(
             {.topic = "cats", .type = EventType::create, .url = "https://example.com/cats/1"}, now);
@@ -74,7 +74,7 @@ struct RedisScene {
             .leases;
     }
 
-    /// Whether there is a job where Ruby workers look.
+    /// Whether a job exists where Ruby workers look for jobs.
     bool ruby_sees_jobs() {
         for (const std::string& key :
              {std::string{"jobs:scheduled:main"}, std::string{"jobs:instant:main"},
@@ -96,7 +96,7 @@ struct RedisScene {
                                       .error = delivered ? "" : "status 503"});
     }
 
-    /// A command of another program.
+    /// Sends a command as another program.
     RedisReply other(const std::vector<std::string>& command) { return server.command(command); }
 
     [[nodiscard]] std::string keys() const { return keys_of(server).text(); }

@@ -1,4 +1,4 @@
-// What stands in the way of a move back to Ruby Routemaster.
+// The findings that prevent a move back to Ruby Routemaster.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ namespace {
 const std::string uid_a = "BATCHBATCHBATCHBAAAA";
 const std::string uid_b = "BATCHBATCHBATCHCAAAA";
 
-/// What was found, one line each, what only stays behind a `~`.
+/// The findings, one line each. A `~` marks a finding that does not prevent the move.
 std::vector<std::string> findings(RedisScene& s, RollbackOptions options = {}) {
     std::vector<std::string> found;
     for (const auto& one : check_rollback({.addresses = {s.server.address()}}, options).value()) {
@@ -37,7 +37,7 @@ bool has_finding(const std::vector<std::string>& found, const std::string& begin
                        [&](const std::string& one) { return one.starts_with(beginning); });
 }
 
-/// A worker of ours with --mixed-fleet, for as long as it takes.
+/// Runs a routemaster worker with --mixed-fleet until its work is done.
 void run_mixed(RedisScene& s) {
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     for (int i = 0; i < 3; ++i) CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now));

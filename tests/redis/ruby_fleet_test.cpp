@@ -1,5 +1,5 @@
-// From a bus of Ruby processes to one of ours, and back: what either left behind delays nothing,
-// and nothing is stranded.
+// Moving from Ruby processes to routemaster's and back: leftovers of either kind delay no batch,
+// and no batch is stranded.
 
 #include <doctest/doctest.h>
 
@@ -24,7 +24,7 @@ namespace {
 const std::string a = "BATCHBATCHBATCH1AAAA";
 const std::string b = "BATCHBATCHBATCH2AAAA";
 
-/// The id of the batch of that number.
+/// The id of batch `number`.
 std::string uid(int number) {
     const auto digits = std::to_string(number);
     return "BATCH" + std::string(12 - digits.size(), '0') + digits + "AAA";
@@ -39,7 +39,7 @@ void subscribe_ruby(RedisScene& s, const std::string& token, std::uint32_t max_i
                                     .max_in_flight = max_in_flight}});
 }
 
-/// This many full batches for each subscriber, one after another.
+/// Publishes `count` full batches for each subscriber, one after another.
 void publish(RedisScene& s, int count) {
     for (int number = 1; number <= count; ++number) {
         s.perform(PublishEvent{.topic = "cats",
@@ -51,7 +51,7 @@ void publish(RedisScene& s, int count) {
     }
 }
 
-/// Leaves a batch as Ruby Routemaster's scripts do: begun at one instant, READY since another.
+/// Adds a READY batch as Ruby Routemaster's scripts do, with a begin and a due time.
 void leave_ready(RedisScene& s, const std::string& token, const std::string& batch,
                  TimePoint begun_at) {
     const auto begun = std::to_string(to_milliseconds(begun_at));
@@ -63,7 +63,7 @@ void leave_ready(RedisScene& s, const std::string& token, const std::string& bat
     s.other({"LPUSH", "jobs:instant:main", RedisScene::job(batch)});
 }
 
-/// What is left of our batches that Ruby workers ended.
+/// Adds the leftovers of routemaster's batches that Ruby workers have ended.
 void leave_ended(RedisScene& s, const std::string& token, int count) {
     s.other({"EVAL",
              "for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], i, "
@@ -78,7 +78,7 @@ std::int64_t blocked(RedisScene& s) {
     return s.other({"SCARD", "routemaster:blocked:main"}).number;
 }
 
-/// The batches that a worker acquires now.
+/// Acquires deliveries. Returns their batches.
 std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
     std::vector<std::string> batches;
     const auto got = s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = limit});
@@ -103,7 +103,7 @@ TEST_CASE("ruby: 100,000 batches that its workers ended hardly delay ours") {
     Runner runner{dispatcher};
     REQUIRE(test::await([&] { return transport.deliveries().size() == 2; }));
     const auto took = std::chrono::steady_clock::now() - began;
-    CHECK(took < std::chrono::seconds{3});  // 0.09 s, and 1.04 s on a machine that was busy.
+    CHECK(took < std::chrono::seconds{3});  // 0.09 s normally; 1.04 s on a busy machine.
     runner.stop(Duration{1'000});
     CHECK(group_length(s) == 0);
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
@@ -213,14 +213,14 @@ TEST_CASE("ruby: blocked jobs come back in their order") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
-        // Ten of them begin in the same millisecond, with ids in the opposite order.
+        // Ten batches each begin in the same millisecond, with ids in the opposite order.
         s.publish(uid(9'999 - number));
         if (number % 10 == 0) s.now += Duration{1};
     }
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     while (perform(mixed, ScrubWorkers{Duration{30'000}}, s.now)->more) {
     }
-    // As its scheduler promotes them.
+    // Promotes jobs as Ruby's scheduler does.
     const auto due = s.other({"ZRANGEBYSCORE", "jobs:scheduled:main", "-inf",
                               std::to_string(to_milliseconds(s.now)), "LIMIT", "0", "2000"});
     REQUIRE(due.list.size() == 1'499);
@@ -263,8 +263,6 @@ TEST_CASE("ruby: a batch that its web process began before ours is delivered fir
     s.settle(first[0]);
     CHECK(acquired(s) == std::vector{uid(1)});
 }
-
-// --- Turns, in a mixed fleet ---------------------------------------------------------------------
 
 TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in order") {
     RedisScene s{true};

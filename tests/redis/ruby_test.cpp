@@ -1,5 +1,5 @@
-// Ruby processes on the same server: their batches are delivered, batches they remove are gone, and
-// our keys do not disturb them.
+// Ruby processes on the same server: routemaster delivers their batches and notices removed
+// batches, and routemaster's keys do not disturb the Ruby processes.
 
 #include <doctest/doctest.h>
 
@@ -16,8 +16,8 @@ namespace {
 const std::string batch_a = "BATCHBATCHBATCH1AAAA";
 const std::string batch_b = "BATCHBATCHBATCH2AAAA";
 
-/// What a web process of Ruby Routemaster does with one event for `billing`: its scripts
-/// batch_ingest and queue_push_scheduled.
+/// Publishes one event for `billing` as Ruby's web process does, with its scripts batch_ingest and
+/// queue_push_scheduled.
 void web_publishes(RedisScene& s, const std::string& uid, TimePoint created_at) {
     const auto created = std::to_string(to_milliseconds(created_at));
     s.other({"SADD", "batches:current:billing", uid});
@@ -30,8 +30,8 @@ void web_publishes(RedisScene& s, const std::string& uid, TimePoint created_at) 
              std::to_string(to_milliseconds(created_at + Duration{500})), RedisScene::job(uid)});
 }
 
-/// What a Ruby worker does at the end of a delivery: batch_delete and queue_ack, but
-/// for the pending list, which is its own.
+/// Ends a delivery as a Ruby worker does, with batch_delete and queue_ack. Omits the worker's own
+/// pending list.
 void worker_delivers(RedisScene& s, const std::string& uid) {
     s.other({"DEL", "batches:" + uid});
     s.other({"ZREM", "batches:index", uid});
@@ -43,7 +43,7 @@ void worker_delivers(RedisScene& s, const std::string& uid) {
     s.other({"SREM", "jobs:index:main", RedisScene::job(uid)});
 }
 
-/// queue_scrub of Ruby Routemaster.
+/// Ruby Routemaster's queue_scrub.
 void worker_scrubs(RedisScene& s, const Uid& worker) {
     const auto pending = "jobs:pending:main:" + std::string{worker.text()};
     while (s.other({"RPOPLPUSH", pending, "jobs:instant:main"}).kind !=
@@ -115,7 +115,7 @@ TEST_CASE("ruby: a batch that its worker delivered blocks nobody") {
     s.publish(batch_a);
     s.publish(batch_b);
     s.publish(batch_b);
-    // The second batch is blocked by the first, which a Ruby worker then delivers.
+    // The first batch blocks the second. Then a Ruby worker delivers the first batch.
     CHECK(s.other({"SCARD", "routemaster:blocked:main"}).number == 1);
     worker_delivers(s, batch_a);
     CHECK(s.acquire_all().empty());
@@ -231,7 +231,7 @@ TEST_CASE("ruby: jobs of aux that its workers do not know are set aside while th
     CHECK(perform(mixed, CountJobs{"aux"}, s.now).value() == all);
     CHECK(perform(mixed, PushJob{"aux", encode_job({"monitor"}), s.now}, s.now).value() ==
           PushOutcome::duplicate);
-    // Back in a fleet of ours, they are there again.
+    // With only routemaster's processes, the jobs are there again.
     s.perform(ScrubWorkers{Duration{3'600'000}});
     CHECK(s.other({"EXISTS", "routemaster:aux"}).number == 0);
     CHECK(s.perform(CountJobs{"aux"}) == all);
@@ -308,7 +308,8 @@ TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused
     }
     const auto with_data = [&](std::size_t size) {
         Event event{.topic = "cats", .type = EventType::create, .url = "https://example.com/"};
-        // Beside the text, MessagePack takes a byte for the map, 2 for the key and 2 for its size.
+        // Besides the text, MessagePack takes a byte for the map, 2 for the key and 2 for the size
+        // of the text.
         event.data = Value{Value::Map{{"a", Value{std::string(size - 5, 'x')}}}};
         auto step = publication("cats", event.url);
         step.message = encode_message(event, s.now);
@@ -324,7 +325,7 @@ TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused
               .starts_with("callback: URL is malformed"));
     CHECK(s.try_to(publication("cats", far)));
     CHECK(s.try_to(Subscribe{"audit", {"cats"}, {.callback = "local:audit"}}));
-    // In a fleet of ours alone, these are accepted.
+    // With only routemaster's processes, these events are accepted.
     RedisStore ours{{.addresses = {s.server.address()}}};
     CHECK(perform(ours, publication("cats.eu", "urn:cat"), s.now));
     CHECK(perform(ours, with_data(200), s.now));
@@ -350,7 +351,7 @@ TEST_CASE("ruby: a batch that our worker made DEAD is in none of its keys") {
     CHECK(s.other({"HGET", "batches:gauges:batch", "billing"}).text == "0");
     CHECK(s.other({"HGET", "batches:gauges:event", "billing"}).text == "0");
 
-    // After redelivery it is an ordinary batch, and a Ruby worker may deliver it.
+    // After a redelivery it is an ordinary batch, which a Ruby worker may deliver.
     CHECK(s.perform(RedeliverDeadBatches{"billing"}) == Count{1});
     CHECK(s.other({"RPOP", "jobs:instant:main"}).text == RedisScene::job(batch_a));
     const auto list = s.other({"LRANGE", "batches:" + batch_a, "0", "-1"}).list;

@@ -23,10 +23,10 @@ namespace {
 
 using redis::ServerClock;
 
-/// When the machine was started, in these tests.
+/// The start of the machine in these tests.
 constexpr ServerClock::Microseconds boot{1'700'000'000'000'000};
 
-/// Changes the replies of TIME.
+/// Shifts the times in replies to TIME.
 std::function<void(std::string&)> set_clock(Duration by) {
     return [by](std::string& bytes) {
         const auto at = bytes.find("*2\r\n$10\r\n");
@@ -98,7 +98,7 @@ TEST_CASE("server clock: a slow round trip proves that the server's clock was se
 TEST_CASE("server clock: what was measured long ago is worth less") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms);
-    // In ten minutes clocks drift apart by 60 ms at worst.
+    // In ten minutes, clocks drift apart by at most 60 ms.
     const auto later = 601'000ms;
     CHECK(clock.offset(later, boot + later + 55ms) == 0ms);
     clock.measured(later - 20ms, later, boot + later - 10ms - 30ms);
@@ -142,13 +142,13 @@ TEST_CASE("server clock: a server whose clock is wrong is followed, also from on
     TcpGate ahead{server.port()};
     TcpGate behind{server.port()};
     ahead.falsify(set_clock(90s));
-    // Its round trip is so long that it could be the first server's clock.
+    // The round trip is so long that the reply is also consistent with the first server's clock.
     behind.falsify(set_clock(90s - 40ms));
     behind.delay(50ms);
     LinkScene scene{
         {.addresses = {{"127.0.0.1", ahead.port()}, {"127.0.0.1", behind.port()}}, .timeout = 1s}};
     scene.await_connected();
-    // Where a process waits for a processor, the first measurement may be a bad one.
+    // On a busy machine the first measurement may be bad.
     const auto is_about = [&](Duration offset) {
         return std::chrono::abs(scene.link.clock_offset() - offset) <= 15ms;
     };

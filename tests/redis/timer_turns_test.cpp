@@ -1,4 +1,4 @@
-// Whose turn it is among listeners of timers, of which some are dtimer's for Node, and who is told.
+// Turns among listeners of timers, including Node listeners of dtimer, and the messages to them.
 
 #include <doctest/doctest.h>
 
@@ -16,7 +16,7 @@ using test::RedisClient;
 
 namespace {
 
-/// A listener of Node, as the server sees it, which does as it is told or does not.
+/// A Node listener as seen by the server. The test decides whether it obeys its messages.
 class ChannelReader {
 public:
     ChannelReader(DtimerScene& scene, const std::string& name)
@@ -29,9 +29,9 @@ public:
         scene_.other({"LPUSH", "dt:ch", channel_});
     }
 
-    /// The messages since it was asked last.
+    /// The messages since the last call.
     std::vector<std::string> messages() {
-        // The reply comes behind them.
+        // The reply comes after all messages.
         std::vector<std::string> all;
         auto reply = client_.command({"PING"});
         while (reply.list.at(0).text != "pong") {
@@ -40,7 +40,7 @@ public:
         }
         return all;
     }
-    /// The one message since then.
+    /// The only message since the last call.
     std::string message() {
         const auto all = messages();
         REQUIRE(all.size() == 1);
@@ -177,7 +177,7 @@ TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") 
     node.messages();
     s.now += Duration{310};
     s.post("c", Duration{5'000});
-    CHECK(node.messages().empty());  // It may be on its way.
+    CHECK(node.messages().empty());  // The listener's request may be on its way.
     s.now += Duration{10};
     s.post("d", Duration{5'000});
     CHECK(node.message() == interval(0));

@@ -1,4 +1,4 @@
-// Timers in the keys of dtimer: what stands there, and what others may leave there.
+// Timers in the keys of dtimer: routemaster's data, and data that other programs may leave there.
 
 #include <doctest/doctest.h>
 
@@ -158,7 +158,7 @@ TEST_CASE("redis: what comes back keeps its text, and only _numRetries is anothe
         CHECK(s.confirm("a", 0) == TimerConfirmed::unknown);
         CHECK(s.confirm("a", 1) == TimerConfirmed::confirmed);
     }
-    // As Node writes it, when it puts back a timer.
+    // The event in Node's format, when Node puts back a timer.
     s.leave("a", R"({"_numRetries":1,"x":"_numRetries","id":"a","maxRetries":3})");
     CHECK(s.take().timers.at(0).retries == 1);
     s.now += Duration{10'000};
@@ -204,7 +204,7 @@ TEST_CASE("redis: pages of timers with one due time have each of them once") {
         for (const auto& timer : some) ids.push_back(timer.id);
         page.from = some.back().at;
         page.after = some.back().id;
-        // The last one may go meanwhile.
+        // The last timer of a page may be removed before the next page is read.
         if (ids.size() % 2 == 0) s.perform(CancelTimer{"dt", page.after});
     }
     CHECK(ids.size() == 250);

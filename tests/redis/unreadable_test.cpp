@@ -1,5 +1,5 @@
-// Events that no Ruby worker can read, though a bus of ours accepted them: a Ruby worker that takes
-// one ends. Only ours deliver their batches, whatever becomes of these.
+// Events that routemaster accepted, but Ruby workers cannot read: a Ruby worker that takes such an
+// event ends. Only routemaster's workers may deliver batches with such events, in all states.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +22,8 @@ const std::string batch_y = "BATCHBATCHBATCHCAAAA";
 
 std::string message_of_size(const RedisScene& s, std::size_t size) {
     Event event{.topic = "cats", .type = EventType::create, .url = "https://example.com/cats/1"};
-    // Beside the text, MessagePack takes a byte for the map, 2 for the key and 2 for its size.
+    // Besides the text, MessagePack takes a byte for the map, 2 for the key and 2 for the size of
+    // the text.
     event.data = Value{Value::Map{{"a", Value{std::string(size - 5, 'x')}}}};
     return encode_message(event, s.now);
 }
@@ -36,19 +37,19 @@ PublishEvent publication_of_size(const RedisScene& s, std::size_t data_size,
             .uid = *Uid::parse(uid)};
 }
 
-/// An event with 65 bytes of data, one more than Ruby workers take.
+/// Publishes an event with 65 bytes of data, one more than Ruby workers accept.
 void publish_unreadable(RedisScene& s, const std::string& uid = batch_x) {
     s.perform(publication_of_size(s, 65, uid));
 }
 
-/// Subscribes to `cats` with a URL; one event fills a batch.
+/// Subscribes to `cats` with a URL. One event fills a batch.
 void subscribe_lone(RedisScene& s, const std::string& callback = "https://billing.example/events") {
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},
                         .options = {.callback = callback, .max_events = 1}});
 }
 
-/// Whether anything says of a batch that no Ruby worker can read it.
+/// Whether any key marks a batch as unreadable for Ruby workers.
 bool is_marked(RedisScene& s) { return s.keys().find("routemaster:unreadable") != s.keys().npos; }
 
 }  // namespace
@@ -110,7 +111,7 @@ TEST_CASE("redis: an unreadable event takes the batch that it joins away from Ru
         s.subscribe();
         s.publish();
         s.now += Duration{500};
-        // Promotes it, and gives nothing.
+        // The acquisition promotes the batch, but returns no lease.
         s.perform(AcquireJobs{.queue = "main",
                               .worker = s.worker,
                               .limit = 10,

@@ -1,4 +1,4 @@
-// Pools in several processes on one server, of which some are killed or stand still.
+// Pools in several processes on one server. Some processes are killed, or stall.
 
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ using namespace routemaster::test;
 
 namespace {
 
-/// What a pool in another process reports, in memory that outlives it.
+/// The reports of a pool in another process, in memory that outlives the process.
 struct Report {
     std::atomic<int> begun{0};
     std::atomic<int> stopped{0};
@@ -55,8 +55,8 @@ private:
     Report* report_;
 };
 
-/// A process with a pool of its own, which works until it is killed. It is made before its parent
-/// has any thread.
+/// A process with a pool, which works until it is killed. Must be started before its parent has
+/// threads.
 class PoolProcess {
 public:
     using Handle = std::function<void(JobContext&, Report&)>;
@@ -78,9 +78,9 @@ public:
         signal(SIGKILL);
         wait();
     }
-    /// Waits until it is dead.
+    /// Waits for the end of the process.
     void wait() { ::waitpid(std::exchange(pid_, 0), nullptr, 0); }
-    /// Waits until it is dead, or something else has happened.
+    /// Waits for the end of the process, or until `happened` returns true.
     void wait_unless(const std::function<bool()>& happened) {
         while (!happened() && pid_ > 0) {
             if (::waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = 0;
@@ -104,7 +104,7 @@ private:
     pid_t pid_;
 };
 
-/// Goes on until its token stops.
+/// A handler that continues until its stop token is requested.
 void keep(JobContext& job, Report& report) {
     ++report.begun;
     while (!job.stop_requested()) ::usleep(1'000);
@@ -117,7 +117,7 @@ void keep(JobContext& job, Report& report) {
     throw std::logic_error{"alive"};
 }
 
-/// A pool in this process whose job stays under way.
+/// A pool in this process. Its job stays under way.
 struct Keeper {
     explicit Keeper(const RedisServer& server) : store{{.addresses = {server.address()}}} {
         pool.handle_async("a", [this](const JobResponder& responder) {
@@ -139,7 +139,7 @@ struct Keeper {
     WorkerPool pool{store, {.queues = {"work"}}};
 };
 
-/// Kills its process after a while, or takes longer.
+/// A handler that kills its process after a while, or takes long.
 void die_or_take_long(JobContext& job, Report& report) {
     ++report.begun;
     if (job.arguments()[0] == Value{"poison"}) {
@@ -151,7 +151,7 @@ void die_or_take_long(JobContext& job, Report& report) {
     ++report.ended;
 }
 
-/// Soon takes others for dead.
+/// Options for a pool that soon declares workers dead.
 WorkerPoolOptions quick_options() {
     return {.queues = {"work"},
             .heartbeat_interval = Duration{50},
@@ -190,7 +190,7 @@ TEST_CASE("redis: a worker that was frozen settles nothing that was handed on") 
     zombie.signal(SIGSTOP);
     REQUIRE(await([&] { return other.responder().has_value(); }, within));
     zombie.signal(SIGCONT);
-    // Its token stops, and its handler returns as if the job were done.
+    // Its stop token is requested, and its handler returns as if the job were done.
     CHECK(await([&] { return report->stopped == 1; }));
     CHECK(await([&] { return report->lease_lost == 1; }));
     CHECK(other.queue() == QueueStatus{.pending = 1});
@@ -204,7 +204,7 @@ TEST_CASE("redis: a job that ended while its worker was frozen is refused, too")
     const RedisServer server;
     const SharedReport report;
     const PoolProcess zombie{server, *report, [](JobContext&, Report& to) {
-                                 // Stands still in the handler, as its whole process does.
+                                 // Stalls in the handler, as the whole process does.
                                  ++to.begun;
                                  ::raise(SIGSTOP);
                                  ++to.ended;
@@ -270,7 +270,8 @@ TEST_CASE("redis: a job that kills its process takes none along that runs beside
         jobs.push({"a", {2}}, thrice).value();
         JobQueue{store, "other"}.push({"a", {3}}, thrice).value();
     }
-    // What a handler has ended may still be lost with its process: the store says what is done.
+    // The settlement after a handler may be lost with its process: the store decides whether the
+    // jobs are done.
     const auto is_over = [&] {
         if (report->ended < 3 || report->poisoned < 3) return false;
         RedisStore store{{.addresses = {server.address()}}};

@@ -1,5 +1,4 @@
-// A key of another type than it should have: the step that meets it is refused, and what the step
-// would have moved is still where it was.
+// Keys of wrong types: a step that uses such a key is refused, and moves nothing.
 
 #include <doctest/doctest.h>
 
@@ -22,7 +21,7 @@ namespace {
 struct KeyKind {
     std::string name;
     std::function<Step(const BusyScene&)> make;
-    Duration later{0};  ///< How long after the bus was prepared.
+    Duration later{0};  ///< The time of the step after the preparation.
 };
 
 std::function<Step(const BusyScene&)> run_recurring(bool with_key) {
@@ -40,7 +39,7 @@ std::function<Step(const BusyScene&)> run_recurring(bool with_key) {
     };
 }
 
-/// A tick that posts a timer: a new one; or one that is there, of which nothing may change.
+/// A tick that posts a timer: a new timer, or an existing one, which must not change.
 std::function<Step(const BusyScene&)> run_recurring_timer(const char* id) {
     return [id](const BusyScene& s) -> Step {
         const auto next = s.now + Duration{60'000};
@@ -401,8 +400,8 @@ std::vector<KeyKind> kinds() {
     };
 }
 
-/// Performs a step on a bus with one wrong key; returns whether it was refused. If not, it must
-/// have left the key alone.
+/// Performs a step on a bus with one wrong key. Returns whether the step was refused. An accepted
+/// step must leave the key alone.
 bool refused(BusyScene& s, const KeyKind& kind, const std::string& key, bool is_wrong_type) {
     CAPTURE(kind.name);
     CAPTURE(key);
@@ -410,9 +409,9 @@ bool refused(BusyScene& s, const KeyKind& kind, const std::string& key, bool is_
     const auto planted = s.content(key);
     auto step = kind.make(s);
     const auto outcome = std::move(perform_all(s.store, {&step, 1}, s.now + kind.later).at(0));
-    // A publisher whose text changed is another publisher.
+    // A changed text of a publisher means a different publisher.
     if (outcome || outcome.error().code() == Errc::forbidden) {
-        // The waiting workers are recorded again, whatever was there.
+        // The waiting workers are always recorded again.
         const bool waits = key.starts_with("routemaster:waiting:");
         if (is_wrong_type && !waits) CHECK(s.content(key) == planted);
         return false;
