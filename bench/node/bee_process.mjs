@@ -1,6 +1,6 @@
-// bee-queue: jobs that were saved before, and a worker that processes `inFlight` at once; see
-// worker_pool. A job is done when the worker emits `succeeded`: it is then removed from Redis.
-// Events and the list of jobs are off, which makes it faster. With `--stay 1` they are only saved.
+// bee-queue: processes jobs that were saved before, `inFlight` at once; see worker_pool. A job is
+// done when the worker emits `succeeded`: then the job is removed from Redis. Events and the list
+// of jobs are off, to make bee-queue faster. With `--stay 1` jobs are only saved.
 
 import Queue from 'bee-queue';
 

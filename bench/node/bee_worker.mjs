@@ -1,6 +1,6 @@
-// bee-queue: a worker whose jobs never end, and which prints a line when one begins; see
-// job_recovery. With `--push 1` it saves a job first. It looks for the jobs of dead workers as often
-// as its documentation says.
+// bee-queue: a worker whose jobs never end. Prints a line when a job begins; see job_recovery. With
+// `--push 1` it saves a job first. It searches for jobs of dead workers in the interval recommended
+// by bee-queue's documentation.
 
 import Queue from 'bee-queue';
 

@@ -1,5 +1,5 @@
-// BullMQ: `inFlight` calls of `add` under way, and a worker that processes as many at once. A job
-// is done when the worker emits `completed`: it is then removed from Redis.
+// BullMQ: `inFlight` calls of `add` under way, and a worker that processes as many jobs at once. A
+// job is done when the worker emits `completed`: then the job is removed from Redis.
 
 import { Queue, Worker } from 'bullmq';
 

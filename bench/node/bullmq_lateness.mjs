@@ -1,4 +1,4 @@
-// BullMQ: jobs that fall due at random instants, and how late they begin; see job_lateness.
+// BullMQ: measures how late jobs begin that are due at random instants; see job_lateness.
 
 import { Queue, Worker } from 'bullmq';
 

@@ -1,6 +1,6 @@
-// BullMQ: jobs that were added before, and a worker that processes `inFlight` at once; see
-// worker_pool. A job is done when the worker emits `completed`: it is then removed from Redis. With
-// `--stay 1` they are only added.
+// BullMQ: processes jobs that were added before, `inFlight` at once; see worker_pool. A job is done
+// when the worker emits `completed`: then the job is removed from Redis. With `--stay 1` jobs are
+// only added.
 
 import { Queue, Worker } from 'bullmq';
 

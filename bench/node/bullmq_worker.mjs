@@ -1,5 +1,5 @@
-// BullMQ: a worker whose jobs never end, and which prints a line when one begins; see job_recovery.
-// With `--push 1` it adds a job first.
+// BullMQ: a worker whose jobs never end. Prints a line when a job begins; see job_recovery. With
+// `--push 1` it adds a job first.
 
 import { Queue, Worker } from 'bullmq';
 

@@ -1,7 +1,7 @@
-// Drives a queue for the benchmarks: first the `warmUp` jobs, then the measured ones; each number
-// must be sent and done once. Prints one JSON line.
+// Drives a queue for the benchmarks: first the `warmUp` jobs, then the measured jobs. Each number
+// must be sent and done exactly once. Prints one JSON line.
 
-/// `--port P --in-flight N`, and what else the program takes, each with a number, in any order.
+/// Parses `--port P --in-flight N` and the program's further options, each with a number.
 export function settings() {
   const values = {};
   for (let i = 2; i + 1 < process.argv.length; i += 2) {
@@ -21,7 +21,7 @@ export async function inParallel(width, begin, end, work) {
   await Promise.all(Array.from({ length: width }, worker));
 }
 
-/// Records which jobs are done, and that none is done twice.
+/// Records the completed jobs. Throws when a job is done twice.
 export class Ledger {
   constructor(begin, end) {
     this.done = new Set();
@@ -41,7 +41,7 @@ export class Ledger {
   }
 }
 
-/// Calls `push` with arrays of the numbers from `begin` to `end`, a thousand in each.
+/// Calls `push` with the numbers from `begin` to `end`, in arrays of a thousand.
 export async function inChunks(begin, end, push) {
   for (let first = begin; first < end; first += 1000) {
     const length = Math.min(1000, end - first);
@@ -49,8 +49,8 @@ export async function inChunks(begin, end, push) {
   }
 }
 
-/// Runs `cycle(begin, end)` for the warm-up and for the measurement, and returns the latter's
-/// result. `prepare(begin, end)` comes before each, and is not measured.
+/// Runs `cycle(begin, end)` for the warm-up and for the measurement. Returns the result of the
+/// measurement. Before each run it calls `prepare(begin, end)`, which is not measured.
 export async function measure({ count, warmUp }, cycle, prepare = async () => {}) {
   await prepare(0, warmUp);
   await cycle(0, warmUp);
@@ -63,7 +63,7 @@ export async function measure({ count, warmUp }, cycle, prepare = async () => {}
   return { count, seconds, cpu_seconds: (cpu.user + cpu.system) / 1e6 };
 }
 
-/// Prints one JSON line about how late jobs were, in milliseconds.
+/// Prints one JSON line about the lateness of jobs, in milliseconds.
 export function reportLateness(late) {
   late.sort((a, b) => a - b);
   const at = (share) => late[Math.floor(share * (late.length - 1))];

@@ -4,10 +4,10 @@ import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
 const { DTimer } = require('dtimer');
-// The one that dtimer extends with promises.
+// dtimer adds promises to this module.
 const redis = createRequire(require.resolve('dtimer'))('redis');
 
-/// A listener of that name; without one it only posts.
+/// A listener with this name. Without a name it only posts.
 export function timers(port, id = undefined) {
   const connect = () => redis.createClient(port, '127.0.0.1');
   return new DTimer(id, connect(), id && connect(), { ns: 'bench' });

@@ -1,4 +1,4 @@
-// dtimer: one listener gets timers that are due, and confirms each; see timer_fire.
+// dtimer: one listener takes due timers and confirms each timer; see timer_fire.
 
 import { measure, settings } from './cycle.mjs';
 import { timers } from './dtimer.mjs';
@@ -15,7 +15,7 @@ const finished = new Promise((resolve) => {
     if (--open === 0) resolve();
   });
 });
-await new Promise((resolve) => setTimeout(resolve, 200)); // It loads its scripts by itself.
+await new Promise((resolve) => setTimeout(resolve, 200)); // dtimer loads its scripts.
 const run = async (begin, end) => {
   if (begin === end) return;
   await listener.join();

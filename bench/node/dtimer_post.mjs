@@ -5,7 +5,7 @@ import { timers } from './dtimer.mjs';
 
 const { port, inFlight, ...counts } = settings();
 const poster = timers(port);
-await new Promise((resolve) => setTimeout(resolve, 200)); // It loads its scripts by itself.
+await new Promise((resolve) => setTimeout(resolve, 200)); // dtimer loads its scripts.
 const result = await measure(counts, (begin, end) =>
   inParallel(inFlight, begin, end, (n) =>
     poster.post({ id: `timer ${n}`, text: 'hello', n, maxRetries: 1 }, 3_600_000),

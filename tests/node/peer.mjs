@@ -1,10 +1,11 @@
-// A process of Node that uses dtimer, for tests beside ours:
+// A Node process that uses dtimer, for tests together with routemaster's processes:
 //
 //   node peer.mjs '{"port":P,"ns":"dt","id":"node","confirm":true,"confTimeout":1,"maxEvents":8}'
 //
-// With an `id` it listens, and prints {"event":EVENT,"now":ms} for each event, which it confirms if
-// it is to. It does what stands in the Redis list `peer:ID`, or `peer:` without an id, such as
-// ["post",{"text":"hello"},500], and prints {"done":REPLY} or {"failed":TEXT}; "quit" ends it.
+// With an `id` it listens, prints {"event":EVENT,"now":ms} for each event, and confirms the event
+// if `confirm` is true. It executes calls from the Redis list `peer:ID` (`peer:` without an id),
+// such as ["post",{"text":"hello"},500], and prints {"done":REPLY} or {"failed":TEXT}. "quit" ends
+// it.
 
 import dtimer from 'dtimer';
 import redis from 'redis';
