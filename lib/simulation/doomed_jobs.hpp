@@ -16,7 +16,7 @@ inline constexpr const char* doomed_queue = "doomed";
 inline constexpr const char* doomed_name = "doom";
 inline constexpr std::uint32_t doomed_attempts_max = 3;
 
-/// Counts doomed jobs, and fails the world when a job is leased more often than
+/// Counts doomed jobs, and fails the simulation when a job is leased more often than
 /// `doomed_attempts_max`. Not thread safe.
 class DoomedJobs {
 public:

@@ -33,7 +33,7 @@ struct FollowUpAccount {
     bool in_doubt = false;  ///< Until either the original job or the follow-up job is seen.
 };
 
-/// Expects follow-ups of jobs. Fails the world when a follow-up happens twice, or when both a
+/// Expects follow-ups of jobs. Fails the simulation when a follow-up happens twice, or when both a
 /// follow-up and its original job exist. Returns cancelled follow-ups to the caller, for further
 /// checkers. Not thread safe.
 class FollowUpAccounts {

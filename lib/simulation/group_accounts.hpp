@@ -15,9 +15,10 @@
 namespace routemaster::simulation {
 
 /// Knows which jobs of each group have begun and are not done. A job that has begun occupies a
-/// place in its group until the job is done, however its attempts end. Fails the world when more
-/// jobs begin than the group has places, or, with one place, when a job begins before an earlier
-/// job of its group. All jobs of a group are pushed with the same concurrency. Not thread safe.
+/// place in its group until the job is done, however its attempts end. Fails the simulation when
+/// more jobs begin than the group has places, or, with one place, when a job begins before an
+/// earlier job of its group. All jobs of a group are pushed with the same concurrency. Not thread
+/// safe.
 class GroupAccounts {
 public:
     using JobKey = std::pair<std::string, std::string>;  // Queue and job.

@@ -50,11 +50,11 @@ public:
     /// Whether a restart preserved the contents that were read at `at`.
     [[nodiscard]] bool unchanged(Inventory before, TimePoint at);
 
-    /// Fails the world unless gauges equal a recount. The store must be idle.
+    /// Fails the simulation unless gauges equal a recount. The store must be idle.
     void recount();
 
-    /// Sends invalid steps. Fails the world when the store accepts a step, or its contents change.
-    /// The store must be idle.
+    /// Sends invalid steps. Fails the simulation when the store accepts a step, or its contents
+    /// change. The store must be idle.
     void send_bad_input();
 
     /// The number of dropped events for each subscriber. An event counts once if it was dropped
@@ -67,7 +67,7 @@ public:
     /// The number of DEAD timers.
     [[nodiscard]] std::uint64_t dead_timers();
 
-    /// Whether all work is done. Fails the world when a job waits for no reason.
+    /// Whether all work is done. Fails the simulation when a job waits for no reason.
     [[nodiscard]] bool drained();
 
 private:

@@ -36,9 +36,9 @@ struct ListedBatchJobs {
     std::uint64_t buried = 0;
 };
 
-/// Expects the jobs and the callbacks of each batch. Fails the world when a batch ends too early,
-/// twice or not at all, or when its numbers are wrong. Each batch has a unique number. Must be
-/// called in the order of the store's replies. Not thread safe.
+/// Expects the jobs and the callbacks of each batch. Fails the simulation when a batch ends too
+/// early, twice or not at all, or when its numbers are wrong. Each batch has a unique number. Must
+/// be called in the order of the store's replies. Not thread safe.
 class JobBatchAccounts {
 public:
     /// `context` must outlive this object.
@@ -56,8 +56,8 @@ public:
     /// Called when a job is done.
     void done(const Lease& lease);
 
-    /// Fails the world unless the batches and their numbers of jobs are as expected. No step may be
-    /// in flight.
+    /// Fails the simulation unless the batches and their numbers of jobs are as expected. No step
+    /// may be in flight.
     void compare(const std::vector<JobBatch>& listed,
                  const std::map<JobBatchId, ListedBatchJobs>& jobs);
 

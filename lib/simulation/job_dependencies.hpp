@@ -17,8 +17,8 @@
 
 namespace routemaster::simulation {
 
-/// Fails the world when a job is leased before a dependency of the job is done. Must be called in
-/// the order of the store's replies. Not thread safe.
+/// Fails the simulation when a job is leased before a dependency of the job is done. Must be called
+/// in the order of the store's replies. Not thread safe.
 class JobDependencies {
 public:
     using JobKey = std::pair<std::string, std::string>;  // Queue and job.

@@ -30,10 +30,10 @@
 
 namespace routemaster::simulation {
 
-/// Records the requests and the replies of the store, in the order of the replies. Fails the world
-/// when a reply contradicts an earlier reply, or an effect outside contradicts the replies. It
-/// shares no code with the store. A step without a reply at power loss is in doubt: its effect is
-/// unknown. Not thread safe.
+/// Records the requests and the replies of the store, in the order of the replies. Fails the
+/// simulation when a reply contradicts an earlier reply, or an effect outside contradicts the
+/// replies. It shares no code with the store. A step without a reply at power loss is in doubt: its
+/// effect is unknown. Not thread safe.
 class Oracle {
 public:
     /// `context` must outlive this object.
@@ -63,12 +63,12 @@ public:
     void ran(const std::string& job);
     /// Called when a worker was killed: its leased jobs must run again soon.
     void killed(const Uid& worker);
-    /// Fails the world when an orderly stopped worker still has a lease. Call it only if no fault
-    /// disturbed the stop.
+    /// Fails the simulation when an orderly stopped worker still has a lease. Call it only if no
+    /// fault disturbed the stop.
     void must_have_no_lease(const Uid& worker) const;
 
-    /// Fails the world when a job waited too long after the death of its worker, or after its turn
-    /// in its group came again.
+    /// Fails the simulation when a job waited too long after the death of its worker, or after its
+    /// turn in its group came again.
     void check_orphans();
     /// All workers of a queue were away until now: orphaned jobs of the queue had to wait.
     void excuse(const std::string& queue);

@@ -156,7 +156,7 @@ void Processes::replace_closed() {
     }
 }
 
-/// Fails the world when a stopped process is late, or has kept a lease.
+/// Fails the simulation when a stopped process is late, or has kept a lease.
 void Processes::check_end(const Process& process) {
     if (process.overstays()) context_.fail(process.name() + " does not end");
     const bool calm = context_.disturbed_until < process.closing_since();

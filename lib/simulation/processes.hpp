@@ -49,7 +49,8 @@ public:
     /// Continues stalled processes, and starts missing ones.
     void heal();
 
-    /// Replaces the processes that have stopped. Fails the world when a process stops too late.
+    /// Replaces the processes that have stopped. Fails the simulation when a process stops too
+    /// late.
     void replace_closed();
 
     /// Tells the oracle which queues have no worker, and since when each kind of work has had a

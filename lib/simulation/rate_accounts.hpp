@@ -20,9 +20,9 @@
 
 namespace routemaster::simulation {
 
-/// Counts the tokens of a queue and its groups. Fails the world when more jobs begin than tokens
-/// can exist, or when a job waits although a token must exist. A bucket here gets tokens for all
-/// the time that any clock has shown to pass: it never has fewer tokens than the bucket in the
+/// Counts the tokens of a queue and its groups. Fails the simulation when more jobs begin than
+/// tokens can exist, or when a job waits although a token must exist. A bucket here gets tokens for
+/// all the time that any clock has shown to pass: it never has fewer tokens than the bucket in the
 /// store. Replies may arrive in a different order than steps were performed, so each check recounts
 /// all changes. Not thread safe.
 class RateAccounts {
@@ -51,10 +51,11 @@ public:
     /// A worker of the queue has been running and free since `moment`.
     void worked_since(TimePoint moment) noexcept { worked_since_ = moment; }
 
-    /// Fails the world unless the limits of the queue are as expected. No step may be in flight.
+    /// Fails the simulation unless the limits of the queue are as expected. No step may be in
+    /// flight.
     void compare(const RateLimits& limits);
-    /// Fails the world when a job waits for no reason. `since` is the due time of the oldest READY
-    /// job.
+    /// Fails the simulation when a job waits for no reason. `since` is the due time of the oldest
+    /// READY job.
     void must_move(std::optional<TimePoint> since) const;
 
 private:

@@ -29,12 +29,12 @@ inline constexpr const char* tick_name = "tick";
 /// Whether a step concerns the timers of ticks.
 [[nodiscard]] bool is_about_tick_timers(const Step& step);
 
-/// Expects the ticks of recurring jobs, which any number of schedulers run. Fails the world when a
-/// tick runs twice, too early, late, or while its recurring job is paused; when a tick is skipped
-/// that the job's `CatchUp` does not skip; and when the job or timer of a tick is lost. Ticks fall
-/// on whole seconds, and clients never trigger a recurring job on a whole second, so the origin of
-/// each job and timer is known. Replies to changes of a recurring job arrive in the order of the
-/// changes. No recurring job is removed. Not thread safe.
+/// Expects the ticks of recurring jobs, which any number of schedulers run. Fails the simulation
+/// when a tick runs twice, too early, late, or while its recurring job is paused; when a tick is
+/// skipped that the job's `CatchUp` does not skip; and when the job or timer of a tick is lost.
+/// Ticks fall on whole seconds, and clients never trigger a recurring job on a whole second, so the
+/// origin of each job and timer is known. Replies to changes of a recurring job arrive in the order
+/// of the changes. No recurring job is removed. Not thread safe.
 class RecurringAccounts {
 public:
     /// `context` must outlive this object.
@@ -57,7 +57,7 @@ public:
     /// A scheduler has been running since `moment`.
     void scheduled_since(TimePoint moment) noexcept { scheduled_since_ = moment; }
 
-    /// Fails the world unless the recurring jobs are as expected. No step may be in flight.
+    /// Fails the simulation unless the recurring jobs are as expected. No step may be in flight.
     void compare(const std::vector<RecurringJob>& listed);
 
     /// Describes a job or timer of a tick that was never done; empty when there is none.

@@ -65,8 +65,7 @@ public:
     /// Adds a line to the trace.
     void note(std::string text);
 
-    /// Ends the world by throwing `SimulationFailure`: a guarantee was violated. Comments here call
-    /// this "fails the world".
+    /// Fails the simulation by throwing `SimulationFailure`: a guarantee was violated.
     [[noreturn]] void fail(const std::string& broken) const;
 
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }

@@ -59,7 +59,7 @@ Result<void> Subscribers::call(const std::function<void()>& handler) {
         handler();
         return {};
     } catch (const testing::SimulationFailure&) {
-        throw;  // A failure of the world must not be treated as a failure of the handler.
+        throw;  // A failure of the simulation is no failure of the handler.
     } catch (const std::exception& failure) {
         return Error{Errc::unavailable, std::string{"handler threw: "} + failure.what()};
     }

@@ -23,8 +23,8 @@ namespace routemaster::simulation {
 /// The namespace of the timers of a world.
 inline constexpr const char* timer_space = "reminders";
 
-/// Knows the timers of a world. Fails the world when a timer fires too early, too often, late, or
-/// after its end; and when a timer is lost. Each post has a unique number as its payload, which
+/// Knows the timers of a world. Fails the simulation when a timer fires too early, too often, late,
+/// or after its end; and when a timer is lost. Each post has a unique number as its payload, which
 /// identifies the timer of each firing. Replies to changes of a timer arrive in the order of the
 /// changes. Not thread safe.
 class TimerAccounts {
@@ -47,7 +47,7 @@ public:
     /// A listener has been running and free since `moment`.
     void listened_since(TimePoint moment) noexcept { listened_since_ = moment; }
 
-    /// Fails the world unless the timers are as expected. No step may be in flight.
+    /// Fails the simulation unless the timers are as expected. No step may be in flight.
     void compare(const std::vector<TimerStatus>& listed);
 
 private:
