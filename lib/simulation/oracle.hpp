@@ -32,8 +32,8 @@ namespace routemaster::simulation {
 
 /// Records the requests and the replies of the store, in the order of the replies. Fails the
 /// simulation when a reply contradicts an earlier reply, or an effect outside contradicts the
-/// replies. It shares no code with the store. A step without a reply at power loss is in doubt: its
-/// effect is unknown. Not thread safe.
+/// replies. The oracle does not depend on how the store works. A step without a reply at power loss
+/// is in doubt: its effect is unknown. Not thread safe.
 class Oracle {
 public:
     /// `context` must outlive this object.

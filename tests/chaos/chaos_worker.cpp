@@ -63,7 +63,7 @@ void run(const ChaosLog& log, std::uint64_t seed, const ChaosJob& job, JobContex
     if (run.end == ChaosRun::End::failed) throw std::runtime_error{"by chance"};
 }
 
-/// A process that is frozen while it connects must try again.
+/// A process that was frozen during the connect must try again.
 std::unique_ptr<RedisStore> open(const RedisAddress& address) {
     while (true) {
         try {

@@ -1,6 +1,6 @@
 /// @file
-/// `Disk`: the disk as seen by SQLite. A test can make it fail, suspend its syncs, and read the
-/// data that a power loss would leave.
+/// `Disk`: the disk as seen by SQLite. A test can make the disk fail, suspend its syncs, and read
+/// the data left by a power loss.
 
 #pragma once
 
@@ -14,8 +14,8 @@ namespace routemaster::test {
 /// Operations of SQLite's file interface.
 enum class DiskOperation { read, write, sync, truncate };
 
-/// As long as this object exists, SQLite opens all files in this process through it. Only one may
-/// exist, and it must outlive the files.
+/// As long as this object exists, all files of SQLite in this process are on this disk. Only one
+/// disk may exist, and must outlive the files.
 ///
 /// Thread safety: all members may be called from any thread.
 class Disk {

@@ -34,8 +34,8 @@ struct FileRows {
     int behind = 1;  ///< The number of rows to add after those of the test.
 };
 
-/// Leaves the state in the rows in which it changed; in a second subcase, makes compaction move it
-/// to later rows.
+/// Leaves each change in its own row; in a second subcase, makes compaction move the state to later
+/// rows.
 inline FileRows changed_or_moved_rows() {
     FileRows rows;
     SUBCASE("in the rows where that changed") {}
@@ -95,7 +95,7 @@ struct FileScene {
                 .timestamp = now,
                 .uid = uids.next()};
     }
-    /// Reserves fences. The first acquisition from a file does so, with a commit.
+    /// Reserves fences: the first acquisition from a file needs this commit.
     void reserve_fences() {
         must(PushJob{"fences", "first", now});
         must(AckJob{must(AcquireJobs{"fences", worker}).leases.at(0)});

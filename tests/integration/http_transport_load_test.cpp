@@ -1,4 +1,4 @@
-// Many simultaneous deliveries: their order, and the resources that they use.
+// Many simultaneous deliveries: their order, and the resources in use.
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>

@@ -1,5 +1,6 @@
 /// @file
-/// Options that an object hands on to its parts: each counts with another value than the default.
+/// Options that an object passes on to its parts. Each test uses a value that differs from the
+/// default.
 
 #include <doctest/doctest.h>
 
@@ -41,7 +42,7 @@ namespace {
 
 constexpr Duration an_hour{3'600'000};
 
-/// A store that wakes watchers when the test says so, and notes what it is asked.
+/// A store that records requests. The test wakes its watchers.
 class ObservedStore final : public ForwardingStore {
 public:
     using ForwardingStore::ForwardingStore;
@@ -59,11 +60,11 @@ public:
         ForwardingStore::submit(steps, now, std::move(done));
     }
 
-    int asked = 0;  ///< For jobs, or for timers.
+    int asked = 0;  ///< The number of requests for jobs or timers.
     int heartbeats = 0;
     int measured = 0;
-    std::uint32_t limit = 0;              ///< The highest.
-    std::set<Duration> silences{};        ///< After which workers count as dead.
+    std::uint32_t limit = 0;              ///< The highest limit.
+    std::set<Duration> silences{};        ///< The silences after which workers count as dead.
     std::set<Duration> confirm_within{};  ///< Of timers.
 
 private:
@@ -87,7 +88,7 @@ private:
     std::vector<std::function<void()>> wakes_;
 };
 
-/// An object that is polled by hand while time passes.
+/// An object that the test polls while time passes.
 struct ObservedScene {
     void run(Active& active, Duration span) {
         HandRunner runner{active};
@@ -104,7 +105,8 @@ struct ObservedScene {
     testing::ScriptedTransport transport;
 };
 
-/// Who is woken for nothing follows so often at most before it ignores wake-ups, for 500 ms.
+/// Checks the limit on useless wake-ups: an object follows a few, and then ignores wake-ups for 500
+/// ms.
 void check_grace_of_500_ms(ObservedScene& scene, Active& active) {
     HandRunner runner{active};
     const auto follows = [&] {
@@ -123,7 +125,7 @@ void check_grace_of_500_ms(ObservedScene& scene, Active& active) {
     CHECK(follows());
 }
 
-/// Of an object that asks every 2 s, and is heard of every 2.5 s.
+/// Checks an object that asks every 2 s and sends heartbeats every 2.5 s.
 void check_intervals(ObservedScene& scene, Active& active) {
     scene.run(active, Duration{10'000});
     CHECK(scene.store.asked >= 5);
