@@ -74,7 +74,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a log that is written, read and cut anywhere is the same without gathering") {
+TEST_CASE("SQLite's log has equal bytes with and without gathered writes") {
     const TemporaryFolder folder;
     std::minstd_rand random{7};
     const auto below = [&](std::size_t bound) { return random() % bound; };
@@ -116,7 +116,7 @@ TEST_CASE("a log that is written, read and cut anywhere is the same without gath
     CHECK((again.content() == expected));
 }
 
-TEST_CASE("a commit reaches the log in one piece, and not before it is synced") {
+TEST_CASE("a commit reaches the log in one piece, and only at its sync") {
     const TemporaryFolder folder;
     LogFile log{folder.path() / "log"};
     log.write(std::string(24, 'h'), 0);

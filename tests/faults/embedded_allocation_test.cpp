@@ -176,7 +176,7 @@ TEST_CASE("a settlement that runs out of memory changes nothing") {
     CHECK(fail_each(step, Allocations::of_this_thread) > 0);
 }
 
-TEST_CASE("jobs whose acquisition was not reported, for lack of memory, are acquired again") {
+TEST_CASE("jobs whose acquisition failed for lack of memory are acquired again") {
     Scene scene;
     const Uid worker = scene.uids.next();
     const AcquireJobs acquire{
@@ -193,11 +193,11 @@ TEST_CASE("jobs whose acquisition was not reported, for lack of memory, are acqu
     }
 }
 
-TEST_CASE("a committer that runs out of memory loses nothing that was acknowledged") {
+TEST_CASE("a committer that runs out of memory loses no acknowledged data") {
     CHECK(fail_each(publication, Allocations::of_other_threads) > 0);
 }
 
-TEST_CASE("a store that ran out of memory logs when it works again") {
+TEST_CASE("a store that ran out of memory logs its recovery") {
     const RecordedLog log;
     Scene scene{FileOptions{.log = log.sink()}};
     for (std::uint64_t n = 1; log.count(LogLevel::error, "out of memory") == 0; ++n) {
@@ -208,7 +208,7 @@ TEST_CASE("a store that ran out of memory logs when it works again") {
     CHECK(log.count(LogLevel::info, "the store works again") == 1);
 }
 
-TEST_CASE("a store in memory stops when a step runs out of memory, and says why") {
+TEST_CASE("a store in memory stops when a step runs out of memory, and logs the reason") {
     MemoryStore store;
     const TimePoint now{};
     UidSource uids{1, 2};

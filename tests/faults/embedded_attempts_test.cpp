@@ -116,14 +116,15 @@ TEST_CASE("an attempt at a full batch counts when attempts are limited") {
     }
 }
 
-TEST_CASE("without a limit, all attempts count, but the first may not") {
+TEST_CASE(
+    "without a limit, a crash may lose the count of the first attempt but of no later attempt") {
     FileScene scene;
     std::uint32_t second_max = 0;
     SUBCASE("at a full batch, whose seal is on disk") {
         subscribe(scene, 1, 0);
         second_max = 1;
     }
-    SUBCASE("at another, whose seal may be") {
+    SUBCASE("at a batch with space, whose seal may be on disk") {
         subscribe(scene, 100, 0);
         second_max = 2;
     }
@@ -136,7 +137,7 @@ TEST_CASE("without a limit, all attempts count, but the first may not") {
     CHECK(begin(scene).attempt == second + 1);
 }
 
-TEST_CASE("a batch that crashes each process that delivers it is DEAD after its attempts") {
+TEST_CASE("a batch that crashes each process is DEAD after its limit of attempts") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     std::uint32_t max_events = 0;
@@ -155,7 +156,7 @@ TEST_CASE("a batch that crashes each process that delivers it is DEAD after its 
     CHECK(std::string(attempts.data(), static_cast<std::size_t>(made)) == "123");
 }
 
-TEST_CASE("without a limit, a first attempt writes nothing after the seal") {
+TEST_CASE("without a limit, the first attempt at a full batch writes nothing") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");
@@ -167,7 +168,7 @@ TEST_CASE("without a limit, a first attempt writes nothing after the seal") {
     CHECK(log() == before);
 }
 
-TEST_CASE("a batch that was delivered before a crash takes no events after it") {
+TEST_CASE("a batch that was delivered before a crash takes no events after the crash") {
     FileScene scene;
     subscribe(scene, 100, 0);
     const auto events_of = [&] {
@@ -178,14 +179,14 @@ TEST_CASE("a batch that was delivered before a crash takes no events after it") 
         return events;
     };
     scene.must(scene.event("1"));
-    SUBCASE("its seal may be lost") {
+    SUBCASE("though its seal may be lost") {
         const auto delivered = begin(scene);
         CHECK(delivered.messages.size() == 1);
         crash(scene);
         scene.must(scene.event("2"));
         CHECK(scene.must(ListBatches{"billing"}).at(0).status.uid == delivered.batch);
     }
-    SUBCASE("nor does one that nobody began") {
+    SUBCASE("nor does a batch without any attempt") {
         scene.close();
         scene.open();
         scene.must(scene.event("2"));
@@ -195,7 +196,7 @@ TEST_CASE("a batch that was delivered before a crash takes no events after it") 
     CHECK(events_of() == std::vector<std::uint64_t>{1, 2});
 }
 
-TEST_CASE("a file keeps since when a job has been failing") {
+TEST_CASE("a file keeps the time since when a job has been failing") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     const auto id = scene.must(scene.job("a")).id;
@@ -215,7 +216,7 @@ TEST_CASE("a file keeps since when a job has been failing") {
     CHECK(fail() == Settlement::buried);
 }
 
-TEST_CASE("an attempt whose seal a crash lost is settled like any other") {
+TEST_CASE("an attempt is settled though a crash lost the seal of its batch") {
     FileScene scene;
     subscribe(scene, 100, 0);
     scene.must(scene.event("1"));

@@ -50,7 +50,7 @@ bool whole(const fs::path& copy) {
 
 }  // namespace
 
-TEST_CASE("a backup has all that was acknowledged before it, and the store goes on") {
+TEST_CASE("a backup has all data acknowledged before the backup, and the store goes on") {
     FileScene scene;
     scene.subscribe("billing", 3);
     for (int n = 1; n <= 100; ++n) scene.publish(std::to_string(n));
@@ -74,7 +74,7 @@ TEST_CASE("the backup of an empty store is an empty store") {
     CHECK(drained(copy).empty());
 }
 
-TEST_CASE("a backup may be read by those who may read the store") {
+TEST_CASE("a backup has the read permissions of its store") {
     FileScene scene;
     fs::permissions(scene.file, fs::perms::owner_read | fs::perms::owner_write);
     const auto copy = scene.folder.path() / "copy";
@@ -127,7 +127,7 @@ TEST_CASE("backups made at full load, while the journal forgets rows, are consis
     ended = true;
 }
 
-TEST_CASE("after a backup the journal forgets as before") {
+TEST_CASE("after a backup the journal forgets rows as before") {
     FileScene scene{{.slack_max = 1U << 20U}};
     REQUIRE(scene.store->backup(scene.folder.path() / "copy"));
     const std::string filler(10'000, 'x');
@@ -139,7 +139,8 @@ TEST_CASE("after a backup the journal forgets as before") {
     CHECK(fs::file_size(scene.file) < 20U << 20U);
 }
 
-TEST_CASE("a target that exists, or cannot be created, is refused and leaves nothing behind") {
+TEST_CASE(
+    "a backup to an existing file or an impossible path is refused and leaves nothing behind") {
     FileScene scene;
     scene.publish("1");
     const auto refused = [&](const fs::path& target, const std::string& why, Errc code) {
@@ -175,7 +176,7 @@ TEST_CASE("the remains of a killed backup are overwritten") {
     CHECK(joined(others_in(scene.folder.path())) == "copy");
 }
 
-TEST_CASE("a target without space fails, and costs the store nothing") {
+TEST_CASE("a backup to a full disk fails, and does the store no harm") {
     const SmallDisk disk{2};
     WARN_MESSAGE(disk.available(), "skipped: mounting a tmpfs is not allowed");
     if (!disk.available()) {
@@ -193,7 +194,8 @@ TEST_CASE("a target without space fails, and costs the store nothing") {
     CHECK(scene.drain().size() == 301);
 }
 
-TEST_CASE("a store makes one backup at a time, and none on the thread of its completions") {
+TEST_CASE(
+    "a store makes a single backup at a time, and no backup on the thread of its completions") {
     FileScene scene;
     scene.subscribe("billing");
     for (int n = 0; n < 2'000; ++n) scene.publish(std::string(10'000, 'x'));
@@ -227,7 +229,7 @@ TEST_CASE("a store makes one backup at a time, and none on the thread of its com
     CHECK(refused.error().code() == Errc::invalid);
 }
 
-TEST_CASE("a file that nobody uses is backed up with the rows in its log") {
+TEST_CASE("the backup of a file without an owner includes the rows in its log") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");

@@ -65,7 +65,7 @@ TEST_CASE("commits go on during a checkpoint") {
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait") {
+TEST_CASE("a log without checkpoints grows to its bound, and then commits wait") {
     Disk disk;
     FileScene scene;
     std::atomic<int> pushed = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a log that is not checkpointed grows to its bound, and commits wait")
     CHECK(log_bytes(scene) < log_bytes_max);
 }
 
-TEST_CASE("the log starts over again and again, and needs no more descriptors") {
+TEST_CASE("the log starts over many times without more descriptors") {
     FileScene scene;
     int pushed = 0;
     while (pushed < jobs_until_full) push(scene, pushed++);
@@ -117,7 +117,7 @@ TEST_CASE("pages lost in a failed sync of the database are still in the log") {
     }
 }
 
-TEST_CASE("pages lost in a failed sync outlive the store that noticed it") {
+TEST_CASE("pages lost in a failed sync outlive the store that reported the failure") {
     Disk disk;
     FileScene scene;
     disk.fail_database_sync(1);

@@ -103,7 +103,7 @@ TEST_CASE("a delivery does not wait for the seal of its batch") {
     suspended.release();
 }
 
-TEST_CASE("a delivery whose attempts are limited does not begin before this one is on disk") {
+TEST_CASE("an attempt that counts towards a limit is on disk before it begins") {
     Disk disk;
     FileScene scene;
     scene.must(Subscribe{
@@ -120,7 +120,7 @@ TEST_CASE("a delivery whose attempts are limited does not begin before this one 
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
-TEST_CASE("the patient end of a delivery is written with what comes next, or soon") {
+TEST_CASE("a patient settlement of a delivery is written with the next commit, or soon") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
@@ -147,7 +147,7 @@ TEST_CASE("the patient end of a delivery is written with what comes next, or soo
     CHECK(settle.wait() == Settlement::settled);
 }
 
-TEST_CASE("a further attempt that is not limited begins without being written") {
+TEST_CASE("a further attempt without a limit begins without a write") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
@@ -167,7 +167,7 @@ TEST_CASE("a further attempt that is not limited begins without being written") 
     CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 2);
 }
 
-TEST_CASE("an attempt after one that left no failure is on disk before it begins") {
+TEST_CASE("an attempt after an attempt without a failure is on disk before it begins") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -182,7 +182,7 @@ TEST_CASE("an attempt after one that left no failure is on disk before it begins
     CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 3);
 }
 
-TEST_CASE("a further attempt that is limited is counted with what is written next, or soon") {
+TEST_CASE("a further attempt with a limit is counted in the next commit, or soon") {
     Disk disk;
     FileScene scene;
     scene.must(Subscribe{
@@ -212,7 +212,7 @@ TEST_CASE("a further attempt that is limited is counted with what is written nex
     CHECK(begin.wait().attempt == 2);
 }
 
-TEST_CASE("further attempts cause no syncs of their own while others follow") {
+TEST_CASE("further attempts cause no syncs of their own while commits follow") {
     using SteadyClock = std::chrono::steady_clock;
     constexpr int attempts = 40;
     constexpr std::chrono::milliseconds interval{8};
@@ -250,7 +250,7 @@ TEST_CASE("further attempts cause no syncs of their own while others follow") {
     CHECK_MESSAGE(disk.syncs() - before <= publications + late, "one for each");
 }
 
-TEST_CASE("the patient end of a delivery causes no sync of its own while others follow") {
+TEST_CASE("a patient settlement of a delivery causes no sync of its own while commits follow") {
     using SteadyClock = std::chrono::steady_clock;
     // The test takes longer than half a second, the interval in which the store checks its files.
     constexpr int deliveries = 80;
@@ -280,7 +280,7 @@ TEST_CASE("the patient end of a delivery causes no sync of its own while others 
     CHECK_MESSAGE(disk.syncs() - before <= deliveries + late, "one for each publication");
 }
 
-TEST_CASE("a delivery does not wait until what another did to health is on disk") {
+TEST_CASE("a delivery does not wait for the sync of a change of health by another delivery") {
     Disk disk;
     FileScene scene;
     scene.must(Subscribe{"billing",
@@ -311,7 +311,7 @@ TEST_CASE("a delivery does not wait until what another did to health is on disk"
     CHECK(settle.wait() == Settlement::settled);
 }
 
-TEST_CASE("a fence is not known before it is on disk that none is given twice") {
+TEST_CASE("the reservation of a fence is on disk before a worker gets the fence") {
     Disk disk;
     FileScene scene;
     for (const char* job : {"a", "b"}) scene.must(PushJob{"aux", job, scene.now});
@@ -326,7 +326,7 @@ TEST_CASE("a fence is not known before it is on disk that none is given twice") 
     CHECK(second.wait().leases.size() == 1);
 }
 
-TEST_CASE("a job is not known before it is on disk that it may have been begun") {
+TEST_CASE("the possible attempt of a job is on disk before a worker gets the job") {
     Disk disk;
     FileScene scene;
     for (const char* job : {"a", "b"}) scene.must(scene.job(job));
@@ -345,7 +345,7 @@ TEST_CASE("a job is not known before it is on disk that it may have been begun")
     CHECK(second.wait().leases.size() == 1);
 }
 
-TEST_CASE("the batch behind a dropped one is not handed out before the drop is on disk") {
+TEST_CASE("the batch behind a dropped batch is not handed out before the drop is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
@@ -362,7 +362,7 @@ TEST_CASE("the batch behind a dropped one is not handed out before the drop is o
     CHECK(acquisition.wait().leases.size() == 1);
 }
 
-TEST_CASE("a settlement is not acknowledged before it is on disk, nor is one that lost its lease") {
+TEST_CASE("neither a settlement nor a lost lease is reported before the settlement is on disk") {
     Disk disk;
     FileScene scene;
     scene.must(scene.job("a"));
@@ -378,7 +378,7 @@ TEST_CASE("a settlement is not acknowledged before it is on disk, nor is one tha
     CHECK(again.wait() == Settlement::lease_lost);
 }
 
-TEST_CASE("relaxed completes at once, and is on disk soon after") {
+TEST_CASE("a relaxed commit completes at once, and is on disk soon after") {
     Disk disk;
     FileScene scene{{.durability = Durability::relaxed}};
     SuspendedSyncs suspended{disk};
@@ -465,7 +465,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
     CHECK_MESSAGE(in_order, "each thread's events stay in the order it published them");
 }
 
-TEST_CASE("steps submitted before the end still complete") {
+TEST_CASE("steps submitted before the end of the store still complete") {
     std::atomic<int> answered = 0;
     FileScene scene;
     for (int i = 0; i < 100; ++i) {

@@ -89,7 +89,7 @@ TEST_CASE("an intact log loses nothing") {
     CHECK(survivors(crashed.main, crashed.log) == 50);
 }
 
-TEST_CASE("a log whose last commit was cut off loses only that commit") {
+TEST_CASE("a log whose last commit was cut off loses only this commit") {
     const Crashed crashed{20};
     // The last commit is at least one page long, so the frame before the last belongs to another
     // commit.
@@ -105,7 +105,7 @@ TEST_CASE("a log whose last commit was cut off loses only that commit") {
     CHECK(survivors(crashed.main, crashed.log.substr(0, last + frame_bytes)) == 20);
 }
 
-TEST_CASE("a last commit of several pages that reached the disk in part is not damage") {
+TEST_CASE("a last commit of several pages is not damage when it reached the disk in part") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -181,7 +181,7 @@ TEST_CASE("damage before an unfinished commit is found without the mark") {
     }
 }
 
-TEST_CASE("a lost block of a log is found, whatever was in it") {
+TEST_CASE("a lost block of a log is found, whatever data it had") {
     const Crashed crashed{20};
     for (std::size_t place = 0; place + 4'096 < crashed.log.size(); place += 4'096) {
         CAPTURE(place);
@@ -233,12 +233,12 @@ TEST_CASE("a missing log is noticed, and a log without its file is kept") {
     FileScene scene;
     scene.close();
     std::string text = "its log is missing";
-    SUBCASE("it is gone") { write_file(scene.file, crashed.main); }
-    SUBCASE("it is empty") {
+    SUBCASE("the log is gone") { write_file(scene.file, crashed.main); }
+    SUBCASE("the log is empty") {
         write_file(scene.file, crashed.main);
         write_file(log_of(scene.file), "");
     }
-    SUBCASE("it was cut off in its first commit") {
+    SUBCASE("the log was cut off in its first commit") {
         write_file(scene.file, crashed.main);
         write_file(log_of(scene.file), crashed.log.substr(0, 400));
     }
@@ -337,14 +337,14 @@ TEST_CASE("the log of a file of the previous version is read and checked") {
         REQUIRE(refusal_of(scene.file));
         CHECK(refusal_of(scene.file)->code() == Errc::corrupted);
     }
-    SUBCASE("missing: it does not say whether it had one") {
+    SUBCASE("missing: the file does not record whether it had a log") {
         fs::remove(log_of(scene.file));
         scene.open();
         CHECK(scene.queue("work") == QueueStatus{});
     }
 }
 
-TEST_CASE("a row that was damaged is named, and the file is not touched") {
+TEST_CASE("a damaged row is named, and the file is not changed") {
     FileScene scene;
     for (int n = 1; n <= 30; ++n) scene.must(scene.job("job number " + std::to_string(1'000 + n)));
     scene.close();
@@ -359,7 +359,7 @@ TEST_CASE("a row that was damaged is named, and the file is not touched") {
     CHECK(bytes_of(scene.file) == bytes);
 }
 
-TEST_CASE("rows that are missing, exchanged or no changes are named") {
+TEST_CASE("missing, exchanged and invalid rows are named") {
     FileScene scene;
     for (int n = 1; n <= 30; ++n) scene.must(scene.job(std::to_string(n)));
     scene.close();
@@ -385,7 +385,7 @@ TEST_CASE("rows that are missing, exchanged or no changes are named") {
             "UPDATE journal SET checksum = NULL, effects = NULL WHERE row = 6";
         expected = "row 6 is damaged";
     }
-    SUBCASE("no changes") {
+    SUBCASE("rows without changes") {
         // Row 31 with a valid checksum, and the byte c1, which is not MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
         expected = "row 31: not a change at byte";

@@ -84,7 +84,7 @@ struct DeadScene : FileScene {
 
 }  // namespace
 
-TEST_CASE("DEAD batches and the settings about them outlive a restart") {
+TEST_CASE("DEAD batches and their settings outlive a restart") {
     DeadScene scene;
     for (const char* message : {"1", "2", "3"}) scene.die(message);
     const auto before = scene.dead();
@@ -101,7 +101,7 @@ TEST_CASE("DEAD batches and the settings about them outlive a restart") {
     CHECK(joined(scene.drain()) == "");
 }
 
-TEST_CASE("redelivered and dropped DEAD batches stay so after a restart") {
+TEST_CASE("redelivered and dropped DEAD batches stay redelivered and dropped after a restart") {
     DeadScene scene;
     const auto first = scene.die("1");
     const auto second = scene.die("2");
@@ -125,7 +125,7 @@ TEST_CASE("redelivered and dropped DEAD batches stay so after a restart") {
     CHECK(scene.status("billing").batches_dead == 0);
 }
 
-TEST_CASE("a batch that dies, is redelivered and dies again keeps its last state") {
+TEST_CASE("a batch that becomes DEAD, is redelivered and becomes DEAD again keeps its last state") {
     DeadScene scene;
     const auto uid = scene.die("1");
     for (int i = 0; i < 3; ++i) {
@@ -146,8 +146,8 @@ TEST_CASE("a batch that dies, is redelivered and dies again keeps its last state
 
 TEST_CASE("compaction keeps full records of DEAD and of redelivered batches") {
     FileOptions options{.slack_max = 4'096};
-    SUBCASE("all of it is kept in memory") {}
-    SUBCASE("little of it is kept in memory") { options.memory_max = 64; }
+    SUBCASE("all payloads are kept in memory") {}
+    SUBCASE("few payloads are kept in memory") { options.memory_max = 64; }
     DeadScene scene{options};
     std::vector<std::string> messages;
     for (int i = 1; i <= 30; ++i) {
@@ -195,7 +195,7 @@ TEST_CASE("thousands of DEAD batches need not be in memory") {
     CHECK(scene.must(MeasureUse{}).bytes == 0);
 }
 
-TEST_CASE("the batch behind one that died is not handed out before the death is on disk") {
+TEST_CASE("the batch behind a DEAD batch is not handed out before the DEAD state is on disk") {
     // A crash could restore the first batch, which must then come first.
     DeadScene scene;
     scene.publish("1");
@@ -211,7 +211,7 @@ TEST_CASE("the batch behind one that died is not handed out before the death is 
     CHECK(next.leases.size() == 1);
 }
 
-TEST_CASE("a subscriber of format 2 is read, and its batches never die") {
+TEST_CASE("a subscriber of format 2 is read, and its batches never become DEAD") {
     FileScene scene;
     scene.must(scene.job("first"));
     scene.close();
@@ -231,7 +231,7 @@ TEST_CASE("a subscriber of format 2 is read, and its batches never die") {
     CHECK(!wants.dead_letters());
 }
 
-TEST_CASE("DEAD batches are counted among those of a file, and exported with their events") {
+TEST_CASE("DEAD batches of a file are counted as batches, and exported with their events") {
     DeadScene scene;
     const Event event{.topic = "orders", .type = EventType::update, .url = "https://a.example/1"};
     const auto uid = scene.die(encode_message(event, scene.now));

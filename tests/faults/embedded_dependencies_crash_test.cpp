@@ -13,7 +13,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a crash at any write leaves a job and all that waits for it, or neither") {
+TEST_CASE("a crash at any write leaves a job and all its dependents, or neither") {
     constexpr std::size_t waiting = 100;
     Disk disk;
     bool failed = true;

@@ -32,7 +32,7 @@ void open_again(FileScene& scene, const FileRows& rows) {
 
 }  // namespace
 
-TEST_CASE("a file keeps what jobs wait for, and when they fall due") {
+TEST_CASE("a file keeps the dependencies of jobs, and their due times") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     const auto a = scene.must(scene.job("a")).id;
@@ -58,7 +58,7 @@ TEST_CASE("a file keeps what jobs wait for, and when they fall due") {
     CHECK(take(scene).job == "last");
 }
 
-TEST_CASE("a file keeps which jobs are BURIED because another went, and why") {
+TEST_CASE("a file keeps the BURIED state of dependents, and its reason") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     const auto a = scene.must(scene.job("a")).id;
@@ -80,7 +80,7 @@ TEST_CASE("a file keeps which jobs are BURIED because another went, and why") {
     CHECK(take(scene).job == "c");
 }
 
-TEST_CASE("a job whose payload left memory waits, and is BURIED, without it") {
+TEST_CASE("a job whose payload left memory waits, and is BURIED, without its payload") {
     FileScene scene{{.memory_max = 1}};
     const std::string large(100'000, 'x');
     const auto a = scene.must(scene.job("a")).id;

@@ -58,7 +58,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever write fails, acknowledged changes stay and no others") {
+TEST_CASE("whichever write fails, only acknowledged changes stay") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;
@@ -93,7 +93,7 @@ TEST_CASE("whichever write fails, acknowledged changes stay and no others") {
     }
 }
 
-TEST_CASE("a lease acknowledged before the disk failed can be settled after it has healed") {
+TEST_CASE("a lease acknowledged before the disk failed can be settled after the disk has healed") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -200,8 +200,8 @@ TEST_CASE("a store can be closed while its disk fails, and every step completes"
     scene.publish("1");
     std::atomic<int> answered = 0;
     disk.fail_changes(1, true);
-    SUBCASE("only for writing") {}
-    SUBCASE("for reading, too") { disk.fail_reads(1, true); }
+    SUBCASE("only writes fail") {}
+    SUBCASE("reads fail, too") { disk.fail_reads(1, true); }
     for (int i = 0; i < 10; ++i) {
         submit(*scene.store, scene.event("refused"), scene.now,
                [&](const Result<Done>&) { ++answered; });

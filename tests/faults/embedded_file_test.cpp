@@ -55,7 +55,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("an intact file is reported as such, with its contents") {
+TEST_CASE("an intact file is reported as intact, with its contents") {
     const Shop shop;
     const auto report = check_embedded_file(shop.file).value();
     CHECK(report.damage.empty());
@@ -92,14 +92,14 @@ TEST_CASE("everything in a file is exported as lines of JSON") {
 
 TEST_CASE("the rows around damage are exported, and the damage is located") {
     const Shop shop;
-    SUBCASE("a row that was changed") {
+    SUBCASE("a changed row") {
         shop.run("UPDATE journal SET effects = zeroblob(length(effects)) WHERE row = 4");
         const auto report = check_embedded_file(shop.file).value();
         CHECK(report.rows == 5);
         REQUIRE(report.damage.size() == 1);
         CHECK(contains(report.damage.front(), "row 4 is damaged"));
     }
-    SUBCASE("a row that is missing") {
+    SUBCASE("a missing row") {
         shop.run("DELETE FROM journal WHERE row = 4");
         const auto report = check_embedded_file(shop.file).value();
         REQUIRE(report.damage.size() == 1);
@@ -162,7 +162,7 @@ TEST_CASE("a damaged log is reported, and the rows before the damage are exporte
     CHECK(contains(report.damage.front(), "its log is missing"));
 }
 
-TEST_CASE("very much damage is reported in part, with its extent") {
+TEST_CASE("of very much damage a part is reported, with the extent of the damage") {
     Shop shop;
     shop.open();
     for (int n = 0; n < 300; ++n) shop.must(shop.job(std::to_string(n)));
@@ -173,7 +173,7 @@ TEST_CASE("very much damage is reported in part, with its extent") {
     CHECK(report.damage.back() == "289 problems in all");
 }
 
-TEST_CASE("a file that is not a store's, or is in use, is refused and not changed") {
+TEST_CASE("a foreign file, or a file in use, is refused and not changed") {
     FileScene scene;
     const auto why = [](const std::filesystem::path& file) {
         const auto report = check_embedded_file(file);

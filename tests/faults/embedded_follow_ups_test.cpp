@@ -40,7 +40,7 @@ bool happened(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a crash at any write leaves a job, or all that follows from it") {
+TEST_CASE("a crash at any write leaves a job, or all its follow-ups") {
     Disk disk;
     bool failed = true;
     int neither = 0;
@@ -74,7 +74,7 @@ TEST_CASE("a crash at any write leaves a job, or all that follows from it") {
     CHECK(neither >= 2);
 }
 
-TEST_CASE("a disk that was full has neither lost a job nor what follows from it") {
+TEST_CASE("a full disk loses neither a job nor its follow-ups") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");

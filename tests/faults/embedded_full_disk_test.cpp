@@ -140,7 +140,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
     }
 }
 
-TEST_CASE("a disk is no longer full when what the log takes makes the difference") {
+TEST_CASE("a disk is no longer full when free space and log together exceed the reserve") {
     constexpr std::uint64_t reserve = 4U << 20U;
     const SmallDisk disk{48};
     REQUIRE_A_DISK(disk);
@@ -166,7 +166,7 @@ TEST_CASE("a disk is no longer full when what the log takes makes the difference
     CHECK(fs::file_size(file.string() + "-wal") < log / 2);
 }
 
-TEST_CASE("while the disk is full, steps that add data are refused, and all others are done") {
+TEST_CASE("a full disk refuses steps that add data, and does all further steps") {
     FillingDisk shop{8, 0};
     REQUIRE_A_DISK(shop.disk);
     shop.subscribe("billing", 1);
@@ -204,7 +204,7 @@ TEST_CASE("a store without a reserve refuses all changes until there is space") 
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("the reserve is removed when the store is closed, and an old one is taken over") {
+TEST_CASE("the reserve is removed when the store is closed, and an old reserve is taken over") {
     FileScene scene;
     const auto reserve = scene.file.string() + "-reserve";
     CHECK(fs::file_size(reserve) == EmbeddedStoreOptions{}.reserve);

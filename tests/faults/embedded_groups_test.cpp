@@ -72,7 +72,7 @@ TEST_CASE("a file keeps the places of jobs in their groups") {
     CHECK(scene.run_singly() == "d");
 }
 
-TEST_CASE("a file keeps how many jobs of a group may be under way, and who has left it") {
+TEST_CASE("a file keeps the concurrency limit of a group, and the jobs that left the group") {
     const auto rows = changed_or_moved_rows();
     GroupScene scene{rows.options};
     const auto buried = scene.push("a", "g", {}, 2);
@@ -128,7 +128,7 @@ TEST_CASE("jobs of groups are read from the file when memory is short") {
     CHECK(scene.run_singly() == "bdce");
 }
 
-TEST_CASE("the job behind one that was deleted is not handed out before the deletion is on disk") {
+TEST_CASE("the job behind a deleted job is not handed out before the deletion is on disk") {
     // A crash could restore the first job, which must then come first.
     GroupScene scene;
     const auto first = scene.push("a", "g");

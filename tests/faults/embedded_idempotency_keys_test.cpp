@@ -10,7 +10,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a file keeps idempotency keys for their time, with what the pushes replied") {
+TEST_CASE("a file keeps idempotency keys, with the replies to their pushes, until they expire") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     constexpr Duration time{1'000'000};
     FileScene scene{options};

@@ -44,7 +44,7 @@ FailJob burial(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a file keeps batches of jobs, how far they have come, and which jobs are theirs") {
+TEST_CASE("a file keeps batches of jobs, with their progress and their jobs") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     const auto open_again = [&] {
@@ -87,7 +87,7 @@ TEST_CASE("a file keeps batches of jobs, how far they have come, and which jobs 
     CHECK(scene.must(creation("new")).id == other + 1);
 }
 
-TEST_CASE("the ids of batches that are gone are not given again after a restart") {
+TEST_CASE("the ids of removed batches are not assigned again after a restart") {
     FileScene scene;
     const auto first = scene.must(creation("first")).id;
     scene.must(RemoveJobBatch{first});

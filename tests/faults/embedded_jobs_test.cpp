@@ -56,7 +56,7 @@ JobStatus status(FileScene& scene, JobId id) { return scene.must(FindJob{"work",
 
 }  // namespace
 
-TEST_CASE("a job that kills its process each time is BURIED after its attempts") {
+TEST_CASE("a job that kills its process each time is BURIED after its limit of attempts") {
     FileScene scene;
     const PushJob push{"work", "poison", scene.now, {.attempts_max = 3}};
     const auto id = scene.must(push).id;
@@ -75,7 +75,7 @@ TEST_CASE("a job that kills its process each time is BURIED after its attempts")
     }
 }
 
-TEST_CASE("a job whose last attempt died with its process is BURIED before anybody asks for it") {
+TEST_CASE("a job whose last attempt died with its process is BURIED without an acquisition") {
     FileScene scene;
     const auto push = [&](const char* job, std::uint32_t attempts_max) {
         return scene.must(PushJob{"work", job, scene.now, {.attempts_max = attempts_max}}).id;
@@ -96,7 +96,7 @@ TEST_CASE("a job whose last attempt died with its process is BURIED before anybo
     CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 1});
 }
 
-TEST_CASE("large jobs whose last attempt died with their process are BURIED in slices") {
+TEST_CASE("large jobs whose last attempt died with their process are BURIED in chunks") {
     FileScene scene;
     for (const char letter : {'a', 'b', 'c'}) {
         const std::string large(job_slice_bytes_max / 5 * 2, letter);
@@ -106,7 +106,7 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in s
     REQUIRE(scene.queue("work") == QueueStatus{.pending = 3});
     scene.close();
     scene.open();
-    SUBCASE("by those who look for dead workers") {
+    SUBCASE("by a scrub for dead workers") {
         const ScrubWorkers scrub{Duration{3'500}};
         const auto first = scene.must(scrub);
         CHECK(first.more);
@@ -116,7 +116,7 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in s
         CHECK_FALSE(last.more);
         CHECK(last.buried.size() == 1);
     }
-    SUBCASE("by those who ask for jobs") {
+    SUBCASE("by an acquisition") {
         const AcquireJobs acquire{"work", scene.worker, 3};
         CHECK(scene.must(acquire).next_due == scene.now);
         CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
@@ -208,11 +208,11 @@ TEST_CASE("BURIED jobs keep their order in a file") {
     CHECK(take(scene).job == "b");
 }
 
-TEST_CASE("no id is given twice, though the jobs that had it are gone") {
+TEST_CASE("no id is assigned twice, though the jobs with the ids are gone") {
     FileOptions options;
     int rows_behind = 1;
-    SUBCASE("and still in the file") {}
-    SUBCASE("and compacted away") {
+    SUBCASE("whose rows are still in the file") {}
+    SUBCASE("whose rows were compacted away") {
         options.slack_max = 1'024;
         rows_behind = 3'000;
     }
@@ -260,21 +260,21 @@ TEST_CASE("fences grow with each acquisition from a file, over restarts and cras
     acquire();
 }
 
-TEST_CASE("an attempt is on disk before its worker knows of it") {
+TEST_CASE("an attempt is on disk before its worker gets the job") {
     FileScene scene;
     auto push = scene.job("a");
     std::uint32_t counted = 1;
-    SUBCASE("if it is the only one") { push.options.attempts_max = 1; }
+    SUBCASE("if the job has only a single attempt") { push.options.attempts_max = 1; }
     SUBCASE("if the job expires") { push.options.expires_at = scene.now + Duration{1'000}; }
     bool taken = false;
     bool reopened = false;
-    SUBCASE("if another process may have begun one") { taken = reopened = true; }
-    SUBCASE("if it is not the first") {
+    SUBCASE("if another process may have begun an attempt") { taken = reopened = true; }
+    SUBCASE("if the attempt is not the first") {
         taken = true;
         counted = 2;
     }
-    SUBCASE("unless it is the first of many in the process that pushed it") { counted = 0; }
-    SUBCASE("unless it is the first of many, and no process can have begun one") {
+    SUBCASE("unless it is the first of many in the process that pushed the job") { counted = 0; }
+    SUBCASE("unless it is the first of many, and no process can have begun an attempt") {
         reopened = true;
         counted = 0;
     }
@@ -314,7 +314,7 @@ TEST_CASE("an attempt stays on disk when its job is written again") {
     for (const JobId id : {1U, 2U}) CHECK(status(scene, id).attempts == 1);
 }
 
-TEST_CASE("jobs far behind the last that was begun have not been begun") {
+TEST_CASE("jobs between two acquired jobs with distant ids count no attempts") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     scene.must(scene.job("first"));

@@ -82,7 +82,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("commits larger than SQLite's memory are complete, after a loss of power, too") {
+TEST_CASE("commits larger than SQLite's memory are complete, even after a loss of power") {
     Disk disk;
     FileScene scene{{.slack_max = 1U << 20U, .memory_max = 1U << 20U}};
     LargeJobs jobs{scene, 7};

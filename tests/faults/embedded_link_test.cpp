@@ -42,9 +42,9 @@ mode_t mode_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("a file that is named by a link has its log beside it") {
+TEST_CASE("the log of a file opened through a link is beside the file") {
     const LinkedScene linked;
-    SUBCASE("when it is opened") {
+    SUBCASE("when the file is opened") {
         FileScene scene;
         scene.close();
         scene.open_at(linked.link);
@@ -52,12 +52,12 @@ TEST_CASE("a file that is named by a link has its log beside it") {
         CHECK(fs::exists(linked.file.string() + "-wal"));
         CHECK(fs::exists(linked.file.string() + "-reserve"));
     }
-    SUBCASE("when it is checked") {
+    SUBCASE("when the file is checked") {
         const auto report = check_embedded_file(linked.link).value();
         CHECK(report.damage.empty());
         CHECK(report.events == 1);
     }
-    SUBCASE("when it is backed up") {
+    SUBCASE("when the file is backed up") {
         CHECK(backup_embedded_file(linked.link, linked.folder.path() / "copy").has_value());
     }
     CHECK_FALSE(fs::exists(linked.link.string() + "-wal"));
@@ -99,7 +99,7 @@ TEST_CASE("a new file and the files beside it are readable by their owner alone"
     const auto backup = scene.folder.path() / "backup";
     REQUIRE(scene.store->backup(backup));
     CHECK(mode_of(backup) == 0600);
-    SUBCASE("but one that is there keeps its mode") {
+    SUBCASE("but an existing file keeps its mode") {
         scene.close();
         fs::permissions(scene.file, fs::perms{0640});
         scene.open();

@@ -110,12 +110,12 @@ void come_to_rest(FileScene& scene, Twin& twin) {
 
 }  // namespace
 
-TEST_CASE("20,000 random steps with 20 restarts have the same results as in memory") {
+TEST_CASE("20,000 random steps with 20 restarts have equal results in a file and in memory") {
     const auto number = seed(21);
     ROUTEMASTER_TELL_SEED(number);
     FileOptions options{.slack_max = 4'096};
-    SUBCASE("all of it is kept in memory") {}
-    SUBCASE("little of it is kept in memory") { options.memory_max = 64; }
+    SUBCASE("all payloads are kept in memory") {}
+    SUBCASE("few payloads are kept in memory") { options.memory_max = 64; }
     FileScene scene{options};
     Twin twin;
     for (std::uint64_t life = 0; life < 20; ++life) {

@@ -83,7 +83,7 @@ void deliver_all(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a backlog of 40 MB takes little memory, and comes back complete and in order") {
+TEST_CASE("a backlog of 40 MB takes little memory, and returns complete and in order") {
     FileOptions options{.memory_max = memory_max};
     bool reopened = false;
     SUBCASE("without a restart") {}
@@ -180,7 +180,7 @@ TEST_CASE("a batch that cannot be read again is delivered later") {
           Settlement::settled);
 }
 
-TEST_CASE("what is not in memory is read while a commit waits for the disk") {
+TEST_CASE("payloads outside memory are read while a commit waits for the disk") {
     Disk disk;
     FileScene scene{{.memory_max = memory_max}};
     // Jobs of this queue have no counted attempts. Counting would wait for the commit.

@@ -35,14 +35,14 @@ int publish_until_refused(FileScene& scene, int published) {
 
 }  // namespace
 
-TEST_CASE("a store whose file or log is moved away refuses steps until it is put back") {
+TEST_CASE("a store whose file or log is moved away refuses steps until the file is put back") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
     const auto elsewhere = scene.folder.path() / "elsewhere";
     fs::path moved;
-    SUBCASE("the file") { moved = scene.file; }
-    SUBCASE("its log") { moved = scene.file.string() + "-wal"; }
+    SUBCASE("the file is moved") { moved = scene.file; }
+    SUBCASE("the log is moved") { moved = scene.file.string() + "-wal"; }
     fs::rename(moved, elsewhere);
     auto published = publish_until_refused(scene, 1);
     CHECK_FALSE(scene.perform(AcquireJobs{delivery_queue, scene.worker, 1}));
@@ -57,7 +57,7 @@ TEST_CASE("a store whose file or log is moved away refuses steps until it is put
     CHECK(scene.drain().empty());
 }
 
-TEST_CASE("a store that is idle notices that its file was moved") {
+TEST_CASE("an idle store notices that its file was moved") {
     FileScene scene;
     scene.publish("1");
     fs::rename(scene.file, scene.folder.path() / "elsewhere");

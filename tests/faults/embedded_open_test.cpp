@@ -69,13 +69,13 @@ TEST_CASE("a file that does not exist is created, and found again") {
     CHECK(joined(scene.drain()) == "1");
 }
 
-TEST_CASE("an empty file counts as a new one") {
+TEST_CASE("an empty file counts as a new file") {
     const TemporaryFolder folder;
     write_file(folder.path() / "bus.db", "");
     CHECK(!refusal_of(folder.path() / "bus.db"));
 }
 
-TEST_CASE("a store that is closed leaves one file") {
+TEST_CASE("a closed store leaves a single file") {
     FileScene scene;
     scene.publish("1");
     scene.close();
@@ -90,7 +90,7 @@ TEST_CASE("opens a file for another process" * doctest::skip()) {
     std::_Exit(refusal->code() == Errc::unavailable && refusal->context() == expected ? 1 : 2);
 }
 
-TEST_CASE("a file that another process has open is refused, naming it") {
+TEST_CASE("a file that another process has open is refused, and the error names the file") {
     FileScene scene;
     CHECK(open_elsewhere(scene.file) == 1);
     scene.publish("1");
@@ -99,7 +99,8 @@ TEST_CASE("a file that another process has open is refused, naming it") {
     CHECK(open_elsewhere(scene.file) == 0);
 }
 
-TEST_CASE("a file that this process has open is refused, and stays locked against others") {
+TEST_CASE(
+    "a file that this process has open is refused, and stays locked against other processes") {
     FileScene scene;
     scene.publish("1");
     const auto refusal = refusal_of(scene.file);
@@ -141,7 +142,7 @@ TEST_CASE("a database of another program is refused") {
     run_sql(file, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (42)");
     check_refused(file, Errc::invalid, "not of routemaster");
 
-    SUBCASE("with a kind of its own") {
+    SUBCASE("with its own application id") {
         run_sql(file, "PRAGMA application_id=1234");
         check_refused(file, Errc::invalid, "not of routemaster");
     }
@@ -149,7 +150,7 @@ TEST_CASE("a database of another program is refused") {
         run_sql(file, "PRAGMA journal_mode=WAL; INSERT INTO orders VALUES (43)");
         check_refused(file, Errc::invalid, "not of routemaster");
     }
-    SUBCASE("without tables, but marked") {
+    SUBCASE("without tables, but with routemaster's application id") {
         fs::remove(file);
         run_sql(file, "PRAGMA application_id=1234");
         check_refused(file, Errc::invalid, "not of routemaster");
@@ -168,7 +169,7 @@ TEST_CASE("a file of a newer format is refused") {
     }
 }
 
-TEST_CASE("a file of the first format is read, and continues in this one") {
+TEST_CASE("a file of the first format is read, and continues in the present format") {
     FileScene scene;
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
@@ -222,7 +223,7 @@ TEST_CASE("jobs of format 4 have their options, and no keys") {
     CHECK(scene.must(scene.job("old")) == PushOutcome::duplicate);
 }
 
-TEST_CASE("a file of format 6 has no recurring jobs, and takes some") {
+TEST_CASE("a file of format 6 has no recurring jobs, and accepts new recurring jobs") {
     FileScene scene;
     scene.must(PauseQueue{"work", true});
     scene.close();
@@ -239,7 +240,7 @@ TEST_CASE("a file of format 6 has no recurring jobs, and takes some") {
     CHECK(scene.must(ListRecurringJobs{}).size() == 1);
 }
 
-TEST_CASE("jobs of format 7 have no group, and later ones may") {
+TEST_CASE("jobs of format 7 have no group, and later jobs may have a group") {
     FileScene scene;
     scene.must(PushJob{"work", "old", scene.now, {.priority = 3}});
     scene.close();
@@ -257,7 +258,7 @@ TEST_CASE("jobs of format 7 have no group, and later ones may") {
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a file of format 7 has its jobs, and takes some that wait for them") {
+TEST_CASE("a file of format 7 has its jobs, and accepts jobs that depend on them") {
     FileScene scene;
     const auto old = scene.must(PushJob{"work", "old", scene.now, {.priority = 1}}).id;
     scene.close();
@@ -272,7 +273,7 @@ TEST_CASE("a file of format 7 has its jobs, and takes some that wait for them") 
     CHECK(take(scene).job == "old");
 }
 
-TEST_CASE("a file of format 8 has no batches of jobs, and takes some") {
+TEST_CASE("a file of format 8 has no batches of jobs, and accepts new batches") {
     FileScene scene;
     const auto old = scene.must(PushJob{"work", "old", scene.now, {.group = "g"}}).id;
     scene.close();
@@ -323,14 +324,14 @@ TEST_CASE("a missing folder, and a folder in place of the file, are refused") {
     check_refused(folder.path(), Errc::invalid, "is a folder");
 }
 
-TEST_CASE("a folder that nobody may write to is no missing file") {
+TEST_CASE("a folder without write permission is not reported as missing") {
     // In this folder of the kernel even root cannot create files.
     const fs::path file{"/sys/kernel/bus.db"};
     check_refused(file, Errc::unavailable, "cannot open it: ");
     CHECK(refusal_of(file)->context().find("No such file") == std::string::npos);
 }
 
-TEST_CASE("a store is opened by its URL, and refused as a result") {
+TEST_CASE("a store is opened by its URL, and a refusal is returned as a result") {
     const TemporaryFolder folder;
     const auto url = "file:" + (folder.path() / "bus.db").string();
     {

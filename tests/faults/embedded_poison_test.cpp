@@ -55,7 +55,7 @@ int run(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("a job that kills its process takes none along that runs beside it each time") {
+TEST_CASE("a job that kills its process each time never takes along the job beside it") {
     FileScene scene;
     const auto push = [&](const char* queue, const char* name) {
         const Job job{name, {scene.uids.next().text()}};
@@ -90,11 +90,11 @@ TEST_CASE("an attempt that was cut off is known though the job was written again
         scene.open(options);
     };
     REQUIRE(scene.must(AcquireJobs{"work", scene.worker}).leases.size() == 1);
-    SUBCASE("while it was under way") {
+    SUBCASE("while the attempt was under way") {
         write_again();
         die();
     }
-    SUBCASE("after that, before anybody asked for it") {
+    SUBCASE("after the attempt, before any acquisition") {
         die();
         write_again();
         die();

@@ -10,7 +10,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a file keeps which queues are paused") {
+TEST_CASE("a file keeps the paused state of queues") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     scene.must(scene.job("a"));
@@ -30,7 +30,7 @@ TEST_CASE("a file keeps which queues are paused") {
     CHECK(take(scene).job == "a");
 }
 
-TEST_CASE("a file keeps rate limits, and no restart gives more than they allow") {
+TEST_CASE("a file keeps rate limits, and a restart gives no tokens beyond them") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     const RateLimit slow{.jobs = 1, .per = Duration{10'000}, .burst = 2};

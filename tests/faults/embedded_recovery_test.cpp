@@ -31,7 +31,7 @@ bool same(Outcome& a, Outcome& b) {
 
 }  // namespace
 
-TEST_CASE("random steps have the same results in memory and in a file, also after reopening it") {
+TEST_CASE("random steps have equal results in memory and in a file, also after a restart") {
     const auto first = seed(1);
     for (std::uint64_t number = first; number < first + 16; ++number) {
         ROUTEMASTER_TELL_SEED(number);

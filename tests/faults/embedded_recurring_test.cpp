@@ -43,7 +43,7 @@ RunRecurringJob recurring_run(const RecurringJob& job, TimePoint now) {
 
 }  // namespace
 
-TEST_CASE("a file keeps recurring timers, and what their ticks posted") {
+TEST_CASE("a file keeps recurring timers, and the timers that their ticks posted") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     const RecurringSettings settings{.schedule = "@every 1m",
@@ -89,7 +89,7 @@ TEST_CASE("the settings of a recurring job are read as an older version wrote th
     CHECK(detail::encode_settings(settings) == bytes);
 }
 
-TEST_CASE("a file keeps recurring jobs, and how far their ticks have come") {
+TEST_CASE("a file keeps recurring jobs, with their progress through the ticks") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     for (const char* name : {"run", "paused", "removed", "untouched"}) {

@@ -56,7 +56,7 @@ std::string ids_of(const TakenTimers& taken) {
 
 }  // namespace
 
-TEST_CASE("a file keeps timers of all states, and what each waits for") {
+TEST_CASE("a file keeps timers of all states, with their due times") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     for (const char* id : {"dead", "fired", "back", "confirmed"}) {
@@ -112,7 +112,7 @@ TEST_CASE("a file keeps timers of all states, and what each waits for") {
     CHECK(reposted.timers.at(0).retries_max == 1);
 }
 
-TEST_CASE("what a process had when it ended fires again at once, and that counts") {
+TEST_CASE("timers that fired in a dead process fire again at once, and the retry counts") {
     FileScene scene;
     scene.must(timer(scene, "often", Duration{0}, 5, Duration{60'000}));
     scene.must(timer(scene, "once", Duration{0}, 1));
@@ -136,7 +136,7 @@ TEST_CASE("what a process had when it ended fires again at once, and that counts
     CHECK(scene.must(CountTimers{reminders}).dead == 1);
 }
 
-TEST_CASE("a file keeps why timers were given up, while they are DEAD") {
+TEST_CASE("a file keeps the reasons for giving up timers while they are DEAD") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     for (const char* id : {"kept", "reposted", "silent"}) {
@@ -159,7 +159,7 @@ TEST_CASE("a file keeps why timers were given up, while they are DEAD") {
     CHECK(scene.must(FindTimer{reminders, "silent"})->reason.empty());
 }
 
-TEST_CASE("of thousands that a process had when it ended each fires again, in slices") {
+TEST_CASE("thousands of timers that fired in a dead process fire again in chunks, each once") {
     FileScene scene{{.durability = Durability::relaxed}};
     constexpr std::size_t all = 2'500;
     for (std::size_t i = 0; i < all; ++i) {
@@ -195,7 +195,7 @@ TEST_CASE("a timer that is moved often takes little of the file") {
     CHECK(scene.must(FindTimer{reminders, "alarm"})->at == due);
 }
 
-TEST_CASE("a file that timers have passed through is small again") {
+TEST_CASE("a file is small again after many timers have passed through it") {
     FileScene scene{{.durability = Durability::relaxed, .slack_max = 10'000}};
     for (int round = 0; round < 60; ++round) {
         for (int i = 0; i < 1'000; ++i) {
@@ -233,9 +233,7 @@ TEST_CASE("a file is checked and exported with its timers") {
               at + R"(,"retries":0,"retries_max":1}})"));
 }
 
-TEST_CASE(
-    "what fired is on disk before its listener gets it, and what was posted before its post "
-    "is answered") {
+TEST_CASE("a firing is on disk before its delivery to a listener, and a post before its reply") {
     Disk disk;
     FileScene scene;
     for (int round = 0; round < 20; ++round) {

@@ -38,7 +38,7 @@ struct FileRows {
 /// rows.
 inline FileRows changed_or_moved_rows() {
     FileRows rows;
-    SUBCASE("in the rows where that changed") {}
+    SUBCASE("in the rows where the state changed") {}
     SUBCASE("after compaction") { rows = {.options = {.slack_max = 1'024}, .behind = 3'000}; }
     return rows;
 }

@@ -254,7 +254,7 @@ TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no 
     CHECK(jobs.find(id).value()->state == JobStatus::State::buried);
 }
 
-TEST_CASE("redis: a job that kills its process takes none along that runs beside it each time") {
+TEST_CASE("redis: a job that kills its process each time never takes along the job beside it") {
     const RedisServer server;
     const SharedReport report;
     auto quick = quick_options();

@@ -21,11 +21,11 @@ WorldOptions mostly_batches() {
 
 }  // namespace
 
-TEST_CASE("batches of jobs end once, with all of their jobs, in worlds with every kind of fault") {
+TEST_CASE("batches of jobs end once, with all their jobs, in worlds with every kind of fault") {
     test::must_keep_guarantees(100, mostly_batches());
 }
 
-TEST_CASE("without faults batches of jobs end once, with all of their jobs") {
+TEST_CASE("without faults batches of jobs end once, with all their jobs") {
     auto options = mostly_batches();
     options.fault_rates = FaultRates{};
     test::must_keep_guarantees(20, options);
@@ -41,7 +41,7 @@ TEST_CASE("recurring jobs, batches and rate limits share a journal, and no guara
                                     .job_batches = true});
 }
 
-TEST_CASE("a world with batches of jobs does the same for the same seed") {
+TEST_CASE("a world with batches of jobs repeats itself for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_batches()};
         world.run();

@@ -43,7 +43,7 @@ TEST_CASE("a handler that charges twice is found, with the seed and the trace") 
     CHECK(text.find("step " + std::to_string(failure->step()) + ": ") != std::string::npos);
 }
 
-TEST_CASE("a failure happens again for the same seed, word for word") {
+TEST_CASE("a failure happens again for an equal seed, word for word") {
     const auto first = simulate({.worlds = 50, .world = alone()}, count_each);
     REQUIRE(first.has_value());
     const auto again =
@@ -52,7 +52,7 @@ TEST_CASE("a failure happens again for the same seed, word for word") {
     CHECK(std::string{again->what()} == first->what());
 }
 
-TEST_CASE("a handler that remembers what it did passes") {
+TEST_CASE("a handler that remembers its charges passes") {
     const SimulationOptions some{.worlds = test::affordable(50), .world = alone()};
     const auto failure = simulate(some, [](World& world) {
         std::set<std::string> charged;

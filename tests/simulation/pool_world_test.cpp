@@ -23,7 +23,7 @@ TEST_CASE("worker pools break no guarantee in worlds with every kind of fault") 
     test::must_keep_guarantees(200, mostly_pools());
 }
 
-TEST_CASE("a world with pools does the same for the same seed") {
+TEST_CASE("a world with pools repeats itself for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_pools()};
         world.run();

@@ -25,13 +25,13 @@ TEST_CASE("no more jobs begin than there are tokens in worlds with every kind of
     test::must_keep_guarantees(100, limited_pools());
 }
 
-TEST_CASE("without faults no more jobs begin than there are tokens, and none waits for ever") {
+TEST_CASE("without faults no more jobs begin than there are tokens, and no job waits for ever") {
     auto options = limited_pools();
     options.fault_rates = FaultRates{};
     test::must_keep_guarantees(20, options);
 }
 
-TEST_CASE("a world with rate limits does the same for the same seed") {
+TEST_CASE("a world with rate limits repeats itself for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, limited_pools()};
         world.run();

@@ -21,7 +21,7 @@ WorldOptions mostly_ticks() {
 
 }  // namespace
 
-TEST_CASE("each tick runs once, and as its policy says, in worlds with every kind of fault") {
+TEST_CASE("each tick runs once, by its policy, in worlds with every kind of fault") {
     test::must_keep_guarantees(100, mostly_ticks());
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("without faults each tick runs, on time") {
     test::must_keep_guarantees(20, options);
 }
 
-TEST_CASE("a world with recurring jobs does the same for the same seed") {
+TEST_CASE("a world with recurring jobs repeats itself for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_ticks()};
         world.run();

@@ -28,7 +28,7 @@ TEST_CASE("timers, events and jobs share a journal, and no guarantee is broken")
     test::must_keep_guarantees(50, {.subscribers = 1, .jobs = 5, .timers = 5});
 }
 
-TEST_CASE("a world with timers does the same for the same seed, and else something else") {
+TEST_CASE("a world with timers repeats itself for an equal seed, and differs for another seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_timers()};
         world.run();

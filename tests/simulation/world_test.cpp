@@ -17,7 +17,7 @@ TEST_CASE("no guarantee is broken in worlds with every kind of fault") {
     test::must_keep_guarantees(1'000, {});
 }
 
-TEST_CASE("the same seed does the same, another seed something else") {
+TEST_CASE("a world repeats itself for an equal seed, and differs for another seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed};
         world.run();
