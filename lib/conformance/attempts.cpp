@@ -19,7 +19,7 @@ Settlement fail_next(Scenario& s, const std::string& error = "broken") {
 }  // namespace
 
 void add_attempt_cases(StoreCases& add) {
-    add("every job gets an id of its own, and a duplicate push replies that of the job",
+    add("every job gets its own id, and a duplicate push returns the id of the existing job",
         [](Scenario& s) {
             const auto first = s.perform(PushJob{work_queue, "a", s.now()});
             const auto other = s.perform(PushJob{"other", "a", s.now()});
@@ -54,7 +54,7 @@ void add_attempt_cases(StoreCases& add) {
             expect_equal(s.queue("aux"), QueueStatus{.ready = 1}, "jobs");
         });
 
-    add("a lease says which attempt it is, and how long it may take", [](Scenario& s) {
+    add("a lease has the number of its attempt, and the timeout of the attempt", [](Scenario& s) {
         const auto id = s.push_with("a", {.timeout = Duration{7'000}});
         for (const std::uint32_t attempt : {1U, 2U, 3U}) {
             const auto lease = s.take_work();
@@ -65,31 +65,33 @@ void add_attempt_cases(StoreCases& add) {
         }
     });
 
-    add("attempts of jobs whose worker died, or nacked them, count", [](Scenario& s) {
-        const auto id = s.push_with("a", {.attempts_max = 3});
-        s.take_work();
-        s.advance(Duration{30'000});
-        const auto first_death = s.now();
-        s.perform(ScrubWorkers{Duration{30'000}});
-        s.perform(NackJob{s.take_work(), s.now()});
-        expect_equal(s.take_work(2).attempt, 3U, "attempt");
-        s.advance(Duration{20'000});
-        s.perform(ScrubWorkers{Duration{30'000}});
-        s.advance(Duration{10'000});
-        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}),
-                     ReleasedJobs{.jobs = 1, .buried = {{work_queue, id}}}, "jobs released");
-        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after three attempts");
-        const auto job = s.job(id);
-        expect_equal(job.state, State::buried, "state");
-        expect_equal(job.buried_at, std::optional{s.now()}, "when it was BURIED");
-        expect_equal(
-            job.errors,
-            std::vector<JobError>{{.attempt = 1, .at = first_death, .text = unreported_error},
-                                  {.attempt = 3, .at = s.now(), .text = unreported_error}},
-            "errors, of which a nack leaves none");
-    });
+    add("an attempt counts when the worker dies, and when the worker nacks the job",
+        [](Scenario& s) {
+            const auto id = s.push_with("a", {.attempts_max = 3});
+            s.take_work();
+            s.advance(Duration{30'000});
+            const auto first_death = s.now();
+            s.perform(ScrubWorkers{Duration{30'000}});
+            s.perform(NackJob{s.take_work(), s.now()});
+            expect_equal(s.take_work(2).attempt, 3U, "attempt");
+            s.advance(Duration{20'000});
+            s.perform(ScrubWorkers{Duration{30'000}});
+            s.advance(Duration{10'000});
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}),
+                         ReleasedJobs{.jobs = 1, .buried = {{work_queue, id}}}, "jobs released");
+            expect_equal(s.queue(work_queue), QueueStatus{.buried = 1},
+                         "jobs, after three attempts");
+            const auto job = s.job(id);
+            expect_equal(job.state, State::buried, "state");
+            expect_equal(job.buried_at, std::optional{s.now()}, "when it was BURIED");
+            expect_equal(
+                job.errors,
+                std::vector<JobError>{{.attempt = 1, .at = first_death, .text = unreported_error},
+                                      {.attempt = 3, .at = s.now(), .text = unreported_error}},
+                "errors, of which a nack leaves none");
+        });
 
-    add("a job whose last attempt died with its worker is BURIED before anybody asks for it",
+    add("a job whose worker dies in its last attempt is BURIED before the next acquisition",
         [](Scenario& s) {
             const auto in_group = [](std::uint32_t attempts_max) {
                 JobOptions options{.attempts_max = attempts_max};
@@ -116,7 +118,7 @@ void add_attempt_cases(StoreCases& add) {
                          "jobs whose last attempt was released");
         });
 
-    add("attempts that are released, by a step or by a worker that retires, do not count",
+    add("attempts do not count when a step, or a retiring worker, releases the job",
         [](Scenario& s) {
             const auto id = s.push_with("a", {.attempts_max = 1});
             for (int i = 0; i < 3; ++i) {
@@ -134,7 +136,7 @@ void add_attempt_cases(StoreCases& add) {
             expect_equal(s.job(id).attempts, 0U, "attempts begun");
         });
 
-    add("a job that fails runs again when it is due, and keeps the error", [](Scenario& s) {
+    add("a failed job runs again at its due time, and keeps the error", [](Scenario& s) {
         const auto id = s.push_with("a", {});
         const auto lease = s.take_work();
         const FailJob failed{.lease = lease, .error = "broken", .run_at = s.now() + Duration{50}};
@@ -152,19 +154,20 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(s.take_work().attempt, 2U, "attempt");
     });
 
-    add("a job that failed as often as it may, or for good, is BURIED", [](Scenario& s) {
-        s.push_with("a", {.attempts_max = 2});
-        expect_equal(fail_next(s), Settlement::settled, "the first failure");
-        expect_equal(fail_next(s), Settlement::buried, "the second");
-        s.push("b");
-        s.bury_next();
-        s.expect_idle_until(never, work_queue);
-        expect_equal(s.queue(work_queue), QueueStatus{.buried = 2}, "jobs");
-        expect_equal(s.push("a"), PushOutcome::duplicate, "pushing while BURIED");
-        s.push_with("c", {.attempts_max = 0});
-        for (int i = 0; i < 40; ++i) fail_next(s);
-        expect_equal(s.take_work().attempt, 41U, "attempt of a job without a limit");
-    });
+    add("a job is BURIED after its last allowed failure, or after a permanent failure",
+        [](Scenario& s) {
+            s.push_with("a", {.attempts_max = 2});
+            expect_equal(fail_next(s), Settlement::settled, "the first failure");
+            expect_equal(fail_next(s), Settlement::buried, "the second");
+            s.push("b");
+            s.bury_next();
+            s.expect_idle_until(never, work_queue);
+            expect_equal(s.queue(work_queue), QueueStatus{.buried = 2}, "jobs");
+            expect_equal(s.push("a"), PushOutcome::duplicate, "pushing while BURIED");
+            s.push_with("c", {.attempts_max = 0});
+            for (int i = 0; i < 40; ++i) fail_next(s);
+            expect_equal(s.take_work().attempt, 41U, "attempt of a job without a limit");
+        });
 
     add("by default a job is BURIED after 25 attempts", [](Scenario& s) {
         s.push("a");
@@ -185,7 +188,7 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(errors.back().text, text, "the newest, without half a character");
     });
 
-    add("a job that expired before its first attempt is dropped, and counted", [](Scenario& s) {
+    add("a job that expires before its first attempt is dropped and counted", [](Scenario& s) {
         s.push_with("late", {.expires_at = s.now() + Duration{10}});
         const auto begun = s.push_with("begun", {.expires_at = s.now() + Duration{10}});
         s.advance(Duration{9});
@@ -212,22 +215,23 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(s.job(id).errors.back().text, std::string{unreported_error}, "its error");
     });
 
-    add("jobs that are not fit to run make no worker get less than it asked for", [](Scenario& s) {
-        s.push_with("late 1", {.expires_at = s.now()});
-        s.push_with("used up", {.attempts_max = 1});
-        s.push_with("late 2", {.expires_at = s.now()});
-        s.push("a");
-        s.push("b");
-        const auto leases = s.acquire({.limit = 1, .queue = work_queue}).leases;
-        expect_equal(leases.at(0).job, std::string{"used up"}, "the first job");
-        s.perform(NackJob{leases[0], s.now()});
-        const auto both = s.acquire({.limit = 2, .queue = work_queue});
-        expect_equal(both.leases.size(), 2U, "jobs acquired");
-        s.expect_idle_until(never, work_queue);
-        expect_equal(s.queue(work_queue), QueueStatus{.pending = 2, .buried = 1}, "jobs");
-    });
+    add("jobs that cannot run do not reduce the number of jobs that a worker acquires",
+        [](Scenario& s) {
+            s.push_with("late 1", {.expires_at = s.now()});
+            s.push_with("used up", {.attempts_max = 1});
+            s.push_with("late 2", {.expires_at = s.now()});
+            s.push("a");
+            s.push("b");
+            const auto leases = s.acquire({.limit = 1, .queue = work_queue}).leases;
+            expect_equal(leases.at(0).job, std::string{"used up"}, "the first job");
+            s.perform(NackJob{leases[0], s.now()});
+            const auto both = s.acquire({.limit = 2, .queue = work_queue});
+            expect_equal(both.leases.size(), 2U, "jobs acquired");
+            s.expect_idle_until(never, work_queue);
+            expect_equal(s.queue(work_queue), QueueStatus{.pending = 2, .buried = 1}, "jobs");
+        });
 
-    add("the metadata of a job is found with it, and is in each of its leases", [](Scenario& s) {
+    add("the metadata of a job is in its description and in each of its leases", [](Scenario& s) {
         const JobMetadata metadata{{"trace", "00-4bf9-01"}, {std::string{"\0\xc1", 2}, ""}};
         const auto id = s.push_with("a", {.timeout = Duration{7}, .metadata = metadata});
         s.push_with("b", {.key = {.text = "k"}, .metadata = metadata});
@@ -253,7 +257,7 @@ void add_attempt_cases(StoreCases& add) {
                      "when it was replaced");
     });
 
-    add("a job that has been failing for too long is BURIED", [](Scenario& s) {
+    add("a job that has been failing for longer than its limit is BURIED", [](Scenario& s) {
         const auto id = s.push_with("a", {.attempts_max = 0});
         const auto fail = [&](Duration time_max) {
             return s.perform(FailJob{.lease = s.take_work(),
@@ -292,7 +296,7 @@ void add_attempt_cases(StoreCases& add) {
                          "time_max");
     });
 
-    add("a push that takes the place of a failing job begins its time anew", [](Scenario& s) {
+    add("a push that replaces a failing job restarts the time limit of failing", [](Scenario& s) {
         PushJob push{work_queue, "a", s.now(), {.key = {.text = "k"}}};
         push.on_duplicate = OnDuplicate::replace;
         s.perform(push);
@@ -327,13 +331,14 @@ void add_attempt_cases(StoreCases& add) {
         s.expect_refused(PushJob{work_queue, "a", s.now(), {.timeout = Duration{-1}}}, "timeout");
     });
 
-    add("leases whose reply was lost come again as the same attempt", [](Scenario& s) {
-        s.push_with("a", {.timeout = Duration{9}});
-        const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
-        const auto first = s.perform(step);
-        expect_equal(first.leases.size(), 1U, "jobs acquired");
-        expect_equal(s.perform(step).leases, first.leases, "jobs acquired again");
-    });
+    add("leases whose reply was lost are returned again, with the same attempt number",
+        [](Scenario& s) {
+            s.push_with("a", {.timeout = Duration{9}});
+            const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
+            const auto first = s.perform(step);
+            expect_equal(first.leases.size(), 1U, "jobs acquired");
+            expect_equal(s.perform(step).leases, first.leases, "jobs acquired again");
+        });
 }
 
 }  // namespace routemaster::testing

@@ -31,28 +31,29 @@ void add_publishing_cases(StoreCases& add) {
             s.expect_delivered("d", {});
         });
 
-    add("an event for one subscriber goes to that alone, whatever topics it has", [](Scenario& s) {
-        s.subscribe("a", {"orders"}, {.timeout = Duration{0}});
-        s.subscribe("b", {"refunds"}, {.timeout = Duration{0}});
-        // Publications claim both topics for a publisher.
-        s.publish("refunds");
-        s.publish("orders");
-        auto event = s.publication("orders", "for b", {.publisher = {}});
-        event.subscriber = "b";
-        const auto topics = s.topics();
-        s.perform(event);
-        expect(s.topics() == topics, "the topics are as they were");
-        expect_equal(s.counter_of("b", "events.added"), 2, "events.added");
-        s.expect_delivered("b", {{"refunds 1", "for b"}});
-        s.expect_delivered("a", {{"orders 1"}});
-        event.topic = "new";
-        event.uid = s.uid();
-        s.perform(event);
-        s.expect_delivered("b", {{"for b"}});
-        expect(s.topics() == topics, "its topic is not created");
-    });
+    add("an event for one subscriber reaches only this subscriber, whatever its topics are",
+        [](Scenario& s) {
+            s.subscribe("a", {"orders"}, {.timeout = Duration{0}});
+            s.subscribe("b", {"refunds"}, {.timeout = Duration{0}});
+            // Publications claim both topics for a publisher.
+            s.publish("refunds");
+            s.publish("orders");
+            auto event = s.publication("orders", "for b", {.publisher = {}});
+            event.subscriber = "b";
+            const auto topics = s.topics();
+            s.perform(event);
+            expect(s.topics() == topics, "the topics are as they were");
+            expect_equal(s.counter_of("b", "events.added"), 2, "events.added");
+            s.expect_delivered("b", {{"refunds 1", "for b"}});
+            s.expect_delivered("a", {{"orders 1"}});
+            event.topic = "new";
+            event.uid = s.uid();
+            s.perform(event);
+            s.expect_delivered("b", {{"for b"}});
+            expect(s.topics() == topics, "its topic is not created");
+        });
 
-    add("an event for a subscriber that is not there is refused and changes nothing",
+    add("an event for a subscriber that does not exist is refused and changes nothing",
         [](Scenario& s) {
             s.subscribe("a", {"orders"});
             s.subscribe("b", {"orders"});
@@ -89,7 +90,7 @@ void add_publishing_cases(StoreCases& add) {
         s.expect_delivered("billing", {messages});
     });
 
-    add("an id that was used before names no batch a second time", [](Scenario& s) {
+    add("a batch never gets an id that was used before", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         const auto uid = s.uid();
         // Another process may have pushed a delivery job with the same id.
@@ -144,7 +145,7 @@ void add_due_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{300});
     });
 
-    add("a batch that begins with an old event is due at once", [](Scenario& s) {
+    add("a batch is due at once when its first event is old", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders", 1, {.timestamp = from_milliseconds(0)});
         expect_equal(s.queue(delivery_queue).ready, 1U, "READY delivery jobs");
@@ -168,7 +169,7 @@ void add_due_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}});
     });
 
-    add("batches of several subscribers are begun in the order they fall due", [](Scenario& s) {
+    add("batches of several subscribers begin in the order of their due times", [](Scenario& s) {
         s.subscribe("a", {"orders"}, {.timeout = Duration{30}});
         s.subscribe("b", {"orders"}, {.timeout = Duration{10}});
         s.subscribe("c", {"orders"}, {.timeout = Duration{20}});
@@ -252,7 +253,7 @@ void add_sealing_cases(StoreCases& add) {
             expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
         });
 
-    add("the event after a full batch begins the next one with its own timeout", [](Scenario& s) {
+    add("the event after a full batch begins a new batch with its own timeout", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.publish("orders", 2);
         s.advance(Duration{100});
@@ -265,7 +266,7 @@ void add_sealing_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{500});
     });
 
-    add("a lower max_events fills a batch that has begun", [](Scenario& s) {
+    add("a lower max_events also limits a batch that has begun", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 10});
         s.publish("orders", 5);
         s.subscribe("billing", {"orders"}, {.max_events = 3});
@@ -275,7 +276,7 @@ void add_sealing_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
     });
 
-    add("a batch that becomes full while it is leased is READY once", [](Scenario& s) {
+    add("a batch that becomes full during a lease is READY once", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 2});
         s.publish("orders");
         const auto lease = s.take();
@@ -313,7 +314,7 @@ void add_sealing_cases(StoreCases& add) {
         s.expect_refused(ListBatches{.token = "billing", .limit = 0}, "limit");
     });
 
-    add("a subscriber has one CURRENT batch at most while eight threads publish", [](Scenario& s) {
+    add("a subscriber has at most one CURRENT batch while eight threads publish", [](Scenario& s) {
         constexpr unsigned threads = 8;
         constexpr unsigned events = 200;
         constexpr std::uint32_t full = 7;

@@ -25,7 +25,7 @@ Fences heard(const Scenario& s, unsigned worker = 1) {
 }  // namespace
 
 void add_cancellation_cases(StoreCases& add) {
-    add("a job that no worker has is gone when it is cancelled, and counted", [](Scenario& s) {
+    add("a job without a lease is deleted and counted when it is cancelled", [](Scenario& s) {
         const auto buried = s.push_with("buried", {});
         s.bury_next();
         const auto ready = s.push_with("ready", {.key = {.text = "k"}});
@@ -42,7 +42,7 @@ void add_cancellation_cases(StoreCases& add) {
         s.expect_refused(CancelJob{"aux", 1}, "queue");
     });
 
-    add("the worker of a job learns that it was cancelled, until it settles the job",
+    add("the worker of a cancelled job learns of the cancellation until it settles the job",
         [](Scenario& s) {
             for (const char* name : {"a", "b", "c"}) s.push(name);
             const auto leases = s.acquire({.queue = work_queue}).leases;
@@ -64,7 +64,7 @@ void add_cancellation_cases(StoreCases& add) {
             expect_equal(heard(s), Fences{}, "cancelled, and not settled");
         });
 
-    add("a job that was cancelled is done when it succeeds, and else gone and counted",
+    add("a cancelled job is done when it succeeds, and is deleted and counted when it fails",
         [](Scenario& s) {
             std::vector<JobId> ids;
             for (const char* name : {"acked", "failed", "buried", "nacked", "released"}) {
@@ -91,7 +91,7 @@ void add_cancellation_cases(StoreCases& add) {
             for (const auto id : ids) expect(!s.perform(FindJob{work_queue, id}), "it is gone");
         });
 
-    add("a job that was cancelled is gone when its worker dies or retires", [](Scenario& s) {
+    add("a cancelled job is deleted when its worker dies or retires", [](Scenario& s) {
         for (const char* name : {"a", "b"}) s.push(name);
         const auto dies = s.take_work(1);
         const auto retires = s.take_work(2);

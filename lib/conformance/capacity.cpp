@@ -55,7 +55,7 @@ void add_capacity_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});
     });
 
-    add("batches of a subscriber that is gone are dropped like others", [](Scenario& s) {
+    add("batches of a removed subscriber are dropped like all batches", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         s.perform(RemoveSubscriber{"billing"});

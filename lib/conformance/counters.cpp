@@ -73,18 +73,19 @@ void add_counter_cases(StoreCases& add) {
                      std::vector<Counter>{}, "counters behind the last");
     });
 
-    add("publications are counted for the publisher that owns the topic by then", [](Scenario& s) {
-        s.publish("a", 1, {.publisher = std::nullopt});
-        s.publish("a", 2, {.publisher = "shop--key"});
-        s.perform(RemoveTopic{"a", std::nullopt});
-        s.publish("a", 4, {.publisher = "other--key"});
-        for (const auto& [publisher, events] :
-             std::vector<std::pair<const char*, int>>{{"null", 1}, {"shop", 2}, {"other", 4}}) {
-            expect_equal(
-                s.counter({"events.published", {{"publisher", publisher}, {"topic", "a"}}}),
-                std::optional{events}, publisher);
-        }
-    });
+    add("publications are counted for the publisher that owns the topic at that time",
+        [](Scenario& s) {
+            s.publish("a", 1, {.publisher = std::nullopt});
+            s.publish("a", 2, {.publisher = "shop--key"});
+            s.perform(RemoveTopic{"a", std::nullopt});
+            s.publish("a", 4, {.publisher = "other--key"});
+            for (const auto& [publisher, events] :
+                 std::vector<std::pair<const char*, int>>{{"null", 1}, {"shop", 2}, {"other", 4}}) {
+                expect_equal(
+                    s.counter({"events.published", {{"publisher", publisher}, {"topic", "a"}}}),
+                    std::optional{events}, publisher);
+            }
+        });
 
     add("events are counted into and out of the queue of each subscriber", [](Scenario& s) {
         s.subscribe("audit", {"orders"});
@@ -123,7 +124,7 @@ void add_counter_cases(StoreCases& add) {
                            {"delivery.batches", "failure", 2}});
     });
 
-    add("throttled deliveries are counted as such, without a time", [](Scenario& s) {
+    add("throttled deliveries are counted as throttled, without a time", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders", 2);
         s.fail_next(-100);
@@ -135,7 +136,7 @@ void add_counter_cases(StoreCases& add) {
                            {"delivery.batches", "failure", 1}});
     });
 
-    add("latency is counted at the first attempt and at the one that succeeds", [](Scenario& s) {
+    add("latency is counted at the first attempt and at the successful attempt", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{100}});
         s.publish("orders");
         s.advance(Duration{150});
@@ -154,7 +155,7 @@ void add_counter_cases(StoreCases& add) {
                            {"latency.batches.last_attempt", nullptr, 1'158}});
     });
 
-    add("counters outlive what they count", [](Scenario& s) {
+    add("counters outlive their topic and their subscriber", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         s.drain();

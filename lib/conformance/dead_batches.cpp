@@ -52,7 +52,7 @@ void add_death_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("no batch dies unless its subscriber asked for it", [](Scenario& s) {
+    add("batches become DEAD only for subscribers that limit attempts or age", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .dead_max = 1});
         s.publish("orders");
         for (int i = 0; i < 50; ++i) {
@@ -68,17 +68,19 @@ void add_death_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}});
     });
 
-    add("a batch that fails at age_max dies, and not one millisecond sooner", [](Scenario& s) {
-        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .age_max = Duration{5'000}});
-        s.publish("orders");
-        s.advance(Duration{4'999});
-        s.fail_next(0);
-        s.advance(Duration{1});
-        s.kill_next();
-        expect_equal(s.subscriber("billing").batches_dead, 1U, "DEAD batches");
-    });
+    add("a batch that fails at age_max becomes DEAD, and not one millisecond sooner",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"},
+                        {.timeout = Duration{0}, .age_max = Duration{5'000}});
+            s.publish("orders");
+            s.advance(Duration{4'999});
+            s.fail_next(0);
+            s.advance(Duration{1});
+            s.kill_next();
+            expect_equal(s.subscriber("billing").batches_dead, 1U, "DEAD batches");
+        });
 
-    add("a batch that is delivered late is not DEAD", [](Scenario& s) {
+    add("a late delivery does not make a batch DEAD", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.timeout = Duration{0}, .attempts_max = 2, .age_max = Duration{1'000}});
         s.publish("orders");
@@ -103,7 +105,7 @@ void add_death_cases(StoreCases& add) {
             expect_equal(s.subscriber("billing").batches_dead, 2U, "DEAD batches");
         });
 
-    add("settings about death are kept until they are changed", [](Scenario& s) {
+    add("settings about DEAD batches are kept until a subscription changes them", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         const auto settings = [&] { return s.subscriber("billing").subscription; };
         expect_equal(settings().attempts_max, 0U, "attempts_max");
@@ -136,7 +138,7 @@ void add_death_cases(StoreCases& add) {
         s.expect_refused(ListDeadBatches{"billing", 0}, "limit");
     });
 
-    add("a batch that dies frees its place in a group of several", [](Scenario& s) {
+    add("a batch that becomes DEAD frees its place in a group of several batches", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders"},
             {.timeout = Duration{0}, .max_events = 1, .max_in_flight = 2, .attempts_max = 1});
@@ -166,7 +168,7 @@ void add_death_cases(StoreCases& add) {
         expect_equal(s.settle(heir), Settlement::settled, "settling");
     });
 
-    add("a CURRENT batch that dies takes no more events", [](Scenario& s) {
+    add("a CURRENT batch that becomes DEAD takes no more events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .attempts_max = 5});
         s.publish("orders");
         const auto lease = s.take();
@@ -217,7 +219,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.dead("billing").at(0).error, std::string(499, 'e'), "the error");
     });
 
-    add("DEAD batches are counted, and are not among those that are queued", [](Scenario& s) {
+    add("DEAD batches are counted, and are not in the list of queued batches", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .attempts_max = 1});
         s.publish("orders", 3);
         s.kill_next();
@@ -233,7 +235,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.counter_of("billing", "delivery.batches", "failure"), 1, "failures");
     });
 
-    add("DEAD batches are listed in the order they died", [](Scenario& s) {
+    add("DEAD batches are listed in the order in which they became DEAD", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders", 5);
         const auto ids = kill_some(s, 5);
@@ -254,41 +256,45 @@ void add_dead_letter_cases(StoreCases& add) {
                      "behind the first, when the second is gone");
     });
 
-    add("a batch is redelivered behind those that wait, as if it began now", [](Scenario& s) {
-        s.subscribe("billing", {"orders"},
-                    {.timeout = Duration{0},
-                     .max_events = 1,
-                     .attempts_max = 2,
-                     .age_max = Duration{10'000}});
-        s.publish("orders", 3);
-        s.fail_next(0);
-        const auto poison = s.kill_next();
-        s.advance(Duration{20'000});
-        expect_equal(s.perform(RedeliverDeadBatches{"billing", poison}), Count{1}, "redelivering");
-        expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
-        const auto waiting = s.batches("billing").at(2);
-        expect_equal(waiting.uid, poison, "the last batch");
-        expect_equal(waiting.created_at, s.now(), "when it began");
-        expect_equal(waiting.attempts, 0U, "its attempts");
-        expect_equal(waiting.current, false, "whether it is CURRENT");
-        expect_equal(s.perform(RedeliverDeadBatches{"billing", poison}), Count{0},
-                     "redelivering again");
-        for (const auto* message : {"orders 2", "orders 3"}) {
+    add("a redelivered batch joins the end of the queue, with its age counted from now",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"},
+                        {.timeout = Duration{0},
+                         .max_events = 1,
+                         .attempts_max = 2,
+                         .age_max = Duration{10'000}});
+            s.publish("orders", 3);
+            s.fail_next(0);
+            const auto poison = s.kill_next();
+            s.advance(Duration{20'000});
+            expect_equal(s.perform(RedeliverDeadBatches{"billing", poison}), Count{1},
+                         "redelivering");
+            expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
+            const auto waiting = s.batches("billing").at(2);
+            expect_equal(waiting.uid, poison, "the last batch");
+            expect_equal(waiting.created_at, s.now(), "when it began");
+            expect_equal(waiting.attempts, 0U, "its attempts");
+            expect_equal(waiting.current, false, "whether it is CURRENT");
+            expect_equal(s.perform(RedeliverDeadBatches{"billing", poison}), Count{0},
+                         "redelivering again");
+            for (const auto* message : {"orders 2", "orders 3"}) {
+                const auto [lease, start] = s.begin_next();
+                expect_equal(std::string{*start.messages.begin()}, std::string{message},
+                             "delivered");
+                s.settle(lease);
+            }
+            // The former attempts and age of the batch no longer count.
+            s.fail_next(0);
             const auto [lease, start] = s.begin_next();
-            expect_equal(std::string{*start.messages.begin()}, std::string{message}, "delivered");
-            s.settle(lease);
-        }
-        // The former attempts and age of the batch no longer count.
-        s.fail_next(0);
-        const auto [lease, start] = s.begin_next();
-        expect_equal(start.batch, poison, "the batch");
-        expect_equal(start.attempt, 2U, "attempt");
-        expect_equal(std::string{*start.messages.begin()}, std::string{"orders 1"}, "delivered");
-        expect_equal(s.settle(lease), Settlement::settled, "settling");
-        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
-    });
+            expect_equal(start.batch, poison, "the batch");
+            expect_equal(start.attempt, 2U, "attempt");
+            expect_equal(std::string{*start.messages.begin()}, std::string{"orders 1"},
+                         "delivered");
+            expect_equal(s.settle(lease), Settlement::settled, "settling");
+            expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+        });
 
-    add("a batch that is redelivered can die again", [](Scenario& s) {
+    add("a redelivered batch can become DEAD again", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto poison = s.kill_next("first");
@@ -300,7 +306,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.counter_of("billing", "batches.dead"), 2, "batches.dead");
     });
 
-    add("all DEAD batches are redelivered in the order they died", [](Scenario& s) {
+    add("all DEAD batches are redelivered in the order in which they became DEAD", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders", 4);
         kill_some(s, 3);
@@ -331,7 +337,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("a queued batch is neither redelivered nor dropped as if it were DEAD", [](Scenario& s) {
+    add("steps for DEAD batches neither redeliver nor drop a queued batch", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto waiting = s.batches("billing").at(0).uid;
@@ -343,7 +349,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("DEAD batches are dropped one by one, or all, and counted", [](Scenario& s) {
+    add("DEAD batches are dropped one at a time, or all at once, and counted", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders", 4);
         const auto ids = kill_some(s, 4);
@@ -356,7 +362,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.perform(DropDeadBatches{"billing"}), Dropped{}, "dropping again");
     });
 
-    add("beyond dead_max the batches that died first are dropped, and counted", [](Scenario& s) {
+    add("beyond dead_max the oldest DEAD batches are dropped and counted", [](Scenario& s) {
         subscribe_mortal(s, 2);
         s.publish("orders", 4);
         const auto ids = kill_some(s, 4);
@@ -382,7 +388,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.perform(RedeliverDeadBatches{"billing", ids[0]}), Count{0}, "redelivering");
     });
 
-    add("no batch of a subscriber that is gone becomes DEAD", [](Scenario& s) {
+    add("no batch of a removed subscriber becomes DEAD", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto [lease, start] = s.begin_next();
@@ -393,32 +399,34 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
     });
 
-    add("DEAD batches are dropped before others, in the order they died", [](Scenario& s) {
-        subscribe_mortal(s);
-        s.subscribe("audit", {"orders"},
-                    {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1});
-        s.publish("orders", 1);
-        s.advance(Duration{1});
-        s.kill_next();
-        s.advance(Duration{1});
-        s.kill_next();
-        s.publish("orders", 1);
-        expect_equal(s.perform(DropOldestBatches{1}), Dropped{1, 1}, "the first drop");
-        expect_equal(s.subscriber("audit").batches_dead + s.subscriber("billing").batches_dead, 1U,
-                     "DEAD batches left");
-        expect_equal(s.perform(DropOldestBatches{2}), Dropped{2, 2}, "the second drop");
-        expect_equal(s.subscriber("audit").batches_dead + s.subscriber("billing").batches_dead, 0U,
-                     "DEAD batches left");
-        expect_equal(s.subscriber("audit").batches_queued + s.subscriber("billing").batches_queued,
-                     1U, "batches left");
-        const auto sum = [&](const char* name) {
-            return s.counter_of("audit", name).value_or(0) +
-                   s.counter_of("billing", name).value_or(0);
-        };
-        expect_equal(sum("events.autodropped"), 3, "events.autodropped");
-        expect_equal(sum("events.dead_dropped"), 2, "events.dead_dropped");
-        expect_equal(sum("events.removed"), 3, "events.removed");
-    });
+    add("DEAD batches are dropped before queued batches, in the order in which they became DEAD",
+        [](Scenario& s) {
+            subscribe_mortal(s);
+            s.subscribe("audit", {"orders"},
+                        {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1});
+            s.publish("orders", 1);
+            s.advance(Duration{1});
+            s.kill_next();
+            s.advance(Duration{1});
+            s.kill_next();
+            s.publish("orders", 1);
+            expect_equal(s.perform(DropOldestBatches{1}), Dropped{1, 1}, "the first drop");
+            expect_equal(s.subscriber("audit").batches_dead + s.subscriber("billing").batches_dead,
+                         1U, "DEAD batches left");
+            expect_equal(s.perform(DropOldestBatches{2}), Dropped{2, 2}, "the second drop");
+            expect_equal(s.subscriber("audit").batches_dead + s.subscriber("billing").batches_dead,
+                         0U, "DEAD batches left");
+            expect_equal(
+                s.subscriber("audit").batches_queued + s.subscriber("billing").batches_queued, 1U,
+                "batches left");
+            const auto sum = [&](const char* name) {
+                return s.counter_of("audit", name).value_or(0) +
+                       s.counter_of("billing", name).value_or(0);
+            };
+            expect_equal(sum("events.autodropped"), 3, "events.autodropped");
+            expect_equal(sum("events.dead_dropped"), 2, "events.dead_dropped");
+            expect_equal(sum("events.removed"), 3, "events.removed");
+        });
 
     add("a DEAD batch takes space until it is dropped", [](Scenario& s) {
         subscribe_mortal(s);
@@ -431,7 +439,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect(s.perform(MeasureUse{}).bytes < dead, "it was dropped, and still takes its space");
     });
 
-    add("no other batch gets the id of a DEAD batch", [](Scenario& s) {
+    add("no second batch gets the id of a DEAD batch", [](Scenario& s) {
         subscribe_mortal(s);
         const PublishEvent event{.topic = "orders",
                                  .publisher = shop,
@@ -445,7 +453,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(dead_ids(s, "billing"), std::vector{dead}, "DEAD batches");
     });
 
-    add("a delivery job that was pushed for a DEAD batch delivers nothing", [](Scenario& s) {
+    add("pushing a delivery job for a DEAD batch delivers nothing", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto dead = s.kill_next();

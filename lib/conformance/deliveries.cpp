@@ -18,7 +18,7 @@ void subscribe_billing(Scenario& s) {
 }  // namespace
 
 void add_delivery_cases(StoreCases& add) {
-    add("a clock that jumps by years during a delivery costs nothing", [](Scenario& s) {
+    add("a clock jump of years during a delivery adds no latency", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         const auto [lease, start] = s.begin_next();
@@ -33,7 +33,7 @@ void add_delivery_cases(StoreCases& add) {
                      "the time it took");
     });
 
-    add("beginning a delivery returns all that the delivery needs", [](Scenario& s) {
+    add("beginning a delivery returns everything that the delivery needs", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.callback = "https://b.example/", .uuid = "secret", .timeout = Duration{10}});
         const auto created_at = s.now();
@@ -55,7 +55,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(start.messages, messages, "messages");
     });
 
-    add("a delivery that succeeded ends its batch and its job", [](Scenario& s) {
+    add("a successful delivery ends its batch and its job", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders", 2);
         const auto [lease, start] = s.begin_next();
@@ -69,7 +69,7 @@ void add_delivery_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a delivery that failed is retried when it is due", [](Scenario& s) {
+    add("a failed delivery is retried at its due time", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders", 2);
         const auto [lease, first] = s.begin_next();
@@ -101,7 +101,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("beginning a delivery again counts one attempt more", [](Scenario& s) {
+    add("beginning a delivery again counts another attempt", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         const auto lease = s.take();
@@ -120,7 +120,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(s.settle(lease), Settlement::settled, "settling");
     });
 
-    add("a job that is not a delivery job is not begun or settled", [](Scenario& s) {
+    add("only delivery jobs are begun and settled as deliveries", [](Scenario& s) {
         s.push("a");
         const auto work = s.take_work();
         s.perform(PushJob{delivery_queue, "other", s.now()});
@@ -220,30 +220,27 @@ void add_health_cases(StoreCases& add) {
         s.expect_idle_until(retry_time(s.now(), Duration{18'750}));
     });
 
-    add("a subscriber below full health is throttled for a pause that the step asks for",
-        [](Scenario& s) {
-            subscribe_billing(s);
-            s.publish("orders");
-            const auto begin_pausing = [&](Duration pause) {
-                return s
-                    .perform(BeginDelivery{.lease = s.take(),
-                                           .backoff_max = backoff_max,
-                                           .jitter = 0.25,
-                                           .pause = pause})
-                    .verdict;
-            };
-            s.fail_next(-1);
-            s.advance(Duration{3'600'000});
-            expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 99");
-            const auto due = retry_time(s.now(), Duration{1'250});
-            s.expect_idle_until(due);
-            s.advance(due - s.now());
-            s.fail_next(-98);  // 1 point: 30,000 ms.
-            expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 1");
-            s.expect_idle_until(retry_time(s.now(), Duration{37'500}));
-            expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
-                         std::optional<std::int64_t>{2}, "attempts throttled");
-        });
+    add("a subscriber below full health is throttled for the pause of the step", [](Scenario& s) {
+        subscribe_billing(s);
+        s.publish("orders");
+        const auto begin_pausing = [&](Duration pause) {
+            return s
+                .perform(BeginDelivery{
+                    .lease = s.take(), .backoff_max = backoff_max, .jitter = 0.25, .pause = pause})
+                .verdict;
+        };
+        s.fail_next(-1);
+        s.advance(Duration{3'600'000});
+        expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 99");
+        const auto due = retry_time(s.now(), Duration{1'250});
+        s.expect_idle_until(due);
+        s.advance(due - s.now());
+        s.fail_next(-98);  // 1 point: 30,000 ms.
+        expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 1");
+        s.expect_idle_until(retry_time(s.now(), Duration{37'500}));
+        expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
+                     std::optional<std::int64_t>{2}, "attempts throttled");
+    });
 
     add("a healthy subscriber is not throttled for a pause", [](Scenario& s) {
         subscribe_billing(s);
@@ -270,7 +267,7 @@ void add_health_cases(StoreCases& add) {
         expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning at once");
     });
 
-    add("a healthy subscriber is never throttled, however often it is tried", [](Scenario& s) {
+    add("a healthy subscriber is never throttled, even after many attempts", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders", 10);
         for (int i = 0; i < 5; ++i) s.fail_next(0);
@@ -292,7 +289,7 @@ void add_health_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});
     });
 
-    add("throttling one subscriber throttles no other", [](Scenario& s) {
+    add("throttling a subscriber throttles only this subscriber", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-100);

@@ -59,30 +59,29 @@ void expect_buried_for(const Scenario& s, JobId id, JobId other, const std::stri
 }
 
 void add_waiting_cases(StoreCases& add) {
-    add("a job waits until all that it is to be done after are done, though it is due",
-        [](Scenario& s) {
-            const auto a = push_plain(s, "a");
-            const auto b = push_plain(s, "b");
-            const auto c = push_after(s, "c", {b, a, b});
-            expect_waiting(s, c, {a, b});
-            expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
-            expect_equal(s.jobs(State::scheduled).size(), 1U, "jobs that are listed SCHEDULED");
-            expect_equal(s.perform(after(s, "c", {})), PushOutcome::duplicate, "an equal push");
-            run_next(s, "a");
-            expect_waiting(s, c, {b});
-            const auto lease = s.take_work();
-            s.expect_idle_until(never, work_queue);
-            s.advance(Duration{5});
-            s.perform(NackJob{lease, s.now()});
-            expect_waiting(s, c, {b});
-            run_next(s, "b");
-            expect_equal(s.job(c).state, State::ready, "a job that waits no more");
-            expect_equal(s.job(c).after, std::vector<JobId>{}, "what it waits for");
-            run_next(s, "c");
-            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs that are left");
-        });
+    add("a due job waits until all of its dependencies are done", [](Scenario& s) {
+        const auto a = push_plain(s, "a");
+        const auto b = push_plain(s, "b");
+        const auto c = push_after(s, "c", {b, a, b});
+        expect_waiting(s, c, {a, b});
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
+        expect_equal(s.jobs(State::scheduled).size(), 1U, "jobs that are listed SCHEDULED");
+        expect_equal(s.perform(after(s, "c", {})), PushOutcome::duplicate, "an equal push");
+        run_next(s, "a");
+        expect_waiting(s, c, {b});
+        const auto lease = s.take_work();
+        s.expect_idle_until(never, work_queue);
+        s.advance(Duration{5});
+        s.perform(NackJob{lease, s.now()});
+        expect_waiting(s, c, {b});
+        run_next(s, "b");
+        expect_equal(s.job(c).state, State::ready, "a job that waits no more");
+        expect_equal(s.job(c).after, std::vector<JobId>{}, "what it waits for");
+        run_next(s, "c");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs that are left");
+    });
 
-    add("a job runs at its time, or when what it waited for is done, whichever is later",
+    add("a job runs at its due time, or after its last dependency, whichever is later",
         [](Scenario& s) {
             const auto a = push_plain(s, "a");
             const auto early = push_after(s, "early", {a}, Duration{10});
@@ -120,7 +119,7 @@ void add_waiting_cases(StoreCases& add) {
         run_next(s, "last");
     });
 
-    add("a job that waited keeps its priority and its key", [](Scenario& s) {
+    add("a job keeps its priority and its key while it waits for dependencies", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         auto keyed = after(s, "first", {a});
         keyed.options = {.priority = 1, .key = {.text = "k"}};
@@ -143,7 +142,7 @@ void add_waiting_cases(StoreCases& add) {
         run_next(s, "plain");
     });
 
-    add("what is done with follow-ups, and what has a key, lets others run", [](Scenario& s) {
+    add("a job with follow-ups, and a job with a key, release their dependents", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = s.push_with("b", {.key = {.text = "k"}});
         push_after(s, "c", {a, b});
@@ -155,7 +154,7 @@ void add_waiting_cases(StoreCases& add) {
         run_next(s, "c");
     });
 
-    add("nobody who lost a lease lets others run", [](Scenario& s) {
+    add("a settlement under a lost lease releases no dependents", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = push_after(s, "b", {a});
         const auto lease = s.take_work();
@@ -169,7 +168,7 @@ void add_waiting_cases(StoreCases& add) {
 }
 
 void add_push_cases_of_dependencies(StoreCases& add) {
-    add("an id that is not there counts as done, and one that was never given is refused",
+    add("an unknown id counts as done, and an id that was never assigned is refused",
         [](Scenario& s) {
             const auto a = push_plain(s, "a");
             run_next(s, "a");
@@ -203,83 +202,87 @@ void add_push_cases_of_dependencies(StoreCases& add) {
         push_after(s, "b", std::vector<JobId>(job_after_max, a));
     });
 
-    add("a thousand jobs wait for one at most, and all run when it is done", [](Scenario& s) {
-        const auto a = push_plain(s, "a");
-        for (std::size_t done = 0; done < job_dependents_max;) {
-            std::vector<Step> steps;
-            for (int n = 0; n < 500; ++n) {
-                steps.emplace_back(after(s, std::to_string(done++), {a}));
+    add("a job has at most a thousand dependents, and all run when the job is done",
+        [](Scenario& s) {
+            const auto a = push_plain(s, "a");
+            for (std::size_t done = 0; done < job_dependents_max;) {
+                std::vector<Step> steps;
+                for (int n = 0; n < 500; ++n) {
+                    steps.emplace_back(after(s, std::to_string(done++), {a}));
+                }
+                for (const auto& one : perform_all(s.store(), steps, s.now())) {
+                    expect(one.has_value(), "a push failed");
+                }
             }
-            for (const auto& one : perform_all(s.store(), steps, s.now())) {
-                expect(one.has_value(), "a push failed");
-            }
-        }
-        s.expect_refused(after(s, "x", {a}), "after");
-        expect_equal(s.perform(after(s, "7", {a})), PushOutcome::duplicate, "an equal push");
-        s.perform(DeleteJob{work_queue, s.jobs(State::scheduled).front().id});
-        push_after(s, "x", {a});
-        run_next(s, "a");
-        const auto all = s.acquire({.limit = 1'000, .queue = work_queue}).leases;
-        expect_equal(all.size(), job_dependents_max, "jobs that run");
-        expect_equal(all.front().job, std::string{"1"}, "the first of them");
-        expect_equal(all.back().job, std::string{"x"}, "the last of them");
-    });
+            s.expect_refused(after(s, "x", {a}), "after");
+            expect_equal(s.perform(after(s, "7", {a})), PushOutcome::duplicate, "an equal push");
+            s.perform(DeleteJob{work_queue, s.jobs(State::scheduled).front().id});
+            push_after(s, "x", {a});
+            run_next(s, "a");
+            const auto all = s.acquire({.limit = 1'000, .queue = work_queue}).leases;
+            expect_equal(all.size(), job_dependents_max, "jobs that run");
+            expect_equal(all.front().job, std::string{"1"}, "the first of them");
+            expect_equal(all.back().job, std::string{"x"}, "the last of them");
+        });
 }
 
 void add_end_cases(StoreCases& add) {
-    add("what waits for a job that goes without success is BURIED and says why", [](Scenario& s) {
-        const auto deleted = push_plain(s, "deleted");
-        const auto one = push_after(s, "one", {deleted});
-        s.perform(DeleteJob{work_queue, deleted});
-        expect_buried_for(s, one, deleted, "was deleted");
+    add("the dependents of a job that ends without success are BURIED with the reason",
+        [](Scenario& s) {
+            const auto deleted = push_plain(s, "deleted");
+            const auto one = push_after(s, "one", {deleted});
+            s.perform(DeleteJob{work_queue, deleted});
+            expect_buried_for(s, one, deleted, "was deleted");
 
-        const auto cancelled = push_plain(s, "cancelled");
-        const auto two = push_after(s, "two", {cancelled});
-        s.perform(CancelJob{work_queue, cancelled});
-        expect_buried_for(s, two, cancelled, "was cancelled");
+            const auto cancelled = push_plain(s, "cancelled");
+            const auto two = push_after(s, "two", {cancelled});
+            s.perform(CancelJob{work_queue, cancelled});
+            expect_buried_for(s, two, cancelled, "was cancelled");
 
-        const auto running = push_plain(s, "running");
-        const auto three = push_after(s, "three", {running});
-        const auto lease = s.take_work();
-        s.perform(CancelJob{work_queue, running});
-        expect_waiting(s, three, {running});
-        s.perform(NackJob{lease, s.now()});
-        expect_buried_for(s, three, running, "was cancelled");
+            const auto running = push_plain(s, "running");
+            const auto three = push_after(s, "three", {running});
+            const auto lease = s.take_work();
+            s.perform(CancelJob{work_queue, running});
+            expect_waiting(s, three, {running});
+            s.perform(NackJob{lease, s.now()});
+            expect_buried_for(s, three, running, "was cancelled");
 
-        const auto expiring = s.push_with("expiring", {.expires_at = s.now() + Duration{1}});
-        const auto four = push_after(s, "four", {expiring});
-        s.advance(Duration{1});
-        s.expect_idle_until(never, work_queue);
-        expect_buried_for(s, four, expiring, "has expired");
-        expect_equal(s.queue(work_queue), QueueStatus{.buried = 4}, "jobs");
-    });
+            const auto expiring = s.push_with("expiring", {.expires_at = s.now() + Duration{1}});
+            const auto four = push_after(s, "four", {expiring});
+            s.advance(Duration{1});
+            s.expect_idle_until(never, work_queue);
+            expect_buried_for(s, four, expiring, "has expired");
+            expect_equal(s.queue(work_queue), QueueStatus{.buried = 4}, "jobs");
+        });
 
-    add("of jobs that wait for several the first that goes decides", [](Scenario& s) {
-        const auto a = push_plain(s, "a");
-        const auto b = push_plain(s, "b");
-        const auto c = push_after(s, "c", {a, b});
-        const auto d = push_after(s, "d", {c});
-        s.perform(DeleteJob{work_queue, a});
-        expect_buried_for(s, c, a, "was deleted");
-        expect_waiting(s, d, {c});
-        run_next(s, "b");
-        expect_equal(s.job(c).state, State::buried, "a job that was BURIED");
-        s.perform(DeleteJob{work_queue, c});
-        expect_buried_for(s, d, c, "was deleted");
-    });
+    add("the first dependency that ends without success decides the end of its dependent",
+        [](Scenario& s) {
+            const auto a = push_plain(s, "a");
+            const auto b = push_plain(s, "b");
+            const auto c = push_after(s, "c", {a, b});
+            const auto d = push_after(s, "d", {c});
+            s.perform(DeleteJob{work_queue, a});
+            expect_buried_for(s, c, a, "was deleted");
+            expect_waiting(s, d, {c});
+            run_next(s, "b");
+            expect_equal(s.job(c).state, State::buried, "a job that was BURIED");
+            s.perform(DeleteJob{work_queue, c});
+            expect_buried_for(s, d, c, "was deleted");
+        });
 
-    add("a job that is BURIED is waited for until a kick makes it succeed", [](Scenario& s) {
-        const auto a = push_plain(s, "a");
-        const auto b = push_after(s, "b", {a});
-        s.bury_next();
-        expect_waiting(s, b, {a});
-        s.perform(KickJobs{.queue = work_queue, .id = a});
-        expect_waiting(s, b, {a});
-        run_next(s, "a");
-        run_next(s, "b");
-    });
+    add("a job waits for a BURIED dependency until a kick makes the dependency succeed",
+        [](Scenario& s) {
+            const auto a = push_plain(s, "a");
+            const auto b = push_after(s, "b", {a});
+            s.bury_next();
+            expect_waiting(s, b, {a});
+            s.perform(KickJobs{.queue = work_queue, .id = a});
+            expect_waiting(s, b, {a});
+            run_next(s, "a");
+            run_next(s, "b");
+        });
 
-    add("a job that was BURIED for another runs when it is kicked", [](Scenario& s) {
+    add("a job that was BURIED because of its dependency runs when it is kicked", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = push_plain(s, "b");
         const auto c = push_after(s, "c", {a, b}, Duration{1'000});
@@ -294,7 +297,7 @@ void add_end_cases(StoreCases& add) {
         expect_equal(s.job(c).errors.size(), 2U, "errors of both burials");
     });
 
-    add("of a job that waited and is gone nothing is left", [](Scenario& s) {
+    add("a deleted dependent leaves no trace at its dependencies", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = push_after(s, "b", {a});
         const auto c = push_after(s, "c", {b});
@@ -309,7 +312,7 @@ void add_end_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs that are left");
     });
 
-    add("what waits for a BURIED job that is forgotten is BURIED beyond the bound for a while",
+    add("dependents of a forgotten BURIED job may exceed the limit of BURIED jobs for a while",
         [](Scenario& s) {
             constexpr std::uint64_t waiting = 5;
             const auto a = push_plain(s, "a");

@@ -62,7 +62,7 @@ SubscriberSettings called(const std::string& name) {
 const Tokens no_token{};
 
 void add_cases_of_waiting_destinations(StoreCases& add) {
-    add("a delivery to a callback waits for a worker that serves it", [](Scenario& s) {
+    add("a delivery to a callback waits for a worker that serves the callback", [](Scenario& s) {
         s.subscribe("audit", {"orders"}, called("audit"));
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders");
@@ -77,8 +77,7 @@ void add_cases_of_waiting_destinations(StoreCases& add) {
         expect_equal(begin(s, {"audit"}), Tokens{"audit"}, "begun by a worker that serves it");
     });
 
-    add("a delivery to a callback stays with it, whatever becomes of its attempts", [](Scenario&
-                                                                                           s) {
+    add("a delivery to a callback stays with its callback through all attempts", [](Scenario& s) {
         s.subscribe("audit", {"orders"}, called("audit"));
         s.publish("orders");
         std::vector<Lease> leases;
@@ -134,38 +133,39 @@ void add_cases_of_waiting_destinations(StoreCases& add) {
 }
 
 void add_moving_cases(StoreCases& add) {
-    add("what is queued follows its subscriber from a URL to a callback and back", [](Scenario& s) {
-        const SubscriberSettings by_url{.max_events = 2, .max_in_flight = 3};
-        auto by_call = called("audit");
-        by_call.max_events = 2;
-        by_call.max_in_flight = 3;
-        s.subscribe("audit", {"orders"}, by_url);
-        s.publish("orders", 9);
-        std::vector<Lease> leases;
-        expect_equal(begin(s, urls, leases, 1), Tokens{"audit"}, "begun at its URL");
-        // One batch is PENDING, two are READY, one waits for its group, and one is CURRENT.
-        s.subscribe("audit", {"orders"}, by_call);
-        expect_equal(begin(s, urls), no_token, "begun at the URL it had");
-        expect_equal(begin(s, {"audit"}, leases).size(), 2U, "begun at its callback");
-        s.settle(leases[0], {.delivered = false, .retry_after = Duration{0}});
-        expect_equal(begin(s, urls), no_token, "begun at the URL again");
-        expect_equal(begin(s, {"audit"}, leases).size(), 1U, "begun at its callback again");
-        s.settle(leases[3]);
-        s.settle(leases[1], {.delivered = false, .retry_after = Duration{50}});
-        s.settle(leases[2], {.delivered = false, .retry_after = Duration{0}});
+    add("queued batches follow their subscriber from a URL to a callback and back",
+        [](Scenario& s) {
+            const SubscriberSettings by_url{.max_events = 2, .max_in_flight = 3};
+            auto by_call = called("audit");
+            by_call.max_events = 2;
+            by_call.max_in_flight = 3;
+            s.subscribe("audit", {"orders"}, by_url);
+            s.publish("orders", 9);
+            std::vector<Lease> leases;
+            expect_equal(begin(s, urls, leases, 1), Tokens{"audit"}, "begun at its URL");
+            // One batch is PENDING, two are READY, one waits for its group, and one is CURRENT.
+            s.subscribe("audit", {"orders"}, by_call);
+            expect_equal(begin(s, urls), no_token, "begun at the URL it had");
+            expect_equal(begin(s, {"audit"}, leases).size(), 2U, "begun at its callback");
+            s.settle(leases[0], {.delivered = false, .retry_after = Duration{0}});
+            expect_equal(begin(s, urls), no_token, "begun at the URL again");
+            expect_equal(begin(s, {"audit"}, leases).size(), 1U, "begun at its callback again");
+            s.settle(leases[3]);
+            s.settle(leases[1], {.delivered = false, .retry_after = Duration{50}});
+            s.settle(leases[2], {.delivered = false, .retry_after = Duration{0}});
 
-        s.subscribe("audit", {"orders"}, by_url);
-        s.advance(Duration{500});
-        expect_equal(begin(s, {"audit"}), no_token, "begun at the callback it had");
-        leases.clear();
-        expect_equal(begin(s, urls, leases).size(), 3U, "begun at its URL");
-        for (const auto& lease : leases) s.settle(lease);
-        s.drain();
-        expect_equal(s.subscriber("audit").batches_queued, 0U, "batches left");
-        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
-    });
+            s.subscribe("audit", {"orders"}, by_url);
+            s.advance(Duration{500});
+            expect_equal(begin(s, {"audit"}), no_token, "begun at the callback it had");
+            leases.clear();
+            expect_equal(begin(s, urls, leases).size(), 3U, "begun at its URL");
+            for (const auto& lease : leases) s.settle(lease);
+            s.drain();
+            expect_equal(s.subscriber("audit").batches_queued, 0U, "batches left");
+            expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
+        });
 
-    add("what is queued follows its subscriber from one callback to another", [](Scenario& s) {
+    add("queued batches follow their subscriber from one callback to another", [](Scenario& s) {
         s.subscribe("audit", {"orders"}, called("old"));
         s.subscribe("other", {"orders"}, called("old"));
         s.publish("orders", 2);
@@ -174,7 +174,7 @@ void add_moving_cases(StoreCases& add) {
         expect_equal(begin(s, {"old"}), Tokens{"other", "other"}, "begun at the callback it had");
     });
 
-    add("anybody ends the deliveries of a subscriber that is gone", [](Scenario& s) {
+    add("any worker ends the deliveries of a removed subscriber", [](Scenario& s) {
         for (const char* callback : {"", "local:audit"}) {
             s.subscribe("audit", {"orders"}, {.callback = callback, .max_events = 1});
             s.publish("orders", 3);
@@ -187,7 +187,7 @@ void add_moving_cases(StoreCases& add) {
         }
     });
 
-    add("a subscriber that is gone and comes back finds what is left, at its callback",
+    add("a removed subscriber that subscribes again gets the queued batches at its callback",
         [](Scenario& s) {
             s.subscribe("audit", {"orders"}, called("audit"));
             s.publish("orders", 2);
@@ -197,7 +197,7 @@ void add_moving_cases(StoreCases& add) {
             expect_equal(begin(s, {"audit"}), Tokens{"audit", "audit"}, "begun at its callback");
         });
 
-    add("a batch that died of a callback goes back to it", [](Scenario& s) {
+    add("a DEAD batch of a callback is redelivered to the callback", [](Scenario& s) {
         auto mortal = called("audit");
         mortal.attempts_max = 1;
         s.subscribe("audit", {"orders"}, mortal);
@@ -210,7 +210,7 @@ void add_moving_cases(StoreCases& add) {
         expect_equal(begin(s, {"audit"}), Tokens{"audit"}, "begun at its callback");
     });
 
-    add("what waits for a callback can be dropped", [](Scenario& s) {
+    add("batches that wait for a callback can be dropped", [](Scenario& s) {
         s.subscribe("audit", {"orders"}, called("audit"));
         s.publish("orders", 2);
         expect_equal(s.perform(DropOldestBatches{1}), Dropped{1, 1}, "dropped");
@@ -223,7 +223,7 @@ void add_moving_cases(StoreCases& add) {
 }
 
 void add_waking_cases(StoreCases& add) {
-    add("a delivery to a callback wakes whoever serves it", [](Scenario& s) {
+    add("a delivery to a callback wakes a worker that serves the callback", [](Scenario& s) {
         const auto expect_woken = [&](const std::string& what, auto change) {
             Signal signal;
             const auto watch = s.store().watch(callback_watch, [&] { signal.raise(); });

@@ -53,7 +53,7 @@ JobOptions in_group(std::uint32_t concurrency) {
 }  // namespace
 
 void add_explanation_cases(StoreCases& add) {
-    add("a job says why it does not run yet, through its whole life", [](Scenario& s) {
+    add("a job gives the reason for its wait in every state", [](Scenario& s) {
         serve(s);
         const auto id =
             s.perform(PushJob{work_queue, "a", s.now() + Duration{500}, {.attempts_max = 2}}).id;
@@ -85,7 +85,7 @@ void add_explanation_cases(StoreCases& add) {
         expect(!find(s, id), "a job that is done is explained");
     });
 
-    add("a job that failed says what it waits for, and why it was given up", [](Scenario& s) {
+    add("a failed job gives the reason for its wait, and for its burial", [](Scenario& s) {
         serve(s);
         const auto id = s.push_with("a", {.attempts_max = 2});
         s.perform(FailJob{s.take_work(), "broken", s.now() + Duration{1'000}});
@@ -97,7 +97,7 @@ void add_explanation_cases(StoreCases& add) {
         expect_text(s, id, Reason::buried, "it was given up: broken again");
     });
 
-    add("a job that waits for others names them", [](Scenario& s) {
+    add("a job lists the jobs for which it waits", [](Scenario& s) {
         serve(s);
         const auto a = s.push_with("a", {});
         const auto b = s.push_with("b", {});
@@ -114,7 +114,7 @@ void add_explanation_cases(StoreCases& add) {
         expect_text(s, c, Reason::awaits_worker, "it is READY for attempt 1 of 25, and it is next");
     });
 
-    add("a job that waits for BURIED ones names them", [](Scenario& s) {
+    add("a job lists the BURIED jobs for which it waits", [](Scenario& s) {
         const auto a = s.push_with("a", {});
         const auto b = s.push_with("b", {});
         const auto c = s.push_with("c", {});
@@ -138,7 +138,7 @@ void add_explanation_cases(StoreCases& add) {
         expect(explain(s, d).buried == std::vector<JobId>{b}, "after one was kicked");
     });
 
-    add("a job that its group keeps waiting names those before it", [](Scenario& s) {
+    add("a job that waits in its group lists the earlier jobs of the group", [](Scenario& s) {
         serve(s);
         const auto first = s.push_with("a", in_group(2));
         const auto second = s.push_with("b", in_group(2));
@@ -161,7 +161,7 @@ void add_explanation_cases(StoreCases& add) {
                         " of its group 'g', of which 1 may be under way, is before it");
     });
 
-    add("of many jobs before it a job names the first", [](Scenario& s) {
+    add("a job that waits for many jobs lists the first of the jobs", [](Scenario& s) {
         std::vector<JobId> all;
         for (int i = 0; i < 20; ++i) {
             all.push_back(s.push_with("a" + std::to_string(i), in_group(15)));
@@ -171,7 +171,7 @@ void add_explanation_cases(StoreCases& add) {
         expect(explain(s, last).before == all, "those before it");
     });
 
-    add("a job that is not there has no explanation", [](Scenario& s) {
+    add("a job that does not exist has no explanation", [](Scenario& s) {
         const auto id = s.push_with("a", {});
         expect(!find(s, id + 1), "of an id that was never given");
         expect(!s.perform(ExplainJob{"other", id}), "in another queue");

@@ -33,7 +33,7 @@ std::vector<Pushed> complete_next(const Scenario& s, std::vector<PushJob> pushes
 }
 
 void add_together_cases(StoreCases& add) {
-    add("what follows from a job happens when it is done, all of it in one step", [](Scenario& s) {
+    add("follow-ups of a job are performed in the step that ends the job", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         const auto done = s.push_with("done", {});
         auto later = push_of(s, "later");
@@ -58,7 +58,7 @@ void add_together_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"first", "second"}});
     });
 
-    add("jobs in Ruby Routemaster's queues follow from others, and others from them",
+    add("jobs in Ruby Routemaster's queues can be follow-ups, and can have follow-ups",
         [](Scenario& s) {
             s.push("a");
             const auto pushed = complete_next(
@@ -71,13 +71,13 @@ void add_together_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
         });
 
-    add("an end without anything that follows is an ack", [](Scenario& s) {
+    add("a completion without follow-ups is an ack", [](Scenario& s) {
         s.push("a");
         expect_equal(complete_next(s, {}), std::vector<Pushed>{}, "replies");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("events that follow from a job seal and fill batches as others do", [](Scenario& s) {
+    add("events from follow-ups seal and fill batches like published events", [](Scenario& s) {
         s.subscribe("billing", {"orders", "refunds"}, {.timeout = Duration{500}, .max_events = 2});
         s.subscribe("audit", {"orders"}, {.timeout = Duration{500}});
         s.publish("orders");
@@ -96,7 +96,7 @@ void add_together_cases(StoreCases& add) {
         expect_equal(s.topics().at(0).events, 4U, "events of the topic");
     });
 
-    add("a job that follows from another wakes a worker", [](Scenario& s) {
+    add("a job from a follow-up wakes a worker", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         Signal signal;
@@ -109,7 +109,7 @@ void add_together_cases(StoreCases& add) {
 }
 
 void add_follow_up_exclusion_cases(StoreCases& add) {
-    add("a job that is done does not exclude what follows from it", [](Scenario& s) {
+    add("a completed job does not exclude its own follow-ups", [](Scenario& s) {
         const auto first = s.push_with("again", {});
         const auto again = complete_next(s, {push_of(s, "again")}).at(0);
         expect_equal(again.outcome, PushOutcome::pushed, "pushing itself");
@@ -128,7 +128,7 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a push that follows and finds an equal job keeps that, and hinders no other",
+    add("a duplicate follow-up keeps the existing job, and the remaining follow-ups are performed",
         [](Scenario& s) {
             s.push("done");
             const auto there = s.perform(PushJob{work_queue, "there", s.now() + Duration{9}});
@@ -147,7 +147,7 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
         });
 
-    add("a push that follows replaces the job of its key that waits", [](Scenario& s) {
+    add("a follow-up replaces the waiting job with its key", [](Scenario& s) {
         const auto waits = s.perform(push_with_key(s, "old", {.text = "k"}));
         s.push("done");
         const auto lease = s.acquire({.worker = 2, .limit = 1, .queue = work_queue}).leases.at(0);
@@ -161,7 +161,7 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
 }
 
 void add_follow_up_refusal_cases(StoreCases& add) {
-    add("what would follow from a job whose lease is lost never happens", [](Scenario& s) {
+    add("the follow-ups of a lost lease are never performed", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.push("a");
         const CompleteJob zombie{
@@ -178,7 +178,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "by its successor");
     });
 
-    add("an end whose reply was lost is repeated without harm", [](Scenario& s) {
+    add("repeating a completion whose reply was lost does no harm", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.push("a");
         const CompleteJob step{
@@ -189,7 +189,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("a publication that is refused leaves the job with its worker", [](Scenario& s) {
+    add("a follow-up that may not publish leaves the job with its worker", [](Scenario& s) {
         s.subscribe("billing", {"orders", "mine", "free"});
         s.publish("orders");
         s.perform(PutToken{"known", "known"});
@@ -253,7 +253,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "the lease is valid still");
     });
 
-    add("as many jobs as may follow from one, and as many bytes, do so", [](Scenario& s) {
+    add("a job may have follow-ups up to the limits of their number and bytes", [](Scenario& s) {
         s.push("a");
         std::vector<PushJob> pushes;
         const std::string bytes(follow_up_bytes_max / follow_ups_max - 4, 'x');
@@ -277,7 +277,7 @@ void add_follow_up_cases(StoreCases& add) {
     add_follow_up_exclusion_cases(add);
     add_follow_up_refusal_cases(add);
 
-    add("what follows happens exactly as often as jobs are done by workers that compete",
+    add("competing workers perform the follow-ups exactly as often as the jobs are done",
         [](Scenario& s) {
             constexpr unsigned threads = 8;
             constexpr unsigned jobs = 100;

@@ -13,31 +13,32 @@ namespace {
 using State = JobStatus::State;
 
 void add_group_limit_cases(StoreCases& add) {
-    add("each group has tokens of its own, and one without delays no other", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = one_second});
-        for (const char* job : {"a", "b", "c"}) push_limited(s, job, "noisy");
-        push_limited(s, "x", "quiet");
-        push_all(s, "yz");
-        expect_equal(take_all(s), std::string{"axyz"}, "jobs at first");
-        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 4}, "jobs");
-        expect_wait(s, one_second);
-        push_limited(s, "d", "noisy");
-        push_limited(s, "e", "late");
-        expect_equal(take_all(s), std::string{"e"}, "of another group");
-        s.advance(one_second / 2);
-        push_limited(s, "w", "late");
-        expect_wait(s, one_second / 2);
-        s.advance(one_second / 2);
-        expect_equal(take_all(s), std::string{"wb"}, "for the next tokens");
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"c"}, "one after the other");
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"d"}, "one after the other");
-        s.expect_idle_until(never, work_queue);
-        expect_equal(s.queue(work_queue), QueueStatus{.pending = 9}, "jobs");
-    });
+    add("each group has its own tokens, and a group without tokens does not delay the rest",
+        [](Scenario& s) {
+            limit_groups(s, {.jobs = 1, .per = one_second});
+            for (const char* job : {"a", "b", "c"}) push_limited(s, job, "noisy");
+            push_limited(s, "x", "quiet");
+            push_all(s, "yz");
+            expect_equal(take_all(s), std::string{"axyz"}, "jobs at first");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 4}, "jobs");
+            expect_wait(s, one_second);
+            push_limited(s, "d", "noisy");
+            push_limited(s, "e", "late");
+            expect_equal(take_all(s), std::string{"e"}, "of another group");
+            s.advance(one_second / 2);
+            push_limited(s, "w", "late");
+            expect_wait(s, one_second / 2);
+            s.advance(one_second / 2);
+            expect_equal(take_all(s), std::string{"wb"}, "for the next tokens");
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"c"}, "one after the other");
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"d"}, "one after the other");
+            s.expect_idle_until(never, work_queue);
+            expect_equal(s.queue(work_queue), QueueStatus{.pending = 9}, "jobs");
+        });
 
-    add("a group that ran out of jobs has no new tokens", [](Scenario& s) {
+    add("a group that ran out of jobs gets no new tokens", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (int n = 0; n < 3; ++n) {
             push_limited(s, "a", "g");
@@ -51,7 +52,7 @@ void add_group_limit_cases(StoreCases& add) {
         }
     });
 
-    add("jobs that wait for tokens of their group keep its order", [](Scenario& s) {
+    add("jobs that wait for tokens of their group keep the order of the group", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 3);
         auto first = lease_what_may(s);
@@ -69,7 +70,7 @@ void add_group_limit_cases(StoreCases& add) {
         }
     });
 
-    add("the burst of a group goes out in turns with others", [](Scenario& s) {
+    add("the burst of a group runs in turns with the jobs of further groups", [](Scenario& s) {
         limit_groups(s, {.jobs = 3, .per = 3 * one_second, .burst = 3});
         for (const char* job : {"a", "b", "c", "d", "e"}) push_limited(s, job, "g", 1);
         push_limited(s, "x", "h", 1);
@@ -120,7 +121,7 @@ void add_group_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"c"}, "and the next");
     });
 
-    add("jobs that wait for a token are deleted, cancelled and replaced", [](Scenario& s) {
+    add("jobs that wait for a token can be deleted, cancelled and replaced", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         push_limited(s, "a", "g");
         const auto b = push_limited(s, "b", "g");
@@ -153,7 +154,7 @@ void add_group_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"e"}, "what waited");
     });
 
-    add("a group that gets narrower takes back what waits for a token", [](Scenario& s) {
+    add("a lower limit of a group makes jobs wait for tokens again", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 4);
         auto leases = lease_what_may(s);
@@ -174,27 +175,26 @@ void add_group_limit_cases(StoreCases& add) {
 }
 
 void add_opening_cases(StoreCases& add) {
-    add("a job that waited for a token of its group goes before those that came later",
-        [](Scenario& s) {
-            limit_groups(s, {.jobs = 1, .per = one_second});
-            push_limited(s, "a", "g");
-            push_limited(s, "b", "g");
-            expect_equal(take_all(s), std::string{"a"}, "jobs at first");
-            s.advance(one_second / 2);
-            push_limited(s, "c", "g");
-            s.push("x");
-            s.advance(one_second / 2);
-            expect_equal(take_all(s, 1), std::string{"b"}, "when its group has a token");
-            expect_equal(take_all(s), std::string{"x"}, "of no group");
-            push_limited(s, "d", "g");
-            expect_wait(s, one_second);
-            s.advance(one_second);
-            const auto last = s.acquire({.limit = 1, .queue = work_queue});
-            expect_equal(last.leases.at(0).job, std::string{"c"}, "when it has another");
-            expect_equal(last.next_due, s.now() + one_second, "when it has the next");
-        });
+    add("a job that waited for a token of its group runs before later jobs", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        push_limited(s, "a", "g");
+        push_limited(s, "b", "g");
+        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        s.advance(one_second / 2);
+        push_limited(s, "c", "g");
+        s.push("x");
+        s.advance(one_second / 2);
+        expect_equal(take_all(s, 1), std::string{"b"}, "when its group has a token");
+        expect_equal(take_all(s), std::string{"x"}, "of no group");
+        push_limited(s, "d", "g");
+        expect_wait(s, one_second);
+        s.advance(one_second);
+        const auto last = s.acquire({.limit = 1, .queue = work_queue});
+        expect_equal(last.leases.at(0).job, std::string{"c"}, "when it has another");
+        expect_equal(last.next_due, s.now() + one_second, "when it has the next");
+    });
 
-    add("of groups that have a token the one that waited longest comes first", [](Scenario& s) {
+    add("of the groups with a token the group with the longest wait runs first", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
         push_limited(s, "h", "h");
@@ -209,7 +209,7 @@ void add_opening_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("a job that waited for a token keeps its age among those with priorities", [](Scenario& s) {
+    add("a job that waited for a token keeps its age for its priority", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         push_limited(s, "a", "g", 10, 1);
         push_limited(s, "b", "g", 10, 1);
@@ -240,48 +240,50 @@ void add_opening_cases(StoreCases& add) {
         expect_equal(take_all(s, 1), std::string{"e"}, "the last");
     });
 
-    add("a job that waited for a token and ends leaves its turn to the next", [](Scenario& s) {
-        limit_groups(s, {.jobs = 1, .per = one_second});
-        auto options = options_in("g", 10, 0);
-        options.attempts_max = 1;
-        s.push_with("a", options);
-        options = options_in("g", 10, 0);
-        options.expires_at = s.now() + one_second;
-        s.push_with("b", options);
-        s.push_with("c", options);
-        for (const char* job : {"d", "e", "f"}) push_limited(s, job, "g");
-        const auto leases = lease_what_may(s);
-        expect_equal(leases.size(), 1U, "jobs at first");
-        s.perform(NackJob{leases.front(), s.now()});
-        expect_wait(s, one_second);
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"d"}, "when its group has a token");
-        expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1, .buried = 1},
-                     "jobs");
-        expect_wait(s, one_second);
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"e"}, "when it has another");
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"f"}, "the last");
-        s.expect_idle_until(never, work_queue);
-    });
+    add("a job that ends while it waits for a token leaves its turn to the next job",
+        [](Scenario& s) {
+            limit_groups(s, {.jobs = 1, .per = one_second});
+            auto options = options_in("g", 10, 0);
+            options.attempts_max = 1;
+            s.push_with("a", options);
+            options = options_in("g", 10, 0);
+            options.expires_at = s.now() + one_second;
+            s.push_with("b", options);
+            s.push_with("c", options);
+            for (const char* job : {"d", "e", "f"}) push_limited(s, job, "g");
+            const auto leases = lease_what_may(s);
+            expect_equal(leases.size(), 1U, "jobs at first");
+            s.perform(NackJob{leases.front(), s.now()});
+            expect_wait(s, one_second);
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"d"}, "when its group has a token");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1, .buried = 1},
+                         "jobs");
+            expect_wait(s, one_second);
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"e"}, "when it has another");
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"f"}, "the last");
+            s.expect_idle_until(never, work_queue);
+        });
 
-    add("a job that is deleted once its group has a token leaves that to the next", [](Scenario&
-                                                                                           s) {
-        limit_groups(s, {.jobs = 1, .per = one_second});
-        push_limited(s, "a", "g");
-        push_limited(s, "b", "g");
-        push_limited(s, "h", "h");
-        const auto i = push_limited(s, "i", "h");
-        const auto j = push_limited(s, "j", "h");
-        push_limited(s, "k", "h");
-        expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
-        s.advance(one_second);
-        expect_equal(take_all(s, 1), std::string{"b"}, "one of those that may begin");
-        expect_equal(s.perform(DeleteJob{work_queue, i}), Deletion::deleted, "deletion");
-        expect_equal(s.perform(CancelJob{work_queue, j}), Cancellation::cancelled, "cancellation");
-        expect_equal(take_all(s), std::string{"k"}, "the next of its group");
-    });
+    add("a job that is deleted when its group has a token leaves the token to the next job",
+        [](Scenario& s) {
+            limit_groups(s, {.jobs = 1, .per = one_second});
+            push_limited(s, "a", "g");
+            push_limited(s, "b", "g");
+            push_limited(s, "h", "h");
+            const auto i = push_limited(s, "i", "h");
+            const auto j = push_limited(s, "j", "h");
+            push_limited(s, "k", "h");
+            expect_equal(take_all(s), std::string{"ah"}, "jobs at first");
+            s.advance(one_second);
+            expect_equal(take_all(s, 1), std::string{"b"}, "one of those that may begin");
+            expect_equal(s.perform(DeleteJob{work_queue, i}), Deletion::deleted, "deletion");
+            expect_equal(s.perform(CancelJob{work_queue, j}), Cancellation::cancelled,
+                         "cancellation");
+            expect_equal(take_all(s), std::string{"k"}, "the next of its group");
+        });
 
     add("a queue says how long its jobs wait for tokens", [](Scenario& s) {
         const auto expect_due = [&](std::optional<TimePoint> since, const char* when,
@@ -309,7 +311,7 @@ void add_opening_cases(StoreCases& add) {
         expect_due({}, "when none waits");
     });
 
-    add("a group whose last job that waited is deleted is forgotten", [](Scenario& s) {
+    add("a group is forgotten when its last waiting job is deleted", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         push_limited(s, "a", "g");
         const auto b = push_limited(s, "b", "g");
@@ -327,7 +329,7 @@ void add_opening_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("jobs that wait for a token wait no longer after the clock was set back", [](Scenario& s) {
+    add("setting the clock back does not lengthen the wait for a token", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
         push_limited(s, "h", "h");
@@ -350,22 +352,21 @@ void add_opening_cases(StoreCases& add) {
         }
     });
 
-    add("a worker is woken for a group that has a token when another worker is busy",
-        [](Scenario& s) {
-            limit_groups(s, {.jobs = 1, .per = one_second});
-            for (const char* group : {"g", "h"}) {
-                push_limited(s, std::string{group} + "1", group);
-                push_limited(s, std::string{group} + "2", group);
-            }
-            expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
-            Signal signal;
-            const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
-            s.advance(one_second);
-            const auto seen = signal.count();
-            expect_equal(take_all(s, 1), std::string{"g2"}, "the job for one worker");
-            expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
-            expect_equal(take_all(s, 1), std::string{"h2"}, "the job for the other");
-        });
+    add("a group with a token wakes an idle worker when another worker is busy", [](Scenario& s) {
+        limit_groups(s, {.jobs = 1, .per = one_second});
+        for (const char* group : {"g", "h"}) {
+            push_limited(s, std::string{group} + "1", group);
+            push_limited(s, std::string{group} + "2", group);
+        }
+        expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
+        Signal signal;
+        const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
+        s.advance(one_second);
+        const auto seen = signal.count();
+        expect_equal(take_all(s, 1), std::string{"g2"}, "the job for one worker");
+        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        expect_equal(take_all(s, 1), std::string{"h2"}, "the job for the other");
+    });
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ Pushed push(const Scenario& s, const std::string& job, const std::string& key = 
 }  // namespace
 
 void add_idempotency_key_cases(StoreCases& add) {
-    add("a push that is repeated with its idempotency key changes nothing, whatever became of it",
+    add("repeating a push with its idempotency key changes nothing, whatever state the job has",
         [](Scenario& s) {
             const auto first = push(s, "a");
             expect_equal(first.outcome, pushed, "the first");
@@ -57,28 +57,28 @@ void add_idempotency_key_cases(StoreCases& add) {
         expect_equal(push(s, "a"), next, "then the next is kept");
     });
 
-    add("an idempotency key of another push refuses it, and nothing is changed", [](Scenario& s) {
-        const auto first = push(s, "a");
-        auto other = step_of(s, "b");
-        other.idempotency_key.fingerprint = 7;
-        s.expect_refused(other, "idempotency_key");
-        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-        expect_equal(push(s, "a"), first, "the first one again");
-    });
-
-    add("a push that was a duplicate is one when it is repeated, though that job is gone",
+    add("the idempotency key of another push refuses the push, and nothing changes",
         [](Scenario& s) {
-            PushJob plain{work_queue, "a", s.now()};
-            const auto there = s.perform(plain);
-            plain.idempotency_key = {.text = "k", .fingerprint = 1, .time = kept};
-            const Pushed refused{duplicate, there.id};
-            expect_equal(s.perform(plain), refused, "the first");
-            s.perform(AckJob{s.take_work()});
-            expect_equal(s.perform(plain), refused, "the repetition");
-            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+            const auto first = push(s, "a");
+            auto other = step_of(s, "b");
+            other.idempotency_key.fingerprint = 7;
+            s.expect_refused(other, "idempotency_key");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+            expect_equal(push(s, "a"), first, "the first one again");
         });
 
-    add("a push that was refused leaves no idempotency key behind", [](Scenario& s) {
+    add("a repeated push is still a duplicate after the existing job is gone", [](Scenario& s) {
+        PushJob plain{work_queue, "a", s.now()};
+        const auto there = s.perform(plain);
+        plain.idempotency_key = {.text = "k", .fingerprint = 1, .time = kept};
+        const Pushed refused{duplicate, there.id};
+        expect_equal(s.perform(plain), refused, "the first");
+        s.perform(AckJob{s.take_work()});
+        expect_equal(s.perform(plain), refused, "the repetition");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
+
+    add("a refused push leaves no idempotency key behind", [](Scenario& s) {
         auto step = step_of(s, "a");
         step.after = {JobId{1} << 40U};
         s.expect_refused(step, "after");
@@ -86,7 +86,7 @@ void add_idempotency_key_cases(StoreCases& add) {
         expect_equal(s.perform(step).outcome, pushed, "without what was wrong");
     });
 
-    add("an idempotency key has bounds, and none is for Ruby Routemaster's queues",
+    add("an idempotency key has bounds, and is refused in Ruby Routemaster's queues",
         [](Scenario& s) {
             s.expect_refused(step_of(s, "a", std::string(idempotency_key_max + 1, 'k')),
                              "idempotency_key");

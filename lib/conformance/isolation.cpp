@@ -47,24 +47,23 @@ std::string do_next(const Scenario& s) {
 }  // namespace
 
 void add_isolation_cases(StoreCases& add) {
-    add("of jobs two of whose attempts ended with their workers one is leased at a time",
-        [](Scenario& s) {
-            push_all(s, "abc");
-            let_die_twice(s, 3);
-            push_all(s, "xy");
-            const auto leases = lease_what_may(s);
-            expect_equal(leases.size(), 3U, "jobs acquired");
-            expect_equal(leases[0].job + leases[1].job + leases[2].job, std::string{"xya"},
-                         "those that ended no worker, and one of the others");
-            expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 2, .pending = 3}, "jobs");
-            expect_kept_apart(s);
-            expect_kept_apart(s);
-            s.perform(AckJob{leases[2]});
-            s.advance(one_second);
-            expect_equal(take_all(s).size(), 1U, "jobs acquired once that is done");
-        });
+    add("jobs whose workers died in two attempts are leased one at a time", [](Scenario& s) {
+        push_all(s, "abc");
+        let_die_twice(s, 3);
+        push_all(s, "xy");
+        const auto leases = lease_what_may(s);
+        expect_equal(leases.size(), 3U, "jobs acquired");
+        expect_equal(leases[0].job + leases[1].job + leases[2].job, std::string{"xya"},
+                     "those that ended no worker, and one of the others");
+        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 2, .pending = 3}, "jobs");
+        expect_kept_apart(s);
+        expect_kept_apart(s);
+        s.perform(AckJob{leases[2]});
+        s.advance(one_second);
+        expect_equal(take_all(s).size(), 1U, "jobs acquired once that is done");
+    });
 
-    add("a job that failed since its workers died is isolated all the same", [](Scenario& s) {
+    add("a job whose workers died is isolated even after a later failure", [](Scenario& s) {
         push_all(s, "ab");
         let_die_twice(s, 2);
         const auto lease = s.take_work();
@@ -73,23 +72,22 @@ void add_isolation_cases(StoreCases& add) {
         expect_kept_apart(s);
     });
 
-    add("jobs of several queues, and of several workers, are isolated from each other",
-        [](Scenario& s) {
-            s.push("a");
-            s.perform(PushJob{"other", "b", s.now()});
-            const auto take_both = [&] {
-                return lease_what_may(s).size() +
-                       s.acquire({.worker = 2, .queue = "other"}).leases.size();
-            };
-            for (int i = 0; i < 2; ++i) {
-                expect_equal(take_both(), std::size_t{2}, "jobs acquired");
-                let_workers_die(s);
-            }
-            s.advance(one_second);
-            expect_equal(take_both(), std::size_t{1}, "jobs acquired after two deaths");
-        });
+    add("isolation is across several queues and several workers", [](Scenario& s) {
+        s.push("a");
+        s.perform(PushJob{"other", "b", s.now()});
+        const auto take_both = [&] {
+            return lease_what_may(s).size() +
+                   s.acquire({.worker = 2, .queue = "other"}).leases.size();
+        };
+        for (int i = 0; i < 2; ++i) {
+            expect_equal(take_both(), std::size_t{2}, "jobs acquired");
+            let_workers_die(s);
+        }
+        s.advance(one_second);
+        expect_equal(take_both(), std::size_t{1}, "jobs acquired after two deaths");
+    });
 
-    add("a job that was BURIED and kicked needs no isolation", [](Scenario& s) {
+    add("a BURIED job that was kicked needs no isolation", [](Scenario& s) {
         const auto first = s.push_with("a", {.attempts_max = 3});
         s.push("b");
         let_die_twice(s, 2);
@@ -117,7 +115,7 @@ void add_isolation_cases(StoreCases& add) {
             }
         });
 
-    add("a job that was released once it was isolated is isolated again", [](Scenario& s) {
+    add("a job that is released during its isolation is isolated again", [](Scenario& s) {
         push_all(s, "ab");
         let_die_twice(s, 2);
         s.perform(ReleaseJob{s.take_work(), s.now()});
@@ -127,7 +125,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(take_all(s).size(), 1U, "jobs acquired by the next worker");
     });
 
-    add("a job that is put off, to be isolated, keeps its place in its group", [](Scenario& s) {
+    add("a job that waits for isolation keeps its place in its group", [](Scenario& s) {
         s.push("a");
         push_limited(s, "g1", "g", 1);
         push_limited(s, "p", "h", 1, -3);
@@ -144,7 +142,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a job that is put off, to be isolated, takes no token", [](Scenario& s) {
+    add("a job that waits for isolation takes no token", [](Scenario& s) {
         push_all(s, "a");
         push_limited(s, "g1", "g");
         let_die_twice(s, 2);

@@ -88,41 +88,39 @@ void expect_running(const Scenario& s, JobBatchId batch, const JobBatchProgress&
 }
 
 void add_end_cases(StoreCases& add) {
-    add("a batch ends with its last job once it is closed, and pushes its callbacks once",
-        [](Scenario& s) {
-            const auto batch = create(s);
-            push_into(s, batch, "a");
-            push_into(s, batch, "b");
-            s.push("of no batch");
-            const auto first = s.take_work();
-            expect_equal(first.options->batch, batch, "what the lease says");
-            s.perform(AckJob{first});
-            expect_running(s, batch, {.total = 2, .succeeded = 1});
-            s.advance(Duration{5});
-            close(s, batch);
-            expect_running(s, batch, {.total = 2, .succeeded = 1});
-            expect_equal(batch_in(s, batch).closed_at, std::optional{s.now()},
-                         "when it was closed");
-            const auto last = s.take_work();
-            s.advance(Duration{5});
-            expect_equal(s.perform(AckJob{last}), Settlement::settled, "the last job");
-            const auto ended = batch_in(s, batch);
-            const auto callbacks = s.acquire({.limit = 10, .queue = after_queue}).leases;
-            expect_equal(callbacks.size(), std::size_t{2}, "callbacks");
-            expect_equal(callbacks[0].id, ended.success_job, "the first");
-            expect_equal(callbacks[1].id, ended.end_job, "the second");
-            for (const auto& one : callbacks) {
-                expect_equal(one.options->metadata, JobMetadata{{"batch", std::to_string(batch)}},
-                             "it has");
-                s.perform(AckJob{one});
-            }
-            expect_equal(s.perform(AckJob{last}), Settlement::lease_lost, "the ack, repeated");
-            close(s, batch);
-            expect_equal(batch_in(s, batch), ended, "a batch that is closed again");
-            expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
-        });
+    add("a closed batch ends with its last job, and pushes its callbacks once", [](Scenario& s) {
+        const auto batch = create(s);
+        push_into(s, batch, "a");
+        push_into(s, batch, "b");
+        s.push("of no batch");
+        const auto first = s.take_work();
+        expect_equal(first.options->batch, batch, "what the lease says");
+        s.perform(AckJob{first});
+        expect_running(s, batch, {.total = 2, .succeeded = 1});
+        s.advance(Duration{5});
+        close(s, batch);
+        expect_running(s, batch, {.total = 2, .succeeded = 1});
+        expect_equal(batch_in(s, batch).closed_at, std::optional{s.now()}, "when it was closed");
+        const auto last = s.take_work();
+        s.advance(Duration{5});
+        expect_equal(s.perform(AckJob{last}), Settlement::settled, "the last job");
+        const auto ended = batch_in(s, batch);
+        const auto callbacks = s.acquire({.limit = 10, .queue = after_queue}).leases;
+        expect_equal(callbacks.size(), std::size_t{2}, "callbacks");
+        expect_equal(callbacks[0].id, ended.success_job, "the first");
+        expect_equal(callbacks[1].id, ended.end_job, "the second");
+        for (const auto& one : callbacks) {
+            expect_equal(one.options->metadata, JobMetadata{{"batch", std::to_string(batch)}},
+                         "it has");
+            s.perform(AckJob{one});
+        }
+        expect_equal(s.perform(AckJob{last}), Settlement::lease_lost, "the ack, repeated");
+        close(s, batch);
+        expect_equal(batch_in(s, batch), ended, "a batch that is closed again");
+        expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+    });
 
-    add("an open batch does not end, and an empty one ends when it is closed", [](Scenario& s) {
+    add("an open batch does not end, and an empty batch ends when it is closed", [](Scenario& s) {
         const auto batch = create(s);
         push_into(s, batch, "a");
         run_next(s, "a");
@@ -138,7 +136,7 @@ void add_end_cases(StoreCases& add) {
         expect_ended(s, empty, {});
     });
 
-    add("a callback is pushed whatever equals it, with its options", [](Scenario& s) {
+    add("a callback is pushed with its options even when an equal job exists", [](Scenario& s) {
         s.perform(PushJob{after_queue, "end", s.now()});
         auto wanted = callback("end");
         wanted.attempts_max = 3;
@@ -173,7 +171,7 @@ void add_end_cases(StoreCases& add) {
         expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
     });
 
-    add("of eight workers that compete one ends the batch", [](Scenario& s) {
+    add("with eight competing workers a batch ends exactly once", [](Scenario& s) {
         constexpr unsigned jobs = 200;
         const auto batch = create(s);
         for (unsigned n = 0; n < jobs; ++n) push_into(s, batch, std::to_string(n));
@@ -191,7 +189,7 @@ void add_end_cases(StoreCases& add) {
 }
 
 void add_ways_out(StoreCases& add) {
-    add("a batch ends with a job that is deleted or cancelled", [](Scenario& s) {
+    add("a batch ends when its last job is deleted or cancelled", [](Scenario& s) {
         const auto one = create(s, "one");
         const auto deleted = push_into(s, one, "deleted");
         close(s, one);
@@ -214,7 +212,7 @@ void add_ways_out(StoreCases& add) {
         expect_ended(s, three, {.total = 1, .cancelled = 1});
     });
 
-    add("a batch ends with a job that was cancelled, however its worker ends", [](Scenario& s) {
+    add("a batch ends with a cancelled job, however the worker of the job ends", [](Scenario& s) {
         const auto cancel_running = [&](const char* name) {
             const auto batch = create(s, name);
             const auto id = push_into(s, batch, name);
@@ -238,7 +236,7 @@ void add_ways_out(StoreCases& add) {
         expect_ended(s, scrubbed, {.total = 1, .cancelled = 1});
     });
 
-    add("a batch ends with a job that is BURIED, for its own failure or another's",
+    add("a batch ends when its last job is BURIED, for its own failure or a dependency's",
         [](Scenario& s) {
             const auto one = create(s, "one");
             push_into(s, one, "buried");
@@ -262,22 +260,23 @@ void add_ways_out(StoreCases& add) {
             expect_ended(s, three, {.total = 1, .buried = 1});
         });
 
-    add("a batch ends with a job that expires, or of which nobody reported", [](Scenario& s) {
-        const auto batch = create(s);
-        push_into(s, batch, "a", {.expires_at = s.now() + Duration{1}});
-        push_into(s, batch, "b", {.attempts_max = 1});
-        close(s, batch);
-        s.advance(Duration{1});
-        const auto lease = s.take_work();
-        expect_equal(lease.job, std::string{"b"}, "the job that is left");
-        expect_running(s, batch, {.total = 2, .expired = 1});
-        s.advance(Duration{1'000});
-        s.perform(ScrubWorkers{Duration{1'000}});
-        s.expect_idle_until(never, work_queue);
-        expect_ended(s, batch, {.total = 2, .buried = 1, .expired = 1});
-    });
+    add("a batch ends when its last job expires, or when the worker of the job dies",
+        [](Scenario& s) {
+            const auto batch = create(s);
+            push_into(s, batch, "a", {.expires_at = s.now() + Duration{1}});
+            push_into(s, batch, "b", {.attempts_max = 1});
+            close(s, batch);
+            s.advance(Duration{1});
+            const auto lease = s.take_work();
+            expect_equal(lease.job, std::string{"b"}, "the job that is left");
+            expect_running(s, batch, {.total = 2, .expired = 1});
+            s.advance(Duration{1'000});
+            s.perform(ScrubWorkers{Duration{1'000}});
+            s.expect_idle_until(never, work_queue);
+            expect_ended(s, batch, {.total = 2, .buried = 1, .expired = 1});
+        });
 
-    add("a BURIED job that is forgotten is counted as that, and ends nothing twice",
+    add("a forgotten BURIED job is counted as forgotten, and does not end its batch twice",
         [](Scenario& s) {
             const auto batch = create(s);
             push_into(s, batch, "a");
@@ -293,7 +292,7 @@ void add_ways_out(StoreCases& add) {
 }
 
 void add_kick_cases(StoreCases& add) {
-    add("a batch whose BURIED jobs are kicked and succeed pushes on_success, and no end again",
+    add("a batch whose BURIED jobs succeed after a kick pushes on_success, and no second end",
         [](Scenario& s) {
             const auto batch = create(s);
             push_into(s, batch, "a");
@@ -321,7 +320,7 @@ void add_kick_cases(StoreCases& add) {
             expect_equal(after.succeeded_at, std::optional{s.now()}, "when it succeeded");
         });
 
-    add("a BURIED job that is kicked before the end is waited for", [](Scenario& s) {
+    add("a batch waits for a BURIED job that is kicked before the end", [](Scenario& s) {
         const auto batch = create(s);
         push_into(s, batch, "a");
         const auto id = s.bury_next();
@@ -339,7 +338,7 @@ void add_kick_cases(StoreCases& add) {
 }
 
 void add_joining_cases(StoreCases& add) {
-    add("a job pushes further ones into its batch, which does not end before them", [](Scenario&
+    add("a job pushes jobs into its own batch, and the batch waits for these jobs", [](Scenario&
                                                                                            s) {
         const auto batch = create(s);
         push_into(s, batch, "a");
@@ -378,7 +377,7 @@ void add_joining_cases(StoreCases& add) {
         expect_equal(s.perform(of_none), PushOutcome::duplicate, "an equal one of no batch");
     });
 
-    add("a job that takes the place of another is of its own batch", [](Scenario& s) {
+    add("a job that replaces a job belongs to the batch of its own push", [](Scenario& s) {
         const auto one = create(s, "one");
         const auto two = create(s, "two");
         PushJob push{work_queue, "a", s.now() + Duration{9}, {.key = {.text = "k"}, .batch = one}};
@@ -402,7 +401,7 @@ void add_joining_cases(StoreCases& add) {
         expect_equal(s.job(id).options.batch, JobBatchId{0}, "its batch");
     });
 
-    add("jobs with keys and groups are counted as others are", [](Scenario& s) {
+    add("a batch also counts jobs with keys and groups", [](Scenario& s) {
         const auto batch = create(s);
         push_into(s, batch, "a", {.key = {.text = "k"}});
         push_into(s, batch, "b", {.metadata = {{"trace", "1"}}, .group = "g"});
@@ -412,30 +411,29 @@ void add_joining_cases(StoreCases& add) {
         expect_ended(s, batch, {.total = 3, .succeeded = 3});
     });
 
-    add("a push into a batch that is not there, or has ended, is refused and changes nothing",
-        [](Scenario& s) {
-            const auto batch = create(s);
-            close(s, batch);
-            take_callbacks(s);
-            PushJob push{work_queue, "a", s.now(), {.batch = batch}};
-            s.expect_refused(push, "batch");
-            push.options.key.text = "k";
-            s.expect_refused(push, "batch");
-            push.options.batch = batch + 1;
-            s.expect_refused(push, "batch");
-            push.options.batch = JobBatchId{1} << 53U;
-            s.expect_refused(push, "batch");
-            s.push("b");
-            const PushJob good{work_queue, "c", s.now()};
-            push.options.batch = batch;
-            s.expect_refused(CompleteJob{s.take_work(), {good, push}}, "pushes[1]: batch");
-            push = {"aux", "a", s.now(), {.batch = create(s, "another")}};
-            s.expect_refused(push, "options");
-        });
+    add("a push into a missing or ended batch is refused and changes nothing", [](Scenario& s) {
+        const auto batch = create(s);
+        close(s, batch);
+        take_callbacks(s);
+        PushJob push{work_queue, "a", s.now(), {.batch = batch}};
+        s.expect_refused(push, "batch");
+        push.options.key.text = "k";
+        s.expect_refused(push, "batch");
+        push.options.batch = batch + 1;
+        s.expect_refused(push, "batch");
+        push.options.batch = JobBatchId{1} << 53U;
+        s.expect_refused(push, "batch");
+        s.push("b");
+        const PushJob good{work_queue, "c", s.now()};
+        push.options.batch = batch;
+        s.expect_refused(CompleteJob{s.take_work(), {good, push}}, "pushes[1]: batch");
+        push = {"aux", "a", s.now(), {.batch = create(s, "another")}};
+        s.expect_refused(push, "options");
+    });
 }
 
 void add_batch_list_cases(StoreCases& add) {
-    add("there is one batch of a name, and its id is never given again", [](Scenario& s) {
+    add("the name of a batch is unique, and its id is never used again", [](Scenario& s) {
         const auto first = create(s);
         const auto again =
             s.perform(creation({.name = "import", .on_end = callback("another callback")}));
@@ -456,7 +454,7 @@ void add_batch_list_cases(StoreCases& add) {
                      "one that has ended keeps its name");
     });
 
-    add("batches are listed in pages, those that have ended apart", [](Scenario& s) {
+    add("batches are listed in pages, and ended batches separately", [](Scenario& s) {
         std::vector<JobBatchId> ids;
         for (int n = 0; n < 5; ++n) ids.push_back(create(s, "batch " + std::to_string(n)));
         for (const auto place : {3, 0, 1}) close(s, ids[static_cast<std::size_t>(place)]);
@@ -493,7 +491,7 @@ void add_batch_list_cases(StoreCases& add) {
             {.name = std::string(job_batch_name_max, 'x'), .on_end = callback(large.substr(1))}));
     });
 
-    add("of too many batches that have ended, or old ones, the first are forgotten, and counted",
+    add("beyond the limit the oldest ended and open batches are forgotten and counted",
         [](Scenario& s) {
             const auto first = create(s, "first");
             const auto second = create(s, "second");

@@ -68,7 +68,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("of a group as many jobs are under way as it asks for", [](Scenario& s) {
+    add("as many jobs of a group run at once as its concurrency allows", [](Scenario& s) {
         for (const auto* job : {"a", "b", "c", "d", "e"}) push_grouped(s, job, "g", 3);
         const auto leases = lease_all(s);
         expect_equal(names_of(leases), std::string{"abc"}, "jobs at first");
@@ -95,7 +95,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(names_of(lease_all(s)), std::string{"d"}, "of three again");
     });
 
-    add("a job that makes its group wider is acquired once", [](Scenario& s) {
+    add("a job that raises the concurrency of its group is acquired once", [](Scenario& s) {
         push_grouped(s, "a", "g");
         s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 2, 1)});
         push_grouped(s, "c", "g", 3);
@@ -105,7 +105,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_none(s);
     });
 
-    add("a group that gets narrower keeps those waiting that nobody has yet", [](Scenario& s) {
+    add("a lower concurrency of a group blocks the jobs without a lease", [](Scenario& s) {
         for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g", 4);
         s.perform(PushJob{work_queue, "d", s.now(), in_group("g", 4, 5)});
         s.push("x");
@@ -121,7 +121,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1, .pending = 3}, "jobs");
     });
 
-    add("of eight workers that compete no two have jobs of one group, and each is in order",
+    add("eight competing workers never hold two jobs of one group, and keep the order of the group",
         [](Scenario& s) {
             constexpr unsigned threads = 8;
             constexpr unsigned groups = 3;
@@ -162,7 +162,7 @@ void add_concurrency_cases(StoreCases& add) {
             }
         });
 
-    add("a noisy group does not delay the others: groups take turns", [](Scenario& s) {
+    add("a noisy group does not delay further groups: groups take turns", [](Scenario& s) {
         for (const auto* job : {"1", "2", "3", "4"}) push_grouped(s, job, "noisy");
         push_grouped(s, "a", "quiet");
         s.push("x");
@@ -231,7 +231,7 @@ void add_place_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
     });
 
-    add("a job that is not due yet keeps no other waiting, and then goes behind them",
+    add("a job that is not yet due blocks no job, and joins the end of its group when due",
         [](Scenario& s) {
             push_grouped(s, "a", "g", 1, Duration{10});
             push_grouped(s, "b", "g");
@@ -246,7 +246,7 @@ void add_place_cases(StoreCases& add) {
             expect_equal(run_singly(s), std::string{"cad"}, "jobs in their order");
         });
 
-    add("jobs of a group that fall due run in that order", [](Scenario& s) {
+    add("jobs of a group that become due run in the order of their due times", [](Scenario& s) {
         push_grouped(s, "c", "g", 1, Duration{30});
         push_grouped(s, "a", "g", 1, Duration{10});
         push_grouped(s, "b", "g", 1, Duration{20});
@@ -254,7 +254,7 @@ void add_place_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
     });
 
-    add("priorities order groups, and not the jobs of one", [](Scenario& s) {
+    add("priorities order groups, and not the jobs within a group", [](Scenario& s) {
         push_grouped(s, "a", "g");
         s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 1, 100)});
         s.push("x");
@@ -280,7 +280,7 @@ void add_place_cases(StoreCases& add) {
 }
 
 void add_leaving_cases(StoreCases& add) {
-    add("a job that is BURIED lets the next in, and is behind all when it is kicked",
+    add("a BURIED job lets the next job run, and joins the end of its group when kicked",
         [](Scenario& s) {
             const auto first = push_grouped(s, "a", "g");
             push_grouped(s, "b", "g");
@@ -294,7 +294,7 @@ void add_leaving_cases(StoreCases& add) {
             expect_equal(run_singly(s), std::string{"ca"}, "jobs in their order");
         });
 
-    add("a job whose attempts are used up, or that expires, lets the next in", [](Scenario& s) {
+    add("a job that expires, or has no attempts left, lets the next job run", [](Scenario& s) {
         auto options = in_group("g");
         options.attempts_max = 1;
         s.push_with("a", options);
@@ -310,7 +310,7 @@ void add_leaving_cases(StoreCases& add) {
         expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "that expired");
     });
 
-    add("a job that is deleted or cancelled lets the next in", [](Scenario& s) {
+    add("deleting or cancelling a job lets the next job run", [](Scenario& s) {
         const auto first = push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         const auto third = push_grouped(s, "c", "g");
@@ -326,7 +326,7 @@ void add_leaving_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a job that waits to be retried keeps its place until it is deleted", [](Scenario& s) {
+    add("a job that waits for its retry keeps its place until it is deleted", [](Scenario& s) {
         const auto first = push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         s.perform(NackJob{s.take_work(), s.now() + Duration{60'000}});
@@ -335,7 +335,7 @@ void add_leaving_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"b"}, "jobs that are left");
     });
 
-    add("a job that is replaced keeps its place, unless it is to run later or elsewhere",
+    add("a replaced job keeps its place unless it moves to a later time or another group",
         [](Scenario& s) {
             const auto push_keyed = [&](const std::string& job, const std::string& group,
                                         Duration delay = {}) {
@@ -366,7 +366,7 @@ void add_leaving_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
 
-    add("a READY job that is replaced with another concurrency widens or narrows its group",
+    add("replacing a READY job with another concurrency raises or lowers the limit of its group",
         [](Scenario& s) {
             const auto push_keyed = [&](const std::string& job, std::uint32_t concurrency) {
                 PushJob step{work_queue, job, s.now(), in_group("g", concurrency)};
@@ -388,7 +388,7 @@ void add_leaving_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.pending = 2}, "jobs");
         });
 
-    add("READY jobs wait again when one of them is replaced with a lower concurrency",
+    add("replacing a READY job with a lower concurrency makes READY jobs wait again",
         [](Scenario& s) {
             for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g", 4);
             PushJob step{work_queue, "d", s.now(), in_group("g", 4)};
@@ -406,7 +406,7 @@ void add_leaving_cases(StoreCases& add) {
 }
 
 void add_other_cases(StoreCases& add) {
-    add("a job that may begin when another of its group ends wakes a worker", [](Scenario& s) {
+    add("a job that may begin when a job of its group ends wakes a worker", [](Scenario& s) {
         push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         s.perform(PushJob{work_queue, "c", s.now(), in_group("g", 1, 3)});
@@ -422,7 +422,7 @@ void add_other_cases(StoreCases& add) {
         }
     });
 
-    add("lists show groups, and jobs that wait for others as READY", [](Scenario& s) {
+    add("lists show groups, and show jobs that wait in a group as READY", [](Scenario& s) {
         const auto first = push_grouped(s, "a", "g", 2);
         const auto second = push_grouped(s, "b", "g");
         expect_equal(s.job(first).options, in_group("g", 2), "options");
@@ -434,7 +434,7 @@ void add_other_cases(StoreCases& add) {
                      "since when a job could be acquired");
     });
 
-    add("what follows from a job of a group may join that group", [](Scenario& s) {
+    add("the follow-up of a job may join the group of the job", [](Scenario& s) {
         push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         const auto lease = s.take_work();

@@ -44,37 +44,36 @@ const std::vector<KeyScope> scopes{KeyScope::until_done, KeyScope::until_started
                                    KeyScope::for_time};
 
 void add_exclusion_cases(StoreCases& add) {
-    add("a job excludes others of its key, whatever they are to do, until it is done",
-        [](Scenario& s) {
-            const auto first = push(s, {.job = "a"});
-            expect_equal(first.outcome, pushed, "pushing");
-            const Pushed refused{duplicate, first.id};
-            const auto expect_refused = [&](const char* when) {
-                expect_equal(push(s, {.job = "b"}), refused, when);
-            };
-            expect_refused("while READY");
-            expect_equal(push(s, {.job = "a", .key = "other"}).outcome, pushed, "another key");
-            s.take_work();
-            s.take_work();
-            expect_refused("while PENDING");
-            s.perform(RetireWorker{Scenario::worker(1)});
-            s.perform(NackJob{s.take_work(), s.now() + Duration{5}});
-            expect_refused("while SCHEDULED");
-            s.perform(AckJob{s.take_work()});
-            s.advance(Duration{5});
-            s.bury_next();
-            expect_refused("while BURIED");
-            s.perform(KickJobs{.queue = work_queue});
-            expect_refused("when it was kicked");
-            s.perform(AckJob{s.take_work()});
-            const auto next = push(s, {.job = "b"});
-            expect_equal(next.outcome, pushed, "when it is done");
-            expect(next.id > first.id, "no id is used again");
-            expect_equal(s.job(next.id).job, std::string{"b"}, "what it is to do");
-            expect_equal(s.job(next.id).options.key, JobKey{.text = "k"}, "its key");
-        });
+    add("a job excludes all jobs with its key until it is done", [](Scenario& s) {
+        const auto first = push(s, {.job = "a"});
+        expect_equal(first.outcome, pushed, "pushing");
+        const Pushed refused{duplicate, first.id};
+        const auto expect_refused = [&](const char* when) {
+            expect_equal(push(s, {.job = "b"}), refused, when);
+        };
+        expect_refused("while READY");
+        expect_equal(push(s, {.job = "a", .key = "other"}).outcome, pushed, "another key");
+        s.take_work();
+        s.take_work();
+        expect_refused("while PENDING");
+        s.perform(RetireWorker{Scenario::worker(1)});
+        s.perform(NackJob{s.take_work(), s.now() + Duration{5}});
+        expect_refused("while SCHEDULED");
+        s.perform(AckJob{s.take_work()});
+        s.advance(Duration{5});
+        s.bury_next();
+        expect_refused("while BURIED");
+        s.perform(KickJobs{.queue = work_queue});
+        expect_refused("when it was kicked");
+        s.perform(AckJob{s.take_work()});
+        const auto next = push(s, {.job = "b"});
+        expect_equal(next.outcome, pushed, "when it is done");
+        expect(next.id > first.id, "no id is used again");
+        expect_equal(s.job(next.id).job, std::string{"b"}, "what it is to do");
+        expect_equal(s.job(next.id).options.key, JobKey{.text = "k"}, "its key");
+    });
 
-    add("jobs with a key and jobs without one, or in another queue, do not exclude each other",
+    add("a job with a key does not exclude jobs without a key, or in another queue",
         [](Scenario& s) {
             push(s, {.job = "a"});
             expect_equal(s.push("a"), pushed, "without a key");
@@ -108,24 +107,23 @@ void add_exclusion_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a job that excludes others until it starts does so no more, not even when it is released",
-        [](Scenario& s) {
-            const Keyed how{.job = "a", .scope = KeyScope::until_started};
-            const auto first = push(s, how);
-            expect_equal(push(s, how).outcome, duplicate, "before it starts");
-            const auto lease = s.take_work();
-            s.perform(ReleaseJob{lease, s.now()});
-            const auto second = push(s, how);
-            expect_equal(second.outcome, pushed, "after it was released");
-            expect_equal(push(s, how), Pushed{duplicate, second.id}, "the second excludes others");
-            s.perform(AckJob{s.take_work()});
-            expect(!s.perform(FindJob{work_queue, first.id}), "the first is done");
-            expect_equal(push(s, how), Pushed{duplicate, second.id}, "when the first is done");
-            s.perform(AckJob{s.take_work()});
-            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
-        });
+    add("a key until start stays free once the job starts, even after a release", [](Scenario& s) {
+        const Keyed how{.job = "a", .scope = KeyScope::until_started};
+        const auto first = push(s, how);
+        expect_equal(push(s, how).outcome, duplicate, "before it starts");
+        const auto lease = s.take_work();
+        s.perform(ReleaseJob{lease, s.now()});
+        const auto second = push(s, how);
+        expect_equal(second.outcome, pushed, "after it was released");
+        expect_equal(push(s, how), Pushed{duplicate, second.id}, "the second excludes others");
+        s.perform(AckJob{s.take_work()});
+        expect(!s.perform(FindJob{work_queue, first.id}), "the first is done");
+        expect_equal(push(s, how), Pushed{duplicate, second.id}, "when the first is done");
+        s.perform(AckJob{s.take_work()});
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+    });
 
-    add("a job excludes others for a time, though it is done, and no longer, though it is not",
+    add("a key for a time excludes jobs for exactly this time, whenever the job is done",
         [](Scenario& s) {
             const Keyed how{.job = "a", .scope = KeyScope::for_time, .time = Duration{100}};
             push(s, how);
@@ -151,7 +149,7 @@ void add_exclusion_cases(StoreCases& add) {
 }
 
 void add_replacement_cases(StoreCases& add) {
-    add("a push replaces the job of its key that waits, which keeps its id", [](Scenario& s) {
+    add("a push replaces the waiting job with its key, and the job keeps its id", [](Scenario& s) {
         const auto first = push(s, {.job = "a", .delay = Duration{50}});
         auto step = step_of(s, {.job = "something longer",
                                 .scope = KeyScope::until_started,
@@ -173,7 +171,7 @@ void add_replacement_cases(StoreCases& add) {
         expect_equal(lease.options->timeout, Duration{7}, "its timeout");
     });
 
-    add("a READY job that is replaced keeps its place, unless it is to run later", [](Scenario& s) {
+    add("a replaced READY job keeps its place unless its due time moves", [](Scenario& s) {
         const auto replace = [&](const std::string& job, Duration delay = {}) {
             return push(s, {.job = job, .on_duplicate = OnDuplicate::replace, .delay = delay});
         };
@@ -194,7 +192,7 @@ void add_replacement_cases(StoreCases& add) {
         expect_equal(acquire_all(s), std::string{"be"}, "jobs acquired");
     });
 
-    add("a job that a worker has, or that is BURIED, is not replaced", [](Scenario& s) {
+    add("a PENDING or BURIED job is not replaced", [](Scenario& s) {
         const Keyed other{.job = "b", .on_duplicate = OnDuplicate::replace};
         const auto first = push(s, {.job = "a"});
         const auto lease = s.take_work();
@@ -204,7 +202,7 @@ void add_replacement_cases(StoreCases& add) {
         expect_equal(s.job(first.id).job, std::string{"a"}, "what it is to do");
     });
 
-    add("the attempts of a job that is replaced begin anew, and its errors stay", [](Scenario& s) {
+    add("a replaced job starts with no attempts, and keeps its errors", [](Scenario& s) {
         auto step = step_of(s, {.job = "a", .on_duplicate = OnDuplicate::replace});
         step.options.attempts_max = 2;
         const auto id = s.perform(step).id;
@@ -222,29 +220,30 @@ void add_replacement_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs");
     });
 
-    add("each push puts a job off that is debounced, but never brings it forward", [](Scenario& s) {
-        const auto push_later = [&](const std::string& job, Duration delay) {
-            return push(s, {.job = job,
-                            .scope = KeyScope::until_started,
-                            .on_duplicate = OnDuplicate::debounce,
-                            .delay = delay});
-        };
-        const auto id = push_later("a", Duration{50}).id;
-        s.advance(Duration{30});
-        expect_equal(push_later("b", Duration{50}), Pushed{replaced, id}, "pushing again");
-        push_later("c", Duration{10});
-        s.expect_idle_until(s.now() + Duration{50}, work_queue);
-        s.advance(Duration{50});
-        push_later("d", Duration{5});
-        s.expect_idle_until(s.now() + Duration{5}, work_queue);
-        s.advance(Duration{5});
-        expect_equal(acquire_all(s), std::string{"d"}, "the last of them");
-        expect_equal(push_later("e", Duration{5}).outcome, pushed, "while it runs");
-    });
+    add("each push of a debounced job can delay the job, but never brings it forward",
+        [](Scenario& s) {
+            const auto push_later = [&](const std::string& job, Duration delay) {
+                return push(s, {.job = job,
+                                .scope = KeyScope::until_started,
+                                .on_duplicate = OnDuplicate::debounce,
+                                .delay = delay});
+            };
+            const auto id = push_later("a", Duration{50}).id;
+            s.advance(Duration{30});
+            expect_equal(push_later("b", Duration{50}), Pushed{replaced, id}, "pushing again");
+            push_later("c", Duration{10});
+            s.expect_idle_until(s.now() + Duration{50}, work_queue);
+            s.advance(Duration{50});
+            push_later("d", Duration{5});
+            s.expect_idle_until(s.now() + Duration{5}, work_queue);
+            s.advance(Duration{5});
+            expect_equal(acquire_all(s), std::string{"d"}, "the last of them");
+            expect_equal(push_later("e", Duration{5}).outcome, pushed, "while it runs");
+        });
 }
 
 void add_keyed_lease_cases(StoreCases& add) {
-    add("jobs of equal bytes and different keys are settled one by one", [](Scenario& s) {
+    add("jobs with equal bytes and different keys are settled separately", [](Scenario& s) {
         std::vector<JobId> ids;
         for (const char* key : {"1", "2", "3", "4"}) {
             ids.push_back(push(s, {.job = "same", .key = key}).id);

@@ -108,7 +108,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY");
     });
 
-    add("pages of jobs have those of one name or group", [](Scenario& s) {
+    add("pages of jobs are filtered by name or by group", [](Scenario& s) {
         const auto push = [&](const std::string& name, std::int64_t number, JobOptions options) {
             const auto job = encode_job({name, {number}});
             return s.perform(PushJob{work_queue, job, s.now(), std::move(options)}).id;
@@ -194,7 +194,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(s.acquire({.queue = work_queue}).leases.size(), 1U, "jobs acquired");
     });
 
-    add("a job that nobody has leased is deleted, and may be pushed again", [](Scenario& s) {
+    add("a job without a lease is deleted, and may be pushed again", [](Scenario& s) {
         const auto remove = [&](JobId id) { return s.perform(DeleteJob{work_queue, id}); };
         const auto scheduled = s.perform(PushJob{work_queue, "a", s.now() + Duration{9}}).id;
         expect_equal(remove(scheduled), Deletion::deleted, "deleting a SCHEDULED job");
@@ -215,7 +215,7 @@ void add_job_list_cases(StoreCases& add) {
         }
     });
 
-    add("READY jobs that are deleted run only when they are pushed again", [](Scenario& s) {
+    add("deleted READY jobs run only when they are pushed again", [](Scenario& s) {
         const auto remove = [&](const char* name) {
             for (const auto& job : s.jobs(State::ready)) {
                 if (job.job != name) continue;
@@ -244,7 +244,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(run_all(s), std::string{"e"}, "jobs that ran");
     });
 
-    add("of more than 10,000 BURIED jobs those that were buried first are dropped, and counted",
+    add("beyond 10,000 BURIED jobs the first to be BURIED are dropped and counted",
         [](Scenario& s) {
             constexpr std::uint32_t beyond = 3;
             for (std::uint32_t done = 0; done < buried_max + beyond;) {

@@ -121,22 +121,21 @@ void expect_leased_in_slices(Scenario& s, const JobOptions& options, const char*
 }  // namespace
 
 void add_job_slice_cases(StoreCases& add) {
-    add("an acquisition leases a slice of large jobs, and what does not fit stays READY",
-        [](Scenario& s) {
-            expect_leased_in_slices(s, {}, "jobs");
-            expect_leased_in_slices(s, {.key = {.text = "key "}}, "jobs with keys");
-            expect_leased_in_slices(s, {.priority = 1}, "jobs with a priority");
-            JobOptions in_group;
-            in_group.group = "g";
-            in_group.concurrency = 10;
-            expect_leased_in_slices(s, in_group, "jobs of a group");
-            s.perform(LimitQueue{work_queue,
-                                 {.queue = RateLimit{.jobs = 1'000, .per = Duration{1}},
-                                  .each_group = RateLimit{.jobs = 1'000, .per = Duration{1}}}});
-            expect_leased_in_slices(s, in_group, "jobs of a group with tokens");
-        });
+    add("an acquisition leases a chunk of large jobs, and leaves the rest READY", [](Scenario& s) {
+        expect_leased_in_slices(s, {}, "jobs");
+        expect_leased_in_slices(s, {.key = {.text = "key "}}, "jobs with keys");
+        expect_leased_in_slices(s, {.priority = 1}, "jobs with a priority");
+        JobOptions in_group;
+        in_group.group = "g";
+        in_group.concurrency = 10;
+        expect_leased_in_slices(s, in_group, "jobs of a group");
+        s.perform(LimitQueue{work_queue,
+                             {.queue = RateLimit{.jobs = 1'000, .per = Duration{1}},
+                              .each_group = RateLimit{.jobs = 1'000, .per = Duration{1}}}});
+        expect_leased_in_slices(s, in_group, "jobs of a group with tokens");
+    });
 
-    add("a job that is larger than a slice is leased alone", [](Scenario& s) {
+    add("a job that is larger than a chunk is leased alone", [](Scenario& s) {
         s.push("a");
         s.push(std::string(job_slice_bytes_max + 1, 'b'));
         s.push("c");
@@ -146,37 +145,38 @@ void add_job_slice_cases(StoreCases& add) {
         }
     });
 
-    add("leases whose reply was lost come again however large their jobs are", [](Scenario& s) {
+    add("leases whose reply was lost are returned again, even for large jobs", [](Scenario& s) {
         push_large(s, "abcd");
         for (int i = 0; i < 2; ++i) s.acquire({.queue = work_queue});
         AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
         expect_equal(letters_of(s.perform(step).leases), std::string{"abcd"}, "jobs");
     });
 
-    add("of leases that a worker got before only the fences come again", [](Scenario& s) {
-        push_large(s, "abcd");
-        const auto got = s.acquire({.queue = work_queue}).leases;
-        expect_equal(got.size(), 2U, "leases");
-        s.acquire({.queue = work_queue});
-        s.push("e");
-        AcquireJobs step{work_queue, Scenario::worker(1), 4, 0};
-        step.newest = got.back().fence;
-        const std::vector<std::uint64_t> fences{got[0].fence, got[1].fence};
-        auto again = s.perform(step);
-        expect_equal(again.held, fences, "fences");
-        expect_equal(letters_of(again.leases), std::string{"cd"}, "those whose reply was lost");
-        step.limit = 5;
-        again = s.perform(step);
-        expect_equal(again.held, fences, "fences");
-        expect_equal(letters_of(again.leases), std::string{"cde"}, "and a new one");
-        s.perform(AckJob{got[0]});
-        step.newest = again.leases.back().fence;
-        again = s.perform(step);
-        expect_equal(again.held.size(), 4U, "fences of those that last");
-        expect_equal(again.leases.size(), 0U, "leases that it did not get before");
-    });
+    add("an acquisition returns only the fences of leases that the worker has received",
+        [](Scenario& s) {
+            push_large(s, "abcd");
+            const auto got = s.acquire({.queue = work_queue}).leases;
+            expect_equal(got.size(), 2U, "leases");
+            s.acquire({.queue = work_queue});
+            s.push("e");
+            AcquireJobs step{work_queue, Scenario::worker(1), 4, 0};
+            step.newest = got.back().fence;
+            const std::vector<std::uint64_t> fences{got[0].fence, got[1].fence};
+            auto again = s.perform(step);
+            expect_equal(again.held, fences, "fences");
+            expect_equal(letters_of(again.leases), std::string{"cd"}, "those whose reply was lost");
+            step.limit = 5;
+            again = s.perform(step);
+            expect_equal(again.held, fences, "fences");
+            expect_equal(letters_of(again.leases), std::string{"cde"}, "and a new one");
+            s.perform(AckJob{got[0]});
+            step.newest = again.leases.back().fence;
+            again = s.perform(step);
+            expect_equal(again.held.size(), 4U, "fences of those that last");
+            expect_equal(again.leases.size(), 0U, "leases that it did not get before");
+        });
 
-    add("an acquisition ends a slice of large jobs that have expired, and more with the next",
+    add("an acquisition ends a chunk of large expired jobs, and the next acquisition continues",
         [](Scenario& s) {
             expect_ended_in_slices(s, {}, "jobs");
             expect_ended_in_slices(s, {.key = {.text = "key "}}, "jobs with keys");
@@ -191,7 +191,7 @@ void add_job_slice_cases(StoreCases& add) {
             expect_ended_in_slices(s, in_group, "jobs of a group with tokens");
         });
 
-    add("jobs of Ruby Routemaster's queues are acquired in slices, too", [](Scenario& s) {
+    add("jobs of Ruby Routemaster's queues are acquired in chunks, too", [](Scenario& s) {
         for (const char letter : {'a', 'b', 'c'}) {
             s.perform(PushJob{"aux", std::string(large_job, letter), s.now()});
         }
@@ -199,7 +199,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(letters_of(s.acquire({.queue = "aux"}).leases), std::string{"c"}, "the rest");
     });
 
-    add("a page has a slice of large jobs, and says where to go on", [](Scenario& s) {
+    add("a page has a chunk of large jobs, and the place of the next page", [](Scenario& s) {
         push_large(s, "abcd");
         push_large(s, "e", {.key = {.text = "key "}});
         ListJobs step{.queue = work_queue, .state = State::ready};
@@ -211,7 +211,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(step.after, JobId{0}, "where to go on at the end");
     });
 
-    add("large BURIED jobs are kicked in slices, and one by its id", [](Scenario& s) {
+    add("large BURIED jobs are kicked in chunks, or one job by its id", [](Scenario& s) {
         push_large(s, "abcd");
         for (int i = 0; i < 4; ++i) {
             s.bury_next();
@@ -227,7 +227,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
     });
 
-    add("large jobs of a worker that ends come back in slices, and it is listed until all have",
+    add("large jobs of a retiring worker are released in chunks while the worker stays listed",
         [](Scenario& s) {
             push_large(s, "abcd");
             push_large(s, "e", {.key = {.text = "key "}});
@@ -237,21 +237,20 @@ void add_job_slice_cases(StoreCases& add) {
             expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{1}, "workers.scrubbed");
         });
 
-    add("a worker of whose large jobs some came back gets no lease of these again",
-        [](Scenario& s) {
-            push_large(s, "abcde");
-            lease_large(s, 1);
-            const Duration silence{30'000};
-            s.advance(silence);
-            expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true}, "jobs released");
-            s.perform(PauseQueue{work_queue});
-            const AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
-            expect_equal(letters_of(s.perform(step).leases), std::string{"cde"}, "its leases");
-            // The acquisition has shown that the worker is alive.
-            expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{}, "jobs released");
-        });
+    add("a worker gets no lease of its released large jobs again", [](Scenario& s) {
+        push_large(s, "abcde");
+        lease_large(s, 1);
+        const Duration silence{30'000};
+        s.advance(silence);
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true}, "jobs released");
+        s.perform(PauseQueue{work_queue});
+        const AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
+        expect_equal(letters_of(s.perform(step).leases), std::string{"cde"}, "its leases");
+        // The acquisition has shown that the worker is alive.
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{}, "jobs released");
+    });
 
-    add("slices of large jobs are shared by the dead workers that had them", [](Scenario& s) {
+    add("large jobs of several dead workers are released in shared chunks", [](Scenario& s) {
         push_large(s, "abc");
         for (const unsigned worker : {1U, 2U, 3U}) {
             s.acquire({.worker = worker, .limit = 1, .queue = work_queue});
@@ -263,7 +262,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{1}, "the rest");
     });
 
-    add("a job that is larger than a slice comes back alone", [](Scenario& s) {
+    add("a job that is larger than a chunk is released alone", [](Scenario& s) {
         s.push("a");
         s.push(std::string(job_slice_bytes_max + 1, 'b'));
         s.push("c");
@@ -274,31 +273,30 @@ void add_job_slice_cases(StoreCases& add) {
         }
     });
 
-    add("the errors of jobs count in the slices that are listed, kicked and released",
-        [](Scenario& s) {
-            for (const char letter : {'a', 'b'}) s.push(std::string(job_with_errors, letter));
-            bury_all_at_second(s);
-            ListJobs page{.queue = work_queue, .state = State::buried};
-            for (const char* letter : {"a", "b"}) {
-                const auto jobs = s.perform(page);
-                expect_equal(letters_of(jobs.jobs), std::string{letter}, "a page");
-                page.after = jobs.next;
+    add("the errors of jobs count in the chunks of lists, kicks and releases", [](Scenario& s) {
+        for (const char letter : {'a', 'b'}) s.push(std::string(job_with_errors, letter));
+        bury_all_at_second(s);
+        ListJobs page{.queue = work_queue, .state = State::buried};
+        for (const char* letter : {"a", "b"}) {
+            const auto jobs = s.perform(page);
+            expect_equal(letters_of(jobs.jobs), std::string{letter}, "a page");
+            page.after = jobs.next;
+        }
+        expect_equal(page.after, JobId{0}, "where to go on at the end");
+        for (const std::uint64_t kicked : {1U, 1U, 0U}) {
+            expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "kicked");
+        }
+        const Duration silence{30'000};
+        for (const bool retires : {true, false}) {
+            expect_equal(s.acquire({.queue = work_queue}).leases.size(), 2U, "jobs leased");
+            s.advance(silence);
+            for (const bool more : {true, false}) {
+                const auto released = retires ? s.perform(RetireWorker{Scenario::worker(1)})
+                                              : s.perform(ScrubWorkers{silence});
+                expect_equal(released, ReleasedJobs{1, more}, "jobs released");
             }
-            expect_equal(page.after, JobId{0}, "where to go on at the end");
-            for (const std::uint64_t kicked : {1U, 1U, 0U}) {
-                expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "kicked");
-            }
-            const Duration silence{30'000};
-            for (const bool retires : {true, false}) {
-                expect_equal(s.acquire({.queue = work_queue}).leases.size(), 2U, "jobs leased");
-                s.advance(silence);
-                for (const bool more : {true, false}) {
-                    const auto released = retires ? s.perform(RetireWorker{Scenario::worker(1)})
-                                                  : s.perform(ScrubWorkers{silence});
-                    expect_equal(released, ReleasedJobs{1, more}, "jobs released");
-                }
-            }
-        });
+        }
+    });
 }
 
 }  // namespace routemaster::testing

@@ -68,7 +68,7 @@ void add_push_cases(StoreCases& add) {
         expect_equal(s.queue("two"), QueueStatus{.ready = 1}, "jobs of the second queue");
     });
 
-    add("jobs that differ in one byte are different jobs", [](Scenario& s) {
+    add("jobs with one different byte are different jobs", [](Scenario& s) {
         const std::vector<std::string> jobs{std::string(1, '\0'), std::string(2, '\0'), "\xff",
                                             std::string(100'000, 'x'),
                                             std::string(99'999, 'x') + 'y'};
@@ -115,7 +115,7 @@ void add_push_cases(StoreCases& add) {
 }
 
 void add_acquire_cases(StoreCases& add) {
-    add("scheduled jobs are acquired in the order they fall due", [](Scenario& s) {
+    add("scheduled jobs are acquired in the order of their due times", [](Scenario& s) {
         s.push("30", Duration{30});
         s.push("10", Duration{10});
         s.push("20 first", Duration{20});
@@ -136,7 +136,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(jobs, std::vector<std::string>{"a", "b", "c", "d"}, "jobs acquired");
     });
 
-    add("a job that fell due is acquired before those that are pushed later", [](Scenario& s) {
+    add("a job that became due is acquired before later pushes", [](Scenario& s) {
         s.push("scheduled", Duration{10});
         s.advance(Duration{10});
         s.expect_idle_until(never);
@@ -180,7 +180,7 @@ void add_acquire_cases(StoreCases& add) {
         expect(s.take_work(7).fence != first.fence, "the fence must differ");
     });
 
-    add("no other worker acquires a PENDING job", [](Scenario& s) {
+    add("a PENDING job is not acquired by a second worker", [](Scenario& s) {
         s.push("a");
         s.take_work(1);
         for (const unsigned worker : {1U, 2U}) {
@@ -202,7 +202,7 @@ void add_acquire_cases(StoreCases& add) {
         }
     });
 
-    add("a nacked job runs again when it is due", [](Scenario& s) {
+    add("a nacked job runs again at its due time", [](Scenario& s) {
         s.push("a");
         s.perform(NackJob{s.take_work(), s.now() + Duration{50}});
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1}, "jobs");
@@ -222,7 +222,7 @@ void add_acquire_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("each job goes to one of eight workers that compete", [](Scenario& s) {
+    add("each job goes to exactly one of eight competing workers", [](Scenario& s) {
         constexpr unsigned threads = 8;
         constexpr unsigned jobs = 400;
         for (unsigned i = 0; i < jobs; ++i) s.push(std::to_string(i));

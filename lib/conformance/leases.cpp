@@ -57,7 +57,7 @@ void add_lease_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
     });
 
-    add("a lease settles no job that is equal but for its id", [](Scenario& s) {
+    add("a lease does not settle an equal job with a different id", [](Scenario& s) {
         PushJob keyed{work_queue, "same", s.now()};
         s.perform(keyed);
         for (const char* key : {"1", "2"}) {
@@ -88,7 +88,7 @@ void add_lease_cases(StoreCases& add) {
         }
     });
 
-    add("a worker that was taken for dead cannot touch the job of its successor", [](Scenario& s) {
+    add("a worker that was taken for dead cannot change the job of its successor", [](Scenario& s) {
         s.push("a");
         const auto dead = s.take_work(1);
         s.advance(Duration{30'000});
@@ -100,7 +100,7 @@ void add_lease_cases(StoreCases& add) {
         expect_lost(s, dead);
     });
 
-    add("a worker cannot use an old lease of a job it leased again", [](Scenario& s) {
+    add("a worker cannot settle under an old lease of a job that it leased again", [](Scenario& s) {
         s.push("a");
         const auto old = s.take_work(1);
         s.advance(Duration{30'000});
@@ -114,7 +114,7 @@ void add_lease_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{again}), Settlement::settled, "ack");
     });
 
-    add("a delivery by a worker that was taken for dead is not settled", [](Scenario& s) {
+    add("a worker that was taken for dead cannot settle its delivery", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         const auto [dead, first] = s.begin_next(1);
@@ -130,7 +130,7 @@ void add_lease_cases(StoreCases& add) {
 }
 
 void add_lost_reply_cases(StoreCases& add) {
-    add("a worker gets the leases whose reply was lost with its next acquisition", [](Scenario& s) {
+    add("a worker gets leases whose reply was lost with its next acquisition", [](Scenario& s) {
         for (const char* job : {"a", "b", "c", "d"}) s.push(job);
         AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
         const auto returned = s.perform(step).leases;
@@ -151,7 +151,7 @@ void add_lost_reply_cases(StoreCases& add) {
         expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
     });
 
-    add("a worker gets no fence again that it had from a store that lost its newest data",
+    add("a worker never gets a fence again from a store that lost its newest data",
         [](Scenario& s) {
             s.push("a");
             s.push("b");
@@ -167,21 +167,25 @@ void add_lost_reply_cases(StoreCases& add) {
             s.expect_refused(step, "newest");
         });
 
-    add("leases are returned again to no other worker, and for no other queue", [](Scenario& s) {
-        s.push("a");
-        s.take_work(1);
-        const AcquireJobs other{.queue = work_queue, .worker = Scenario::worker(2), .known = 0};
-        expect_equal(s.perform(other).leases, std::vector<Lease>{}, "returned to another worker");
-        const AcquireJobs elsewhere{.queue = "other", .worker = Scenario::worker(1), .known = 0};
-        expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{},
-                     "returned for another queue");
-        const AcquireJobs unasked{.queue = work_queue, .worker = Scenario::worker(1)};
-        expect_equal(s.perform(unasked).leases, std::vector<Lease>{}, "returned without asking");
-    });
+    add("leases are returned again only to their worker, and only for their queue",
+        [](Scenario& s) {
+            s.push("a");
+            s.take_work(1);
+            const AcquireJobs other{.queue = work_queue, .worker = Scenario::worker(2), .known = 0};
+            expect_equal(s.perform(other).leases, std::vector<Lease>{},
+                         "returned to another worker");
+            const AcquireJobs elsewhere{
+                .queue = "other", .worker = Scenario::worker(1), .known = 0};
+            expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{},
+                         "returned for another queue");
+            const AcquireJobs unasked{.queue = work_queue, .worker = Scenario::worker(1)};
+            expect_equal(s.perform(unasked).leases, std::vector<Lease>{},
+                         "returned without asking");
+        });
 }
 
 void add_worker_cases(StoreCases& add) {
-    add("a worker that retires releases its jobs at once", [](Scenario& s) {
+    add("a retiring worker releases its jobs at once", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         const auto leases = s.acquire({.worker = 1, .limit = 2, .queue = work_queue}).leases;
         const auto other = s.take_work(2);
@@ -198,7 +202,7 @@ void add_worker_cases(StoreCases& add) {
                      std::optional<std::int64_t>{}, "jobs.scrubbed");
     });
 
-    add("released jobs come back in the order they were acquired", [](Scenario& s) {
+    add("released jobs return in the order of their acquisition", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         const auto leased = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
         s.perform(RetireWorker{Scenario::worker(1)});
@@ -207,7 +211,7 @@ void add_worker_cases(StoreCases& add) {
         }
     });
 
-    add("a worker with very many jobs releases them in parts", [](Scenario& s) {
+    add("a retiring worker with very many jobs releases the jobs in parts", [](Scenario& s) {
         const auto lease_all = [&](unsigned worker) {
             for (std::uint64_t i = 0; i < released_max + 2; ++i) s.push(std::to_string(i));
             std::size_t leased = 0;
@@ -238,7 +242,7 @@ void add_worker_cases(StoreCases& add) {
                      static_cast<std::int64_t>(released_max + 2), "jobs.scrubbed");
     });
 
-    add("a worker is taken for dead after its silence and not one millisecond sooner",
+    add("a worker is taken for dead after its silence, and not one millisecond sooner",
         [](Scenario& s) {
             s.push("a");
             s.take_work();
@@ -254,44 +258,43 @@ void add_worker_cases(StoreCases& add) {
                          "jobs released");
         });
 
-    add("when nobody looked for dead workers for long, who was silent is spared once",
-        [](Scenario& s) {
-            const auto expect_released = [&](Duration later, std::uint64_t jobs,
-                                             Where at = Where::here()) {
-                s.advance(later);
-                const auto released = s.perform(ScrubWorkers{Duration{4'000}}, at).jobs;
-                expect_equal(released, jobs, "jobs released", at);
-            };
-            s.push("a");
-            s.take_work();
-            expect_released(Duration{0}, 0);
-            expect_released(Duration{60'000}, 0);
-            expect_released(Duration{1'999}, 0);
-            expect_released(Duration{1'999}, 0);
-            expect_released(Duration{2}, 1);
-            // A scrubber that is always late still finds dead workers.
-            s.take_work();
-            expect_released(Duration{4'000}, 0);
-            expect_released(Duration{4'000}, 1);
-            // A heartbeat earns the worker a new grace period. The job of two dead workers waits
-            // meanwhile.
-            s.push("c");
-            s.take_work();
-            expect_released(Duration{4'000}, 0);
-            s.advance(Duration{1});
-            s.perform(Heartbeat{Scenario::worker(1)});
-            expect_released(Duration{4'000}, 0);
-            expect_released(Duration{4'000}, 1);
-            // The silence of a worker counts from its own last sign of life.
-            s.push("b");
-            s.take_work(1);
-            s.advance(Duration{3'000});
-            s.take_work(2);
-            expect_released(Duration{1'000}, 0);
-            expect_released(Duration{1'500}, 0);
-            expect_released(Duration{1'500}, 1);
-            expect_released(Duration{1'000}, 1);
-        });
+    add("after a gap without scrubs silent workers get one grace period", [](Scenario& s) {
+        const auto expect_released = [&](Duration later, std::uint64_t jobs,
+                                         Where at = Where::here()) {
+            s.advance(later);
+            const auto released = s.perform(ScrubWorkers{Duration{4'000}}, at).jobs;
+            expect_equal(released, jobs, "jobs released", at);
+        };
+        s.push("a");
+        s.take_work();
+        expect_released(Duration{0}, 0);
+        expect_released(Duration{60'000}, 0);
+        expect_released(Duration{1'999}, 0);
+        expect_released(Duration{1'999}, 0);
+        expect_released(Duration{2}, 1);
+        // A scrubber that is always late still finds dead workers.
+        s.take_work();
+        expect_released(Duration{4'000}, 0);
+        expect_released(Duration{4'000}, 1);
+        // A heartbeat earns the worker a new grace period. The job of two dead workers waits
+        // meanwhile.
+        s.push("c");
+        s.take_work();
+        expect_released(Duration{4'000}, 0);
+        s.advance(Duration{1});
+        s.perform(Heartbeat{Scenario::worker(1)});
+        expect_released(Duration{4'000}, 0);
+        expect_released(Duration{4'000}, 1);
+        // The silence of a worker counts from its own last sign of life.
+        s.push("b");
+        s.take_work(1);
+        s.advance(Duration{3'000});
+        s.take_work(2);
+        expect_released(Duration{1'000}, 0);
+        expect_released(Duration{1'500}, 0);
+        expect_released(Duration{1'500}, 1);
+        expect_released(Duration{1'000}, 1);
+    });
 
     add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
         s.push("a");
@@ -323,7 +326,7 @@ void add_worker_cases(StoreCases& add) {
                          "jobs released");
         });
 
-    add("a heartbeat of one worker keeps no other alive", [](Scenario& s) {
+    add("a heartbeat keeps only its own worker alive", [](Scenario& s) {
         s.push("a");
         s.push("b");
         const auto dead = s.take_work(1);
@@ -344,26 +347,24 @@ void add_worker_cases(StoreCases& add) {
         expect_lost(s, lease);
     });
 
-    add("scrubbing releases the jobs of dead workers in every queue, and counts them",
-        [](Scenario& s) {
-            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
-            s.publish("orders");
-            for (const char* job : {"a", "b", "c"}) s.push(job);
-            s.acquire({.worker = 1, .limit = 2, .queue = work_queue});
-            s.acquire({.worker = 2, .queue = work_queue});
-            s.begin_next(2);
-            s.perform(Heartbeat{Scenario::worker(3)});
-            s.advance(Duration{30'000});
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{4},
-                         "jobs released");
-            expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
-            expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
-            expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},
-                         "jobs.scrubbed");
-            expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}),
-                         std::optional{1}, "jobs.scrubbed of deliveries");
-            expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{3}, "workers.scrubbed");
-        });
+    add("scrubbing releases and counts the jobs of dead workers in every queue", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        s.publish("orders");
+        for (const char* job : {"a", "b", "c"}) s.push(job);
+        s.acquire({.worker = 1, .limit = 2, .queue = work_queue});
+        s.acquire({.worker = 2, .queue = work_queue});
+        s.begin_next(2);
+        s.perform(Heartbeat{Scenario::worker(3)});
+        s.advance(Duration{30'000});
+        expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{4}, "jobs released");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
+        expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
+        expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},
+                     "jobs.scrubbed");
+        expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}), std::optional{1},
+                     "jobs.scrubbed of deliveries");
+        expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{3}, "workers.scrubbed");
+    });
 }
 
 }  // namespace routemaster::testing

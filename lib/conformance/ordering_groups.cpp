@@ -49,7 +49,7 @@ void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& leas
 
 /// Adds the cases about groups with a larger concurrency than the workers' capacity.
 void add_narrowed_group_cases(StoreCases& add) {
-    add("a subscriber that has its share of deliveries gets the next when one ends",
+    add("a subscriber that has its share of deliveries gets the next when a delivery ends",
         [](Scenario& s) {
             subscribe_one_by_one(s, "billing", 5);
             s.publish("orders", 6);
@@ -69,7 +69,7 @@ void add_narrowed_group_cases(StoreCases& add) {
             s.expect_idle_until(never);
         });
 
-    add("a window that was shrunk grows by one with each end, as far as workers have capacity",
+    add("a smaller window grows by one with each end, up to the capacity of the workers",
         [](Scenario& s) {
             subscribe_one_by_one(s, "billing", 3);
             s.publish("orders", 9);
@@ -111,7 +111,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
     });
 
-    add("each failure shrinks a window by two, down to the 16 it began with", [](Scenario& s) {
+    add("each failure shrinks a window by two, but not below its initial 16", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 30);
         s.publish("orders", 60);
         auto leases = s.acquire().leases;
@@ -124,7 +124,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(s.acquire().leases.size(), 13U, "the others of the first 16");
     });
 
-    add("a settlement shrinks a window that exceeds the workers' capacity", [](Scenario& s) {
+    add("a settlement shrinks a window that exceeds the capacity of the workers", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 6);
         const auto leases = s.acquire().leases;
@@ -168,7 +168,7 @@ void add_narrowed_group_cases(StoreCases& add) {
                      std::optional<std::int64_t>{}, "attempts throttled");
     });
 
-    add("a new max_in_flight does not grow a window that was shrunk", [](Scenario& s) {
+    add("a new max_in_flight does not grow a smaller window", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 5);
         auto leases = s.acquire().leases;
@@ -179,7 +179,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(s.acquire().leases.size(), 2U, "jobs of a group of two");
     });
 
-    add("a subscriber that comes back has the max_in_flight it asks for", [](Scenario& s) {
+    add("a returning subscriber has the max_in_flight of its new subscription", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 3);
         for (const auto& lease : s.acquire().leases) {
@@ -228,7 +228,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a batch that failed blocks those behind it until it is retried", [](Scenario& s) {
+    add("a failed batch blocks the next batches until its retry", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         const auto [lease, start] = s.begin_next();
@@ -240,7 +240,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
     });
 
-    add("a batch whose job was nacked keeps its place", [](Scenario& s) {
+    add("a batch keeps its place when its job is nacked", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.perform(NackJob{s.take(), s.now() + Duration{1'000}});
@@ -255,7 +255,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
     });
 
-    add("a throttled batch blocks those behind it", [](Scenario& s) {
+    add("a throttled batch blocks the next batches", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.fail_next(-99);
@@ -268,7 +268,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2"}});
     });
 
-    add("a subscriber whose batches are stuck delays no other", [](Scenario& s) {
+    add("a subscriber with stuck batches delays no further subscriber", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         subscribe_one_by_one(s, "audit");
         s.publish("orders", 3);
@@ -282,7 +282,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
 
-    add("a subscriber whose delivery never ends delays no other", [](Scenario& s) {
+    add("a subscriber with an endless delivery delays no further subscriber", [](Scenario& s) {
         subscribe_one_by_one(s, "audit");
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);

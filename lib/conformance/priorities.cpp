@@ -36,7 +36,7 @@ std::string next_jobs_singly(const Scenario& s) {
 }
 
 void add_order_cases(StoreCases& add) {
-    add("of jobs that fell due together those with a higher priority go first, equals in order",
+    add("jobs that became due together run by priority, and by due time within a priority",
         [](Scenario& s) {
             for (const bool singly : {true, false}) {
                 s.push("m");
@@ -89,7 +89,7 @@ void add_order_cases(StoreCases& add) {
         expect_equal(done - 1, 201, "when the one with the lowest ran, in minutes");
     });
 
-    add("more jobs than one acquisition takes keep their order", [](Scenario& s) {
+    add("several acquisitions keep the order of many jobs", [](Scenario& s) {
         constexpr int each = 700;
         for (int i = 0; i < each; ++i) {
             s.push("n" + std::to_string(i));
@@ -115,7 +115,7 @@ void add_order_cases(StoreCases& add) {
         expect_equal(acquired, expected, "jobs acquired");
     });
 
-    add("a job with a priority that was put off goes first once it is due", [](Scenario& s) {
+    add("a delayed job with a priority runs first when it is due", [](Scenario& s) {
         s.push("b", Duration{5});
         push_ranked(s, "a", 1, Duration{10});
         push_ranked(s, "c", -1, Duration{5});
@@ -129,7 +129,7 @@ void add_order_cases(StoreCases& add) {
 }
 
 void add_life_cases(StoreCases& add) {
-    add("a job keeps its priority, however it comes back", [](Scenario& s) {
+    add("a job keeps its priority after a nack, a release and a kick", [](Scenario& s) {
         const auto id = push_ranked(s, "a", 5);
         s.push("b");
         const auto expect_first = [&](const char* when) {
@@ -158,7 +158,7 @@ void add_life_cases(StoreCases& add) {
         expect_equal(next_jobs(s), std::string{"b"}, "jobs that are left");
     });
 
-    add("a job with a priority is cancelled, deleted, and expires like any other", [](Scenario& s) {
+    add("a job with a priority can be cancelled, deleted, and can expire", [](Scenario& s) {
         const auto ready = push_ranked(s, "a", 3);
         const auto later = push_ranked(s, "b", 3, minute);
         push_ranked(s, "c", 3);
@@ -179,7 +179,7 @@ void add_life_cases(StoreCases& add) {
         expect_equal(next_jobs(s), std::string{"bfa"}, "jobs acquired");
     });
 
-    add("deleted jobs do not change the order of those with a priority", [](Scenario& s) {
+    add("deleting jobs does not change the order of jobs with a priority", [](Scenario& s) {
         push_ranked(s, "a", 0, -5 * minute);
         const auto deleted = push_ranked(s, "b", 0);
         push_ranked(s, "c", 0, -3 * minute);
@@ -191,7 +191,7 @@ void add_life_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 5}, "jobs");
     });
 
-    add("a job that is replaced has the priority of the last push", [](Scenario& s) {
+    add("a replaced job has the priority of the last push", [](Scenario& s) {
         const auto push_keyed = [&](const std::string& job, std::int32_t priority) {
             PushJob step{work_queue, job, s.now(), {.priority = priority}};
             step.options.key.text = "k";
@@ -214,7 +214,7 @@ void add_life_cases(StoreCases& add) {
         expect_equal(next_jobs(s), std::string{"mneo"}, "lowered");
     });
 
-    add("a job that is replaced keeps its place among those of its priority", [](Scenario& s) {
+    add("a replaced job keeps its place among jobs of its priority", [](Scenario& s) {
         PushJob step{work_queue, "a", s.now(), {.priority = 2}};
         step.options.key.text = "k";
         step.on_duplicate = OnDuplicate::replace;
@@ -229,8 +229,7 @@ void add_life_cases(StoreCases& add) {
 }
 
 void add_rest_cases(StoreCases& add) {
-    add("a job with a priority wakes a worker that found nothing, and waits while its queue is "
-        "paused",
+    add("a job with a priority wakes an idle worker, and waits while its queue is paused",
         [](Scenario& s) {
             Signal signal;
             const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });

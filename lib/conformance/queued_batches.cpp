@@ -40,7 +40,7 @@ BatchAction drop(const Scenario& s, const Uid& uid) { return s.perform(DropBatch
 }  // namespace
 
 void add_queued_batch_cases(StoreCases& add) {
-    add("a queued batch says how far its delivery is, and why it failed", [](Scenario& s) {
+    add("a queued batch shows the state of its delivery, and its last error", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}});
         s.publish("orders", 3);
         const auto began = s.now();
@@ -98,7 +98,7 @@ void add_queued_batch_cases(StoreCases& add) {
         s.expect_refused(ListBatches{.token = "billing", .after = first}, "after");
     });
 
-    add("a batch that waits to fill, or failed, is delivered now when asked to", [](Scenario& s) {
+    add("a waiting or failed batch is delivered now on request", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
         s.publish("orders", 2);
         const auto uid = s.batches("billing").at(0).uid;
@@ -111,35 +111,35 @@ void add_queued_batch_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
 
-    add("a batch that is to be delivered now overtakes none of its subscriber", [](Scenario& s) {
-        s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}, .max_events = 2});
-        s.publish("orders", 5);
-        const auto batches = s.batches("billing");
-        const auto retry_at = s.now() + Duration{10'000};
-        expect_equal(fail(s), batches.at(0).uid, "the first batch");
-        // The second batch is READY, the third is CURRENT.
-        expect_equal(deliver(s, batches.at(1).uid), BatchAction::done, "asking for the second");
-        expect_equal(deliver(s, batches.at(2).uid), BatchAction::done, "asking for the third");
-        s.expect_idle_until(retry_at);
-        expect_equal(found(s, batches[2].uid).delivery, State::ready, "the third");
-        expect_equal(deliver(s, batches[0].uid), BatchAction::done, "asking for the first");
-        s.expect_delivered("billing",
-                           {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}, {"orders 5"}});
-    });
-
-    add("a batch that is dropped is gone with its job, is counted, and frees the next",
+    add("a batch that is delivered on request overtakes no batch of its subscriber",
         [](Scenario& s) {
-            subscribe_singly(s);
-            s.publish("orders", 2);
-            const auto poison = fail(s);
-            expect_equal(drop(s, poison), BatchAction::done, "dropping");
-            expect_equal(drop(s, poison), BatchAction::unknown, "dropping it again");
-            expect_equal(s.counter_of("billing", "events.dropped"), 1, "events.dropped");
-            expect_equal(s.counter_of("billing", "events.removed"), 1, "events.removed");
-            expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
-            s.expect_delivered("billing", {{"orders 2"}});
-            expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+            s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}, .max_events = 2});
+            s.publish("orders", 5);
+            const auto batches = s.batches("billing");
+            const auto retry_at = s.now() + Duration{10'000};
+            expect_equal(fail(s), batches.at(0).uid, "the first batch");
+            // The second batch is READY, the third is CURRENT.
+            expect_equal(deliver(s, batches.at(1).uid), BatchAction::done, "asking for the second");
+            expect_equal(deliver(s, batches.at(2).uid), BatchAction::done, "asking for the third");
+            s.expect_idle_until(retry_at);
+            expect_equal(found(s, batches[2].uid).delivery, State::ready, "the third");
+            expect_equal(deliver(s, batches[0].uid), BatchAction::done, "asking for the first");
+            s.expect_delivered("billing",
+                               {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}, {"orders 5"}});
         });
+
+    add("dropping a batch ends its job, is counted, and frees the next batch", [](Scenario& s) {
+        subscribe_singly(s);
+        s.publish("orders", 2);
+        const auto poison = fail(s);
+        expect_equal(drop(s, poison), BatchAction::done, "dropping");
+        expect_equal(drop(s, poison), BatchAction::unknown, "dropping it again");
+        expect_equal(s.counter_of("billing", "events.dropped"), 1, "events.dropped");
+        expect_equal(s.counter_of("billing", "events.removed"), 1, "events.removed");
+        expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
+        s.expect_delivered("billing", {{"orders 2"}});
+        expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
+    });
 
     add("events go on arriving after the CURRENT batch was dropped by hand", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}});
@@ -171,7 +171,7 @@ void add_queued_batch_cases(StoreCases& add) {
         expect_equal(s.settle(lease), Settlement::settled, "settling");
     });
 
-    add("nobody finds, asks for or drops the batch of another, or one that is DEAD",
+    add("a client cannot find, expedite or drop a DEAD batch, or the batch of another client",
         [](Scenario& s) {
             s.subscribe("audit", {"refunds"});
             s.subscribe("billing", {"orders"},
@@ -193,7 +193,7 @@ void add_queued_batch_cases(StoreCases& add) {
             expect_unchanged(s.snapshot(), before);
         });
 
-    add("batches of a subscriber that is gone are dropped by hand like others", [](Scenario& s) {
+    add("batches of a removed subscriber can be dropped by hand", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         const auto uid = s.batches("billing").at(0).uid;

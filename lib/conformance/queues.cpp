@@ -25,7 +25,7 @@ std::string acquire_all(const Scenario& s) {
 }  // namespace
 
 void add_queue_cases(StoreCases& add) {
-    add("no job of a paused queue is acquired until it is resumed", [](Scenario& s) {
+    add("no job of a paused queue is acquired until the queue is resumed", [](Scenario& s) {
         s.push("a");
         s.push("d", Duration{5});
         s.push_with("x", {.expires_at = s.now() + Duration{20}});
@@ -51,7 +51,7 @@ void add_queue_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 3}, "jobs");
     });
 
-    add("jobs that a worker has go on while their queue is paused", [](Scenario& s) {
+    add("leased jobs go on while their queue is paused", [](Scenario& s) {
         for (const char* name : {"a", "b", "c", "d"}) s.push(name);
         const auto leases = s.acquire({.queue = work_queue}).leases;
         pause(s);
@@ -79,7 +79,7 @@ void add_queue_cases(StoreCases& add) {
         expect_equal(acquire_all(s), std::string{"a"}, "jobs acquired");
     });
 
-    add("a queue is paused before its first job, and after its last one", [](Scenario& s) {
+    add("a queue can be paused before its first job and after its last job", [](Scenario& s) {
         pause(s);
         expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "no jobs");
         s.expect_idle_until(never, work_queue);
@@ -126,7 +126,7 @@ void add_queue_cases(StoreCases& add) {
         expect_woken("when a job came back after they found nothing");
     });
 
-    add("queues that have jobs or are paused are listed by name, page by page", [](Scenario& s) {
+    add("queues with jobs, and paused queues, are listed by name, page by page", [](Scenario& s) {
         const auto list = [&](const std::string& after, std::uint32_t limit) {
             std::string names;
             const ListQueues step{{.after = after, .limit = limit}};
@@ -153,7 +153,7 @@ void add_queue_cases(StoreCases& add) {
         s.expect_refused(ListQueues{{.after = {}, .limit = 0}}, "limit");
     });
 
-    add("a queue is listed until its last job is gone, however it goes", [](Scenario& s) {
+    add("a queue is listed until its last job ends in any way", [](Scenario& s) {
         const auto expect_listed = [&](const QueueStatus& status, Where at = Where::here()) {
             const auto queues = s.perform(ListQueues{});
             expect_equal(queues.size(), 1U, "queues listed", at);
@@ -235,7 +235,7 @@ void add_queue_cases(StoreCases& add) {
         expect_due({}, "when all are PENDING");
     });
 
-    add("Ruby's queues are not paused, nor what is none", [](Scenario& s) {
+    add("Ruby's queues cannot be paused, nor can invalid names", [](Scenario& s) {
         for (const char* name : {delivery_queue, "aux", "", "a queue"}) {
             s.expect_refused(PauseQueue{name, true}, "queue");
             s.expect_refused(PauseQueue{name, false}, "queue");

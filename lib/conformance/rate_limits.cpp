@@ -45,7 +45,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_wait(s, one_second / 4);
     });
 
-    add("tokens come at equal distances, and over a long time none is lost", [](Scenario& s) {
+    add("tokens arrive at equal intervals, and no token is lost over a long time", [](Scenario& s) {
         limit_queue(s, {.jobs = 7, .per = one_second, .burst = 1});
         const auto begin = s.now();
         for (int n = 0; n < 70; ++n) {
@@ -63,28 +63,29 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(s.now(), begin + 10 * one_second, "after 70 tokens");
     });
 
-    add("who finds no token waits no longer after the clock was set back", [](Scenario& s) {
-        limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second, .burst = 2},
-                  .each_group = RateLimit{.jobs = 1, .per = 2 * one_second, .burst = 1}});
-        push_all(s, "abc");
-        push_limited(s, "g", "g");
-        expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
-        s.advance(Duration{-3'600'000});
-        expect_wait(s, one_second);
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"c"}, "jobs a second later");
-        s.advance(one_second);
-        expect_equal(take_all(s), std::string{"g"}, "of a group that had a token");
-        push_limited(s, "h", "g");
-        s.advance(Duration{-3'600'000});
-        expect_wait(s, one_second);
-        s.advance(one_second);
-        expect_wait(s, 2 * one_second);
-        s.advance(2 * one_second);
-        expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
-    });
+    add("setting the clock back does not lengthen the wait of a queue without tokens",
+        [](Scenario& s) {
+            limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second, .burst = 2},
+                      .each_group = RateLimit{.jobs = 1, .per = 2 * one_second, .burst = 1}});
+            push_all(s, "abc");
+            push_limited(s, "g", "g");
+            expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
+            s.advance(Duration{-3'600'000});
+            expect_wait(s, one_second);
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"c"}, "jobs a second later");
+            s.advance(one_second);
+            expect_equal(take_all(s), std::string{"g"}, "of a group that had a token");
+            push_limited(s, "h", "g");
+            s.advance(Duration{-3'600'000});
+            expect_wait(s, one_second);
+            s.advance(one_second);
+            expect_wait(s, 2 * one_second);
+            s.advance(2 * one_second);
+            expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
+        });
 
-    add("those who come late fill no bucket twice", [](Scenario& s) {
+    add("a late caller does not fill a bucket twice", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 4, .per = one_second, .burst = 1},
                   .each_group = RateLimit{.jobs = 4, .per = one_second, .burst = 1}});
         push_limited(s, "a", "g");
@@ -101,7 +102,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(taken, std::string{"bc"}, "jobs in half a second");
     });
 
-    add("a bucket that is full is full, too, when the clock is set back", [](Scenario& s) {
+    add("a full bucket stays full when the clock is set back", [](Scenario& s) {
         const RateLimit slow{.jobs = 1, .per = 60 * one_second, .burst = 1};
         limit(s, {.queue = slow, .each_group = slow});
         expect_equal(take_all(s), std::string{}, "jobs at first");
@@ -112,7 +113,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_wait(s, 60 * one_second);
     });
 
-    add("each attempt takes a token, and none goes back", [](Scenario& s) {
+    add("each attempt takes a token, and never returns the token", [](Scenario& s) {
         limit_queue(s, {.jobs = 1, .per = one_second});
         s.push("a");
         const auto at_once = [&](auto end, Where at = Where::here()) {
@@ -139,7 +140,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"c"}, "for the next token");
     });
 
-    add("a job that ends without a beginning takes no token", [](Scenario& s) {
+    add("a job that ends without an attempt takes no token", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second},
                   .each_group = RateLimit{.jobs = 1, .per = one_second}});
         s.push_with("a", {.expires_at = s.now() + Duration{5}});
@@ -151,7 +152,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"c"}, "jobs that have not expired");
     });
 
-    add("what falls due in a queue without a token waits for one", [](Scenario& s) {
+    add("a job that becomes due in a queue without tokens waits for a token", [](Scenario& s) {
         limit_queue(s, {.jobs = 1, .per = one_second});
         push_all(s, "a");
         s.push("d", one_second / 2);
@@ -203,7 +204,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(s.perform(ListQueues{}), ListQueues::Reply{}, "queues");
     });
 
-    add("with other limits buckets begin full, with the same ones they stay as they are",
+    add("changed limits fill the buckets, and repeated limits leave the buckets unchanged",
         [](Scenario& s) {
             limit_queue(s, {.jobs = 2, .per = one_second});
             push_all(s, "abcdefghij");
@@ -217,7 +218,7 @@ void add_change_cases(StoreCases& add) {
             expect_wait(s, one_second / 2);
         });
 
-    add("limits that are taken away or raised let all go that waited for tokens", [](Scenario& s) {
+    add("removing or raising limits releases all jobs that waited for tokens", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = Duration{86'400'000}});
         std::string expected;
         for (const char* group : {"g", "h"}) {
@@ -236,7 +237,7 @@ void add_change_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("thousands that waited for tokens go when the limits do, a thousand at a time",
+    add("removing limits releases thousands of waiting jobs, a thousand at a time",
         [](Scenario& s) {
             limit_groups(s, {.jobs = 1, .per = Duration{86'400'000}});
             std::vector<Step> pushes;
@@ -275,7 +276,7 @@ void add_change_cases(StoreCases& add) {
         expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
     });
 
-    add("a worker that found nothing is woken in a queue with limits", [](Scenario& s) {
+    add("an idle worker is woken in a queue with limits", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second},
                   .each_group = RateLimit{.jobs = 1, .per = one_second}});
         Signal signal;
@@ -288,7 +289,7 @@ void add_change_cases(StoreCases& add) {
         expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
     });
 
-    add("bad rate limits are refused, and those of Ruby's queues", [](Scenario& s) {
+    add("bad rate limits, and limits for Ruby's queues, are refused", [](Scenario& s) {
         const auto refused = [&](const RateLimit& one, const std::string& part) {
             s.expect_refused(LimitQueue{work_queue, {.queue = one}}, "queue." + part);
             s.expect_refused(LimitQueue{work_queue, {.each_group = one}}, "each_group." + part);
@@ -313,7 +314,7 @@ void add_change_cases(StoreCases& add) {
 void add_explanation_cases_of_limits(StoreCases& add) {
     using Reason = JobExplanation::Reason;
 
-    add("a job that waits for a token says when it comes", [](Scenario& s) {
+    add("a job that waits for a token shows when the token arrives", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second},
                   .each_group = RateLimit{.jobs = 1, .per = 4 * one_second}});
         push_limited(s, "a", "g");

@@ -67,27 +67,26 @@ void expect_woken(Scenario& s, const std::string& what, const std::function<void
 }
 
 void add_tick_cases(StoreCases& add) {
-    add("a recurring job is due when it is put, and its ticks up to then are settled",
-        [](Scenario& s) {
-            put(s, "report");
-            const auto job = found(s, "report");
-            expect_equal(job.next_at, s.now(), "when it is due");
-            expect_equal(job.settled_until, s.now(), "which ticks are settled");
-            expect_equal(job.last_at, std::optional<TimePoint>{}, "its last tick");
-            expect(job.settings == every_minute() && !job.paused, "its settings are as they were");
-            const auto due = s.perform(DueRecurringJobs{});
-            expect_equal(due.jobs, std::vector<RecurringJob>{job}, "what is due");
-            expect_equal(due.next_at, never, "when the next is due");
-            expect_equal(due.now, s.now(), "the time of the store");
-            // The put has settled the tick of this instant, so no job is pushed.
-            expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
-            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
-            expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
-            expect_equal(s.perform(DueRecurringJobs{}).next_at, s.now() + interval,
-                         "when it is due next");
-        });
+    add("a put makes a recurring job due, and settles its ticks up to now", [](Scenario& s) {
+        put(s, "report");
+        const auto job = found(s, "report");
+        expect_equal(job.next_at, s.now(), "when it is due");
+        expect_equal(job.settled_until, s.now(), "which ticks are settled");
+        expect_equal(job.last_at, std::optional<TimePoint>{}, "its last tick");
+        expect(job.settings == every_minute() && !job.paused, "its settings are as they were");
+        const auto due = s.perform(DueRecurringJobs{});
+        expect_equal(due.jobs, std::vector<RecurringJob>{job}, "what is due");
+        expect_equal(due.next_at, never, "when the next is due");
+        expect_equal(due.now, s.now(), "the time of the store");
+        // The put has settled the tick of this instant, so no job is pushed.
+        expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
+        expect_equal(s.perform(DueRecurringJobs{}).next_at, s.now() + interval,
+                     "when it is due next");
+    });
 
-    add("a tick pushes its job once, whoever runs it", [](Scenario& s) {
+    add("a tick pushes its job once, whichever scheduler runs the tick", [](Scenario& s) {
         put(s, "report");
         run(s, "report");
         for (int tick = 1; tick <= 3; ++tick) {
@@ -132,7 +131,7 @@ void add_tick_cases(StoreCases& add) {
         }
     });
 
-    add("a tick keeps the job of a former one, and has one of its own with overlap",
+    add("a tick keeps the job of an earlier tick, and with overlap pushes a second job",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -175,29 +174,28 @@ void add_tick_cases(StoreCases& add) {
         expect_equal(options.metadata.at("tenant"), std::string{"shop"}, "metadata");
     });
 
-    add("a tick that was settled does not run again, though the clock was set back",
-        [](Scenario& s) {
-            put(s, "report");
-            run(s, "report");
-            s.advance(interval);
-            expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
-            s.perform(AckJob{s.take_work()});
-            const auto settled = s.now();
-            s.advance(-interval / 2);
-            // A new schedule makes the job due immediately.
-            auto settings = every_minute();
-            settings.schedule = "@every 30s";
-            put(s, "report", settings);
-            expect_equal(found(s, "report").next_at, s.now(), "when it is due");
-            expect_equal(found(s, "report").settled_until, settled, "which ticks are settled");
-            expect_equal(run(s, "report").outcome, Ran::moved, "a tick before that");
-            expect_equal(found(s, "report").settled_until, settled, "and then");
-            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
-        });
+    add("setting the clock back does not run a settled tick again", [](Scenario& s) {
+        put(s, "report");
+        run(s, "report");
+        s.advance(interval);
+        expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
+        s.perform(AckJob{s.take_work()});
+        const auto settled = s.now();
+        s.advance(-interval / 2);
+        // A new schedule makes the job due immediately.
+        auto settings = every_minute();
+        settings.schedule = "@every 30s";
+        put(s, "report", settings);
+        expect_equal(found(s, "report").next_at, s.now(), "when it is due");
+        expect_equal(found(s, "report").settled_until, settled, "which ticks are settled");
+        expect_equal(run(s, "report").outcome, Ran::moved, "a tick before that");
+        expect_equal(found(s, "report").settled_until, settled, "and then");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+    });
 }
 
 void add_entity_cases(StoreCases& add) {
-    add("a recurring job that is put again stays due when it was, unless its schedule is another",
+    add("a repeated put keeps the due time of a recurring job unless the schedule changes",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -228,7 +226,7 @@ void add_entity_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
         });
 
-    add("a recurring job that is paused is not due, and what passes meanwhile does not run",
+    add("a paused recurring job is not due, and its ticks during the pause do not run",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -253,7 +251,7 @@ void add_entity_cases(StoreCases& add) {
             expect_equal(run(s, "report").outcome, Ran::pushed, "the next tick");
         });
 
-    add("a recurring job that is removed does not run, nor does its successor run its ticks",
+    add("a removed recurring job does not run, and its successor does not run its ticks",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -344,20 +342,21 @@ void add_recurring_refusal_cases(StoreCases& add) {
         });
     });
 
-    add("a recurring job has as long a schedule, and as much metadata, as it may", [](Scenario& s) {
-        auto settings = every_minute();
-        settings.schedule = "* * * * *" + std::string(schedule_bytes_max - 9, ' ');
-        for (std::size_t i = 0; i + 2 < job_metadata_max; ++i) {
-            settings.metadata[std::to_string(i)] = "x";
-        }
-        put(s, "report", settings);
-        expect(found(s, "report").settings == settings, "its settings are as they were");
-        run(s, "report");
-        s.advance(interval);
-        expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
-        expect_equal(s.take_work().options->metadata.size(), job_metadata_max,
-                     "entries of its metadata");
-    });
+    add("a recurring job accepts a schedule and metadata of the largest allowed size",
+        [](Scenario& s) {
+            auto settings = every_minute();
+            settings.schedule = "* * * * *" + std::string(schedule_bytes_max - 9, ' ');
+            for (std::size_t i = 0; i + 2 < job_metadata_max; ++i) {
+                settings.metadata[std::to_string(i)] = "x";
+            }
+            put(s, "report", settings);
+            expect(found(s, "report").settings == settings, "its settings are as they were");
+            run(s, "report");
+            s.advance(interval);
+            expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
+            expect_equal(s.take_work().options->metadata.size(), job_metadata_max,
+                         "entries of its metadata");
+        });
 
     add("a bad run of a recurring job is refused and changes nothing", [](Scenario& s) {
         put(s, "report");

@@ -81,41 +81,42 @@ TakenTimers take_tick(const Scenario& s, Where at = Where::here()) {
 }
 
 void add_posting_cases(StoreCases& add) {
-    add("a tick posts its timer once, due at the tick, whoever runs it", [](Scenario& s) {
-        begin_ticks(s);
-        expect(recurring_timer(s).settings == timed(), "its settings are as they were");
-        for (std::uint64_t tick = 1; tick <= 3; ++tick) {
-            s.advance(tick_interval);
-            const auto at = s.now();
-            const auto step = tick_step(s, at);
-            // The tick runs late.
-            s.advance(Duration{700});
-            expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0}, "the first scheduler");
-            expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");
-            const auto timer = s.perform(FindTimer{timer_space, tick_timer});
-            expect_equal(timer,
-                         std::optional{TimerStatus{.id = tick_timer,
-                                                   .payload = Value{"Ada"},
-                                                   .state = TimerState::pending,
-                                                   .at = at,
-                                                   .retries = 0,
-                                                   .retries_max = 1}},
-                         "the timer");
-            const auto taken = take_tick(s);
-            expect_equal(taken.timers.size(), std::size_t{1}, "timers that were taken");
-            expect_equal(taken.timers.front().due_at, at, "when it was due");
-            expect_equal(taken.timers.front().confirm_by, s.now() + 3 * tick_interval,
-                         "when it comes back");
-            expect_equal(s.perform(ConfirmTimer{timer_space, tick_timer}),
-                         TimerConfirmed::confirmed, "its confirmation");
-            expect_equal(s.perform(step), RecurringRun{}, "after it was confirmed");
-            expect(!exists(s, tick_timer), "it must be gone");
-            const auto job = recurring_timer(s);
-            expect_equal(job.runs, tick, "runs");
-            expect_equal(job.last_at, std::optional{at}, "its last tick");
-            expect_equal(job.settled_until, at, "which ticks are settled");
-        }
-    });
+    add("a tick posts its timer once, due at the tick, whichever scheduler runs the tick",
+        [](Scenario& s) {
+            begin_ticks(s);
+            expect(recurring_timer(s).settings == timed(), "its settings are as they were");
+            for (std::uint64_t tick = 1; tick <= 3; ++tick) {
+                s.advance(tick_interval);
+                const auto at = s.now();
+                const auto step = tick_step(s, at);
+                // The tick runs late.
+                s.advance(Duration{700});
+                expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0}, "the first scheduler");
+                expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");
+                const auto timer = s.perform(FindTimer{timer_space, tick_timer});
+                expect_equal(timer,
+                             std::optional{TimerStatus{.id = tick_timer,
+                                                       .payload = Value{"Ada"},
+                                                       .state = TimerState::pending,
+                                                       .at = at,
+                                                       .retries = 0,
+                                                       .retries_max = 1}},
+                             "the timer");
+                const auto taken = take_tick(s);
+                expect_equal(taken.timers.size(), std::size_t{1}, "timers that were taken");
+                expect_equal(taken.timers.front().due_at, at, "when it was due");
+                expect_equal(taken.timers.front().confirm_by, s.now() + 3 * tick_interval,
+                             "when it comes back");
+                expect_equal(s.perform(ConfirmTimer{timer_space, tick_timer}),
+                             TimerConfirmed::confirmed, "its confirmation");
+                expect_equal(s.perform(step), RecurringRun{}, "after it was confirmed");
+                expect(!exists(s, tick_timer), "it must be gone");
+                const auto job = recurring_timer(s);
+                expect_equal(job.runs, tick, "runs");
+                expect_equal(job.last_at, std::optional{at}, "its last tick");
+                expect_equal(job.settled_until, at, "which ticks are settled");
+            }
+        });
 
     add("of eight schedulers at once, one posts the timer of a tick", [](Scenario& s) {
         begin_ticks(s, timed_with_overlap());
@@ -131,7 +132,7 @@ void add_posting_cases(StoreCases& add) {
         }
     });
 
-    add("the timer of a tick wakes the listener whose turn it is", [](Scenario& s) {
+    add("the timer of a tick wakes the next listener in turn", [](Scenario& s) {
         begin_ticks(s);
         Signal woken;
         const auto watch = s.store().watch(timer_watch(timer_space, "ear"), [&] { woken.raise(); });
@@ -144,7 +145,7 @@ void add_posting_cases(StoreCases& add) {
 }
 
 void add_keeping_cases(StoreCases& add) {
-    add("a tick keeps the timer of a former one that is PENDING or FIRED", [](Scenario& s) {
+    add("a tick keeps the PENDING or FIRED timer of an earlier tick", [](Scenario& s) {
         begin_ticks(s);
         s.advance(tick_interval);
         expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
@@ -165,7 +166,7 @@ void add_keeping_cases(StoreCases& add) {
         expect_equal(run_tick(s).outcome, Tick::pushed, "one behind a timer that is gone");
     });
 
-    add("a tick replaces the DEAD timer of a former one", [](Scenario& s) {
+    add("a tick replaces the DEAD timer of an earlier tick", [](Scenario& s) {
         begin_ticks(s);
         s.advance(tick_interval);
         run_tick(s);
@@ -194,7 +195,7 @@ void add_keeping_cases(StoreCases& add) {
 }
 
 void add_timer_entity_cases(StoreCases& add) {
-    add("a recurring timer that is paused posts none, and what passes meanwhile is not made up for",
+    add("a paused recurring timer posts nothing, and does not catch up afterwards",
         [](Scenario& s) {
             begin_ticks(s);
             s.advance(tick_interval);
@@ -208,7 +209,7 @@ void add_timer_entity_cases(StoreCases& add) {
             expect_equal(run_tick(s).outcome, Tick::pushed, "the next tick");
         });
 
-    add("a recurring job becomes a recurring timer, and stays due when it was", [](Scenario& s) {
+    add("a recurring job that becomes a recurring timer keeps its due time", [](Scenario& s) {
         begin_ticks(s);
         const auto before = recurring_timer(s);
         const auto step = tick_step(s, s.now() + tick_interval);

@@ -15,7 +15,7 @@
 namespace routemaster::testing {
 
 void add_submission_cases(StoreCases& add) {
-    add("steps of one submission are performed in order, and each sees those before it",
+    add("steps of one submission are performed in order, and each sees the effects of the last",
         [](Scenario& s) {
             const auto worker = Scenario::worker(1);
             std::vector<Step> steps{CountJobs{work_queue},
@@ -43,7 +43,7 @@ void add_submission_cases(StoreCases& add) {
             is(6, QueueStatus{.ready = 1});
         });
 
-    add("a refused step does not stop the others of its submission", [](Scenario& s) {
+    add("a refused step does not stop the rest of its submission", [](Scenario& s) {
         std::vector<Step> steps{PushJob{work_queue, "a", s.now()}, PushJob{work_queue, "", s.now()},
                                 PushJob{work_queue, "b", s.now()}};
         const auto outcomes = perform_all(s.store(), steps, s.now());
@@ -54,7 +54,7 @@ void add_submission_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
     });
 
-    add("every submission is answered once, with as many outcomes as steps", [](Scenario& s) {
+    add("every submission completes once, with as many outcomes as steps", [](Scenario& s) {
         struct Answers {
             std::mutex mutex;  // Guards `sizes`.
             std::vector<std::size_t> sizes;

@@ -24,46 +24,46 @@ void add_subscription_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing"), expected, "the subscriber");
     });
 
-    add("subscribing again keeps the numbers that are left out and empties the uuid",
-        [](Scenario& s) {
-            s.subscribe("billing", {"orders"},
-                        {.callback = "https://old.example/",
-                         .uuid = "secret",
-                         .timeout = Duration{7},
-                         .max_events = 8,
-                         .max_in_flight = 9});
-            s.subscribe("billing", {"orders"}, {.callback = "https://new.example/"});
-            const Subscription expected{.token = "billing",
-                                        .callback = "https://new.example/",
-                                        .uuid = "",
-                                        .timeout = Duration{7},
-                                        .max_events = 8,
-                                        .max_in_flight = 9};
-            expect_equal(s.subscriber("billing").subscription, expected, "the subscription");
-            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1});
-            expect_equal(s.subscriber("billing").subscription.timeout, Duration{0}, "timeout");
-            expect_equal(s.subscriber("billing").subscription.max_events, 1U, "max_events");
-            expect_equal(s.subscriber("billing").subscription.max_in_flight, 9U, "max_in_flight");
-        });
-
-    add("subscribing replaces the topics and creates the unknown ones unclaimed", [](Scenario& s) {
-        s.publish("orders");
-        s.subscribe("billing", {"orders", "refunds"});
-        s.subscribe("billing", {"cats", "orders"});
-        expect_equal(s.subscriber("billing").topics, std::vector<std::string>{"cats", "orders"},
-                     "topics of the subscriber");
-        const std::vector<Topic> topics{{"cats", std::nullopt, 0}, {"orders", shop, 1}};
-        expect_equal(s.topics(), topics, "topics");
-        s.publish("refunds");
-        s.publish("cats");
-        s.advance(Duration{500});
-        s.expect_delivered("billing", {{"cats 1"}});
-        s.subscribe("billing", {});
-        s.publish("cats");
-        s.publish("orders");
-        expect_equal(s.batches("billing"), std::vector<BatchStatus>{},
-                     "batches of a subscriber without topics");
+    add("subscribing again keeps omitted numbers and empties the uuid", [](Scenario& s) {
+        s.subscribe("billing", {"orders"},
+                    {.callback = "https://old.example/",
+                     .uuid = "secret",
+                     .timeout = Duration{7},
+                     .max_events = 8,
+                     .max_in_flight = 9});
+        s.subscribe("billing", {"orders"}, {.callback = "https://new.example/"});
+        const Subscription expected{.token = "billing",
+                                    .callback = "https://new.example/",
+                                    .uuid = "",
+                                    .timeout = Duration{7},
+                                    .max_events = 8,
+                                    .max_in_flight = 9};
+        expect_equal(s.subscriber("billing").subscription, expected, "the subscription");
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1});
+        expect_equal(s.subscriber("billing").subscription.timeout, Duration{0}, "timeout");
+        expect_equal(s.subscriber("billing").subscription.max_events, 1U, "max_events");
+        expect_equal(s.subscriber("billing").subscription.max_in_flight, 9U, "max_in_flight");
     });
+
+    add("subscribing replaces the topics and creates unknown topics without an owner",
+        [](Scenario& s) {
+            s.publish("orders");
+            s.subscribe("billing", {"orders", "refunds"});
+            s.subscribe("billing", {"cats", "orders"});
+            expect_equal(s.subscriber("billing").topics, std::vector<std::string>{"cats", "orders"},
+                         "topics of the subscriber");
+            const std::vector<Topic> topics{{"cats", std::nullopt, 0}, {"orders", shop, 1}};
+            expect_equal(s.topics(), topics, "topics");
+            s.publish("refunds");
+            s.publish("cats");
+            s.advance(Duration{500});
+            s.expect_delivered("billing", {{"cats 1"}});
+            s.subscribe("billing", {});
+            s.publish("cats");
+            s.publish("orders");
+            expect_equal(s.batches("billing"), std::vector<BatchStatus>{},
+                         "batches of a subscriber without topics");
+        });
 
     add("a topic that is named twice is one subscription", [](Scenario& s) {
         s.subscribe("billing", {"orders", "orders"});
@@ -86,7 +86,7 @@ void add_subscription_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}});
     });
 
-    add("a delivery follows the settings of the moment it begins", [](Scenario& s) {
+    add("a delivery uses the settings at the moment of its beginning", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.callback = "https://old.example/"});
         s.publish("orders");
         s.advance(Duration{500});
@@ -120,7 +120,7 @@ void add_subscription_cases(StoreCases& add) {
         s.subscribe(std::string(64, 'b'), {}, {.timeout = Duration{0}, .max_events = 1});
     });
 
-    add("unsubscribing ends one subscription and keeps what is queued", [](Scenario& s) {
+    add("unsubscribing ends one subscription and keeps queued batches", [](Scenario& s) {
         s.subscribe("audit", {"orders"});
         s.subscribe("billing", {"orders", "refunds"});
         s.publish("orders");
@@ -135,24 +135,25 @@ void add_subscription_cases(StoreCases& add) {
         s.expect_delivered("audit", {{"orders 1", "orders 2"}});
     });
 
-    add("unsubscribing returns what is missing, and changes nothing then", [](Scenario& s) {
-        s.subscribe("billing", {"orders"});
-        s.publish("refunds");
-        const auto before = s.snapshot();
-        expect_equal(s.perform(Unsubscribe{"nobody", "nothing"}),
-                     Unsubscription::unknown_subscriber, "an unknown subscriber");
-        expect_equal(s.perform(Unsubscribe{"billing", "nothing"}), Unsubscription::unknown_topic,
-                     "an unknown topic");
-        expect_equal(s.perform(Unsubscribe{"billing", "refunds"}), Unsubscription::not_subscribed,
-                     "a topic of others");
-        expect_unchanged(s.snapshot(), before);
-        s.publish("orders");
-        s.perform(Unsubscribe{"billing", "orders"});
-        expect_equal(s.perform(Unsubscribe{"billing", "orders"}), Unsubscription::not_subscribed,
-                     "unsubscribing again");
-    });
+    add("unsubscribing without a subscription returns the missing name and changes nothing",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"});
+            s.publish("refunds");
+            const auto before = s.snapshot();
+            expect_equal(s.perform(Unsubscribe{"nobody", "nothing"}),
+                         Unsubscription::unknown_subscriber, "an unknown subscriber");
+            expect_equal(s.perform(Unsubscribe{"billing", "nothing"}),
+                         Unsubscription::unknown_topic, "an unknown topic");
+            expect_equal(s.perform(Unsubscribe{"billing", "refunds"}),
+                         Unsubscription::not_subscribed, "a topic of others");
+            expect_unchanged(s.snapshot(), before);
+            s.publish("orders");
+            s.perform(Unsubscribe{"billing", "orders"});
+            expect_equal(s.perform(Unsubscribe{"billing", "orders"}),
+                         Unsubscription::not_subscribed, "unsubscribing again");
+        });
 
-    add("a topic that only subscriptions created goes with the last of them", [](Scenario& s) {
+    add("a topic that only subscriptions created goes with the last subscription", [](Scenario& s) {
         s.subscribe("audit", {"a", "b"});
         s.subscribe("billing", {"a", "b", "c", "published", "unclaimed"});
         s.publish("published");
@@ -214,7 +215,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("the batches of a removed subscriber end undelivered when they fall due", [](Scenario& s) {
+    add("the batches of a removed subscriber end undelivered at their due time", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.publish("orders", 3);
         s.perform(RemoveSubscriber{"billing"});
@@ -229,7 +230,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
                      std::optional<std::int64_t>{}, "delivery.batches");
     });
 
-    add("subscribing again before that gets the queued batches delivered", [](Scenario& s) {
+    add("subscribing again before the due time delivers the queued batches", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.publish("orders", 3);
         s.perform(RemoveSubscriber{"billing"});
@@ -240,7 +241,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}});
     });
 
-    add("a subscriber that comes back starts afresh", [](Scenario& s) {
+    add("a subscriber that is removed and returns starts afresh", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders", "refunds"},
             {.uuid = "secret", .timeout = Duration{0}, .max_events = 7, .max_in_flight = 7});
@@ -274,7 +275,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
 }
 
 void add_token_cases(StoreCases& add) {
-    add("a token is valid under its name until it is removed", [](Scenario& s) {
+    add("a token is valid under its name until its removal", [](Scenario& s) {
         const auto found = [&] { return s.perform(FindToken{"shop--key"}); };
         expect_equal(found(), std::optional<std::string>{}, "an unknown token");
         s.perform(PutToken{"shop--key", "shop"});
@@ -304,7 +305,7 @@ void add_token_cases(StoreCases& add) {
         }
     });
 
-    add("removing a token removes the subscriber of that name", [](Scenario& s) {
+    add("removing a token removes the subscriber of the same name", [](Scenario& s) {
         s.perform(PutToken{"billing", "billing"});
         s.perform(PutToken{"audit", "audit"});
         s.subscribe("billing", {"orders"});
@@ -318,7 +319,7 @@ void add_token_cases(StoreCases& add) {
         s.expect_delivered("audit", {{"orders 1"}});
     });
 
-    add("removing an unknown token still removes its subscriber, and reports that",
+    add("removing an unknown token still removes its subscriber, and reports the removal",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"});
             expect_equal(s.perform(RemoveToken{"billing"}), Removal::removed, "removing");

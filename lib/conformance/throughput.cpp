@@ -26,58 +26,55 @@ void run_next(const Scenario& s) { s.perform(AckJob{s.take_work()}); }
 }  // namespace
 
 void add_throughput_cases(StoreCases& add) {
-    add("jobs that are done, fail, are BURIED or expire are counted by minute and hour",
-        [](Scenario& s) {
-            begin_hour(s);
-            const auto began = s.now();
-            expect_equal(throughput(s), QueueThroughput{}, "before anything happened");
-            s.push("done");
-            s.push_with("done, too", {.key = {.text = "k"}});
-            s.push("completed");
-            for (int n = 0; n < 2; ++n) run_next(s);
-            s.perform(CompleteJob{s.take_work()});
-            s.push("fails");
-            s.perform(FailJob{.lease = s.take_work(), .error = "x", .run_at = s.now()});
-            s.perform(NackJob{s.take_work(), s.now()});
-            s.perform(ReleaseJob{s.take_work(), s.now()});
-            s.perform(RetireWorker{s.take_work().worker});
-            s.bury_next();
-            s.push_with("expires", {.expires_at = s.now() + Duration{1}});
-            s.advance(Duration{1});
-            s.expect_idle_until(never, work_queue);
-            const QueueCounts counts{.done = 3, .failed = 3, .buried = 1, .expired = 1};
-            expect_equal(throughput(s), QueueThroughput{{{began, counts}}, {{began, counts}}},
-                         "in the first minute");
+    add("done, failed, BURIED and expired jobs are counted by minute and hour", [](Scenario& s) {
+        begin_hour(s);
+        const auto began = s.now();
+        expect_equal(throughput(s), QueueThroughput{}, "before anything happened");
+        s.push("done");
+        s.push_with("done, too", {.key = {.text = "k"}});
+        s.push("completed");
+        for (int n = 0; n < 2; ++n) run_next(s);
+        s.perform(CompleteJob{s.take_work()});
+        s.push("fails");
+        s.perform(FailJob{.lease = s.take_work(), .error = "x", .run_at = s.now()});
+        s.perform(NackJob{s.take_work(), s.now()});
+        s.perform(ReleaseJob{s.take_work(), s.now()});
+        s.perform(RetireWorker{s.take_work().worker});
+        s.bury_next();
+        s.push_with("expires", {.expires_at = s.now() + Duration{1}});
+        s.advance(Duration{1});
+        s.expect_idle_until(never, work_queue);
+        const QueueCounts counts{.done = 3, .failed = 3, .buried = 1, .expired = 1};
+        expect_equal(throughput(s), QueueThroughput{{{began, counts}}, {{began, counts}}},
+                     "in the first minute");
 
-            s.advance(minute);
-            const auto other = s.push_with("other", {});
-            PushJob waits{work_queue, "waits", s.now()};
-            waits.after = {other};
-            s.perform(waits);
-            s.perform(DeleteJob{work_queue, other});
-            s.push("dies");
-            s.take_work();
-            s.advance(Duration{10'000});
-            s.perform(ScrubWorkers{Duration{10'000}});
-            const QueueCounts later{.failed = 1, .buried = 1};
-            const QueueCounts both{.done = 3, .failed = 4, .buried = 2, .expired = 1};
-            expect_equal(
-                throughput(s),
-                QueueThroughput{{{began, counts}, {began + minute, later}}, {{began, both}}},
-                "in both");
-            expect_equal(s.perform(MeasureThroughput{"another"}), QueueThroughput{}, "elsewhere");
-        });
+        s.advance(minute);
+        const auto other = s.push_with("other", {});
+        PushJob waits{work_queue, "waits", s.now()};
+        waits.after = {other};
+        s.perform(waits);
+        s.perform(DeleteJob{work_queue, other});
+        s.push("dies");
+        s.take_work();
+        s.advance(Duration{10'000});
+        s.perform(ScrubWorkers{Duration{10'000}});
+        const QueueCounts later{.failed = 1, .buried = 1};
+        const QueueCounts both{.done = 3, .failed = 4, .buried = 2, .expired = 1};
+        expect_equal(throughput(s),
+                     QueueThroughput{{{began, counts}, {began + minute, later}}, {{began, both}}},
+                     "in both");
+        expect_equal(s.perform(MeasureThroughput{"another"}), QueueThroughput{}, "elsewhere");
+    });
 
-    add("what a cancelled job did, and what nobody had the lease for, is not counted",
-        [](Scenario& s) {
-            s.push("a");
-            const auto lease = s.take_work();
-            s.perform(CancelJob{work_queue, lease.id});
-            s.perform(NackJob{lease, s.now()});
-            s.perform(AckJob{lease});
-            s.perform(FailJob{.lease = lease, .error = "x", .run_at = s.now()});
-            expect_equal(throughput(s), QueueThroughput{}, "throughput");
-        });
+    add("throughput excludes the work of cancelled jobs and of lost leases", [](Scenario& s) {
+        s.push("a");
+        const auto lease = s.take_work();
+        s.perform(CancelJob{work_queue, lease.id});
+        s.perform(NackJob{lease, s.now()});
+        s.perform(AckJob{lease});
+        s.perform(FailJob{.lease = lease, .error = "x", .run_at = s.now()});
+        expect_equal(throughput(s), QueueThroughput{}, "throughput");
+    });
 
     add("minutes are kept for an hour, and hours for a day", [](Scenario& s) {
         begin_hour(s);

@@ -19,7 +19,7 @@
 namespace routemaster::testing {
 
 void add_timer_firing_cases(StoreCases& add) {
-    add("a timer fires when it is due, and not one millisecond sooner", [](Scenario& s) {
+    add("a timer fires at its due time, and not one millisecond sooner", [](Scenario& s) {
         post(s, "a", one_second);
         const auto due = s.now() + one_second;
         expect_equal(take(s).wake_at, due, "when to ask");
@@ -36,7 +36,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take(s), TakenTimers{}, "taken again");
     });
 
-    add("timers fire in the order in which they are due, and equals by their ids", [](Scenario& s) {
+    add("timers fire in the order of their due times, and equals by their ids", [](Scenario& s) {
         for (const char* id : {"b", "B", "\xc3\xa9", "a", "~", "aa"}) post(s, id, one_second);
         post(s, "later", one_second + Duration{1});
         post(s, "sooner", one_second - Duration{1});
@@ -47,7 +47,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take_ids(s), Ids{"aa", "b", "~", "\xc3\xa9", "later"}, "the others");
     });
 
-    add("a timer keeps its payload, whatever that is", [](Scenario& s) {
+    add("a timer keeps its payload byte for byte", [](Scenario& s) {
         const std::vector<Value> payloads{
             Value{},
             Value{true},
@@ -79,39 +79,38 @@ void add_timer_firing_cases(StoreCases& add) {
         }
     });
 
-    add("a timer with retries fires again until it is confirmed, and then never again",
-        [](Scenario& s) {
-            post(s, "a", Duration{0}, 2);
-            const auto first = take(s).timers.at(0);
-            const auto confirm_by = s.now() + Duration{10'000};
-            expect_equal(first,
-                         FiredTimer{.id = "a",
-                                    .payload = encode(Value{"a"}),
-                                    .due_at = s.now(),
-                                    .retries = 0,
-                                    .retries_max = 2,
-                                    .confirm_by = confirm_by,
-                                    .firing = first.firing},
-                         "the first firing");
-            const auto status = found_timer(s, "a");
-            expect_equal(status.state, TimerState::fired, "its state");
-            expect_equal(status.at, confirm_by, "when it is due again");
-            expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken meanwhile");
-            s.advance(Duration{9'999});
-            expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken a millisecond before");
-            s.advance(Duration{5'000});
-            const auto second_time = take(s).timers.at(0);
-            expect_equal(second_time.retries, 1U, "retries of the second firing");
-            expect_equal(second_time.due_at, confirm_by, "when the second firing was due");
-            expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown, "confirming the first one");
-            expect_equal(confirm(s, "a", 1), TimerConfirmed::confirmed, "confirming the second");
-            expect_equal(confirm(s, "a", 1), TimerConfirmed::unknown, "confirming it again");
-            expect(!exists(s, "a"), "a timer that was confirmed is gone");
-            s.advance(Duration{100'000});
-            expect_equal(take(s), TakenTimers{}, "taken much later");
-        });
+    add("a timer with retries fires until its confirmation, and then never again", [](Scenario& s) {
+        post(s, "a", Duration{0}, 2);
+        const auto first = take(s).timers.at(0);
+        const auto confirm_by = s.now() + Duration{10'000};
+        expect_equal(first,
+                     FiredTimer{.id = "a",
+                                .payload = encode(Value{"a"}),
+                                .due_at = s.now(),
+                                .retries = 0,
+                                .retries_max = 2,
+                                .confirm_by = confirm_by,
+                                .firing = first.firing},
+                     "the first firing");
+        const auto status = found_timer(s, "a");
+        expect_equal(status.state, TimerState::fired, "its state");
+        expect_equal(status.at, confirm_by, "when it is due again");
+        expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken meanwhile");
+        s.advance(Duration{9'999});
+        expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken a millisecond before");
+        s.advance(Duration{5'000});
+        const auto second_time = take(s).timers.at(0);
+        expect_equal(second_time.retries, 1U, "retries of the second firing");
+        expect_equal(second_time.due_at, confirm_by, "when the second firing was due");
+        expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown, "confirming the first one");
+        expect_equal(confirm(s, "a", 1), TimerConfirmed::confirmed, "confirming the second");
+        expect_equal(confirm(s, "a", 1), TimerConfirmed::unknown, "confirming it again");
+        expect(!exists(s, "a"), "a timer that was confirmed is gone");
+        s.advance(Duration{100'000});
+        expect_equal(take(s), TakenTimers{}, "taken much later");
+    });
 
-    add("a late confirmation counts as long as the timer did not come back", [](Scenario& s) {
+    add("a late confirmation counts as long as the timer has not fired again", [](Scenario& s) {
         post(s, "a", Duration{0}, 1);
         take(s);
         s.advance(Duration{20'000});
@@ -119,7 +118,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take(s), TakenTimers{}, "taken then");
     });
 
-    add("a timer says how long its confirmation may take, else its listener does", [](Scenario& s) {
+    add("a timer sets the time for its confirmation, else its listener does", [](Scenario& s) {
         auto own = post_of(s, "own", Duration{0}, 1);
         own.confirm_within = Duration{300};
         s.perform(own);
@@ -131,8 +130,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(taken.wake_at, s.now() + Duration{300}, "when to ask");
     });
 
-    add("what comes back fires among the others, in the order in which it was due", [](Scenario&
-                                                                                           s) {
+    add("a timer that returns for a retry fires in the order of due times", [](Scenario& s) {
         post(s, "back", Duration{0}, 1);
         take(s);
         post(s, "before", Duration{9'999});
@@ -191,7 +189,7 @@ void add_timer_firing_cases(StoreCases& add) {
                      std::size_t{4 * each}, "timers that fired");
     });
 
-    add("many that are due at once are taken in slices, in their order", [](Scenario& s) {
+    add("many timers that are due at once are taken in chunks, in their order", [](Scenario& s) {
         constexpr int timers = 2'500;
         for (int i = 0; i < timers; ++i) {
             // The order of posts differs from the order of due times.
@@ -211,8 +209,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect(std::is_sorted(fired.begin(), fired.end()), "they fire in their order");
     });
 
-    add("timers with much payload are taken in slices of a bounded size, in their order, and so "
-        "they come back",
+    add("timers with large payloads fire, and return for a retry, in bounded chunks and in order",
         [](Scenario& s) {
             constexpr std::size_t timers = 100;
             for (std::size_t i = 0; i < timers; ++i) {
@@ -246,8 +243,7 @@ void add_timer_firing_cases(StoreCases& add) {
             }
         });
 
-    add("a clock that is set back fires nothing twice and nothing too soon, and a step forward "
-        "fires what is late in order",
+    add("after clock steps no timer fires twice or early, and late timers fire in order",
         [](Scenario& s) {
             post(s, "once", Duration{0});
             post(s, "again", Duration{0}, 1);

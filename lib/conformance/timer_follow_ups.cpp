@@ -36,7 +36,7 @@ CompleteTimer completion(const FiredTimer& timer, std::vector<PushJob> pushes = 
 PushJob push_of(const Scenario& s, const std::string& job) { return {work_queue, job, s.now()}; }
 
 void add_job_cases(StoreCases& add) {
-    add("timers follow from a job in the step that ends it", [](Scenario& s) {
+    add("timers follow from a job in the step that ends the job", [](Scenario& s) {
         s.perform(follow_up(s, "known", Duration{5'000}));
         s.push("a");
         const auto lease = s.take_work();
@@ -56,25 +56,23 @@ void add_job_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
     });
 
-    add("no timer follows from a job that was handed on, or whose event is refused",
-        [](Scenario& s) {
-            s.subscribe("billing", {"orders"});
-            s.publish("orders");
-            s.push("a");
-            const auto lease = s.take_work();
-            s.expect_forbidden(
-                CompleteJob{lease,
-                            {},
-                            {s.publication("orders", "event", {.publisher = "other"})},
-                            {follow_up(s, "a")}},
-                "publications[0]");
-            s.perform(AckJob{lease});
-            const auto lost = s.perform(CompleteJob{lease, {}, {}, {follow_up(s, "a")}});
-            expect_equal(lost.settlement, Settlement::lease_lost, "the end of the job");
-            expect(lost.posted.empty() && !exists(s, "a"), "nothing was posted");
-        });
+    add("no timer follows from a job with a lost lease or a refused event", [](Scenario& s) {
+        s.subscribe("billing", {"orders"});
+        s.publish("orders");
+        s.push("a");
+        const auto lease = s.take_work();
+        s.expect_forbidden(CompleteJob{lease,
+                                       {},
+                                       {s.publication("orders", "event", {.publisher = "other"})},
+                                       {follow_up(s, "a")}},
+                           "publications[0]");
+        s.perform(AckJob{lease});
+        const auto lost = s.perform(CompleteJob{lease, {}, {}, {follow_up(s, "a")}});
+        expect_equal(lost.settlement, Settlement::lease_lost, "the end of the job");
+        expect(lost.posted.empty() && !exists(s, "a"), "nothing was posted");
+    });
 
-    add("a timer that follows from a job wakes the listener", [](Scenario& s) {
+    add("a timer from the follow-up of a job wakes the listener", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         Signal signal;
@@ -99,31 +97,30 @@ void add_job_cases(StoreCases& add) {
 }
 
 void add_timer_cases_together(StoreCases& add) {
-    add("what follows from a timer happens when it is confirmed, all of it in one step",
-        [](Scenario& s) {
-            s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
-            const auto timer = fire(s, "a");
-            const auto completed = s.perform(completion(timer, {push_of(s, "b"), push_of(s, "b")},
-                                                        {s.publication("orders", "event")},
-                                                        {follow_up(s, "next", Duration{1'000})}));
-            expect_equal(completed.confirmation, TimerConfirmed::confirmed, "the confirmation");
-            expect_equal(completed.pushed.size(), 2U, "replies to pushes");
-            expect_equal(completed.pushed[1],
-                         Pushed{PushOutcome::duplicate, completed.pushed[0].id}, "the second push");
-            expect_equal(completed.posted.size(), 1U, "replies to posts");
-            expect(!exists(s, "a"), "the timer is gone");
-            expect(exists(s, "next"), "the next one is there");
-            expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-            s.expect_delivered("billing", {{"event"}});
-        });
+    add("follow-ups of a timer are performed in the step that confirms the timer", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
+        const auto timer = fire(s, "a");
+        const auto completed = s.perform(completion(timer, {push_of(s, "b"), push_of(s, "b")},
+                                                    {s.publication("orders", "event")},
+                                                    {follow_up(s, "next", Duration{1'000})}));
+        expect_equal(completed.confirmation, TimerConfirmed::confirmed, "the confirmation");
+        expect_equal(completed.pushed.size(), 2U, "replies to pushes");
+        expect_equal(completed.pushed[1], Pushed{PushOutcome::duplicate, completed.pushed[0].id},
+                     "the second push");
+        expect_equal(completed.posted.size(), 1U, "replies to posts");
+        expect(!exists(s, "a"), "the timer is gone");
+        expect(exists(s, "next"), "the next one is there");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
+        s.expect_delivered("billing", {{"event"}});
+    });
 
-    add("a confirmation without anything that follows confirms", [](Scenario& s) {
+    add("a confirmation without follow-ups confirms the timer", [](Scenario& s) {
         const auto timer = fire(s, "a");
         expect_equal(s.perform(completion(timer)), CompletedTimer{}, "the confirmation");
         expect(!exists(s, "a"), "the timer is gone");
     });
 
-    add("nothing follows from a firing that nobody waits for", [](Scenario& s) {
+    add("follow-ups of an outdated firing are not performed", [](Scenario& s) {
         const auto expect_unknown = [&](const CompleteTimer& step, Where at = Where::here()) {
             const auto before = s.snapshot();
             const auto completed = s.perform(step, at);
@@ -157,7 +154,7 @@ void add_timer_cases_together(StoreCases& add) {
         expect_unknown(with_follow_ups(timer));
     });
 
-    add("what follows from a timer and is refused leaves it to be confirmed", [](Scenario& s) {
+    add("a timer stays unconfirmed when a follow-up is refused", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         const auto timer = fire(s, "a");
@@ -169,7 +166,7 @@ void add_timer_cases_together(StoreCases& add) {
                      TimerConfirmed::confirmed, "the confirmation");
     });
 
-    add("an event for one subscriber follows from a timer, or leaves it when that is gone",
+    add("an event for one subscriber follows from a timer, and is refused without the subscriber",
         [](Scenario& s) {
             s.subscribe("billing", {"refunds"}, {.timeout = Duration{0}});
             s.subscribe("audit", {"orders"}, {.timeout = Duration{0}});

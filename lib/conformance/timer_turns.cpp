@@ -9,7 +9,7 @@
 namespace routemaster::testing {
 
 void add_timer_turn_cases(StoreCases& add) {
-    add("a timer that is due sooner than a listener was told wakes it", [](Scenario& s) {
+    add("a timer that is due before a listener's next poll wakes the listener", [](Scenario& s) {
         Ear ear{s, "ear"};
         post(s, "a", 10 * one_second);
         ear.expect_woken("a post");
@@ -25,7 +25,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(ids_of(ear.ask()), Ids{"b"}, "taken");
     });
 
-    add("listeners take turns: when one took something, the next one is woken for the next timer",
+    add("listeners take turns: one takes timers, and the next is woken for the next timer",
         [](Scenario& s) {
             Ear one{s, "one"};
             Ear two{s, "two"};
@@ -42,39 +42,41 @@ void add_timer_turn_cases(StoreCases& add) {
             }
         });
 
-    add("a listener whose turn it is not asks in time when the other one is gone", [](Scenario& s) {
-        Ear gone{s, "gone"};
-        Ear ear{s, "ear"};
-        post(s, "a", one_second);
-        gone.expect_woken("a post");
-        gone.ask();
-        const auto wake_at = ear.ask().wake_at;
-        expect(wake_at > s.now() + one_second, "it is not its turn");
-        expect(wake_at <= s.now() + one_second + timer_listener_silence, "it asks in time");
-        s.advance(one_second + timer_listener_silence);
-        expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken");
-        post(s, "b", one_second);
-        ear.expect_woken("the next timer");
-        expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
-    });
+    add("a listener that waits for its turn polls in time when the listener in turn is gone",
+        [](Scenario& s) {
+            Ear gone{s, "gone"};
+            Ear ear{s, "ear"};
+            post(s, "a", one_second);
+            gone.expect_woken("a post");
+            gone.ask();
+            const auto wake_at = ear.ask().wake_at;
+            expect(wake_at > s.now() + one_second, "it is not its turn");
+            expect(wake_at <= s.now() + one_second + timer_listener_silence, "it asks in time");
+            s.advance(one_second + timer_listener_silence);
+            expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken");
+            post(s, "b", one_second);
+            ear.expect_woken("the next timer");
+            expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
+        });
 
-    add("who finds the other one late asks again when that is gone", [](Scenario& s) {
-        Ear gone{s, "gone"};
-        Ear ear{s, "ear"};
-        post(s, "a", one_second);
-        gone.expect_woken("a post");
-        gone.ask();
-        ear.ask();
-        post(s, "b", 2 * one_second);
-        s.advance(one_second + timer_listener_silence - Duration{1});
-        expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken out of turn");
-        post(s, "c", Duration{1});
-        expect_equal(ear.ask().wake_at, s.now() + Duration{1}, "when the other one is gone");
-        s.advance(Duration{1});
-        expect_equal(ids_of(ear.ask()), (Ids{"b", "c"}), "taken");
-    });
+    add("a listener that finds the listener in turn late polls again when that listener is gone",
+        [](Scenario& s) {
+            Ear gone{s, "gone"};
+            Ear ear{s, "ear"};
+            post(s, "a", one_second);
+            gone.expect_woken("a post");
+            gone.ask();
+            ear.ask();
+            post(s, "b", 2 * one_second);
+            s.advance(one_second + timer_listener_silence - Duration{1});
+            expect_equal(ids_of(ear.ask()), Ids{"a"}, "taken out of turn");
+            post(s, "c", Duration{1});
+            expect_equal(ear.ask().wake_at, s.now() + Duration{1}, "when the other one is gone");
+            s.advance(Duration{1});
+            expect_equal(ids_of(ear.ask()), (Ids{"b", "c"}), "taken");
+        });
 
-    add("when a listener leaves, or is busy, the next one has its turn", [](Scenario& s) {
+    add("when a listener leaves or is busy, the next listener has its turn", [](Scenario& s) {
         Ear one{s, "one"};
         Ear two{s, "two"};
         post(s, "a", one_second);
@@ -95,7 +97,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(counts(s).listeners, std::uint64_t{2}, "listeners when it asks for more");
     });
 
-    add("while many are due, the next listener is woken for them", [](Scenario& s) {
+    add("while many timers are due, the next listener is woken for them", [](Scenario& s) {
         Ear one{s, "one"};
         Ear two{s, "two"};
         for (int i = 0; i < 10; ++i) post(s, std::to_string(i), Duration{0});
@@ -106,7 +108,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(ids_of(one.ask(4)), Ids{"8", "9"}, "the rest");
     });
 
-    add("DEAD timers that are posted again wake a listener", [](Scenario& s) {
+    add("posting DEAD timers again wakes a listener", [](Scenario& s) {
         post(s, "a", Duration{0}, 1);
         let_fire(s);
         let_fire(s);
@@ -118,7 +120,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
     });
 
-    add("a clock that is set back keeps nobody from its turn", [](Scenario& s) {
+    add("setting the clock back takes no turn from a listener", [](Scenario& s) {
         Ear gone{s, "gone"};
         Ear ear{s, "ear"};
         post(s, "a", one_second);

@@ -23,7 +23,7 @@ Ids listed_ids(const std::vector<TimerStatus>& timers) {
 }
 
 void add_change_cases(StoreCases& add) {
-    add("a timer that is posted again is replaced, whatever its state", [](Scenario& s) {
+    add("posting a timer again replaces the timer in any state", [](Scenario& s) {
         post(s, "a", one_second, 1);
         auto other = post_of(s, "a", 2 * one_second, 1);
         other.payload = encode(Value{"other"});
@@ -56,7 +56,7 @@ void add_change_cases(StoreCases& add) {
                      "posting it when it is gone");
     });
 
-    add("a post that is to keep a timer changes neither a PENDING nor a FIRED one",
+    add("a post that keeps existing timers changes neither a PENDING nor a FIRED timer",
         [](Scenario& s) {
             post(s, "a", one_second, 1);
             auto other = post_of(s, "a", 2 * one_second, 1);
@@ -80,7 +80,7 @@ void add_change_cases(StoreCases& add) {
             expect_equal(s.perform(other), TimerPosted::posted, "posting it when it is gone");
         });
 
-    add("a timer that is cancelled fires no more", [](Scenario& s) {
+    add("a cancelled timer does not fire", [](Scenario& s) {
         const CancelTimer cancel{timer_space, "a"};
         expect_equal(s.perform(cancel), Removal::unknown, "cancelling what is not there");
         post(s, "a", one_second);
@@ -96,7 +96,7 @@ void add_change_cases(StoreCases& add) {
                      "timers");
     });
 
-    add("a FIRED timer that is given up is DEAD, whatever retries are left", [](Scenario& s) {
+    add("giving up a FIRED timer makes the timer DEAD, even with retries left", [](Scenario& s) {
         const auto give_up = [&](std::optional<std::uint32_t> retries = {},
                                  std::optional<std::int64_t> firing = {}) {
             return s.perform(GiveUpTimer{timer_space, "a", retries, firing, "no such order"}).value;
@@ -124,7 +124,7 @@ void add_change_cases(StoreCases& add) {
         s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
 
-    add("of a timer that is given up the beginning of a long reason is kept, while it is DEAD",
+    add("a timer that is given up keeps the beginning of a long reason while DEAD",
         [](Scenario& s) {
             const auto give_up = [&](const std::string& id, const std::string& reason) {
                 s.perform(post_of(s, id, Duration{0}, 5));
@@ -202,7 +202,7 @@ void add_change_cases(StoreCases& add) {
                      "those of another namespace");
     });
 
-    add("timers with much payload are listed in pages of a bounded size, each timer once",
+    add("timers with large payloads are listed in pages of bounded size, each timer once",
         [](Scenario& s) {
             constexpr std::size_t timers = 100;
             for (std::size_t i = 0; i < timers; ++i) {
@@ -258,7 +258,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(counts(s).listeners, std::uint64_t{0}, "listeners when it left");
     });
 
-    add("namespaces know nothing of each other", [](Scenario& s) {
+    add("namespaces are independent of each other", [](Scenario& s) {
         auto there = post_of(s, "a", Duration{0}, 1);
         there.space = "other";
         s.perform(there);

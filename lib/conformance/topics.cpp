@@ -12,12 +12,12 @@ void add_topic_cases(StoreCases& add) {
         expect_equal(s.topics(), std::vector<Topic>{{"orders", "shop--key", 1}}, "topics");
     });
 
-    add("publishing for nobody leaves the topic unclaimed", [](Scenario& s) {
+    add("publishing without a publisher leaves the topic unclaimed", [](Scenario& s) {
         s.publish("orders", 2, {.publisher = std::nullopt});
         expect_equal(s.topics(), std::vector<Topic>{{"orders", std::nullopt, 2}}, "topics");
     });
 
-    add("an unclaimed topic belongs to the first publisher that names itself", [](Scenario& s) {
+    add("an unclaimed topic belongs to the first named publisher", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders", 1, {.publisher = std::nullopt});
         s.publish("orders", 1, {.publisher = "shop--key"});
@@ -38,7 +38,7 @@ void add_topic_cases(StoreCases& add) {
             }
         });
 
-    add("a publisher claims no more topics than it may", [](Scenario& s) {
+    add("a publisher claims topics only up to its limit", [](Scenario& s) {
         const auto publication = [&](const std::string& topic, const std::string& publisher,
                                      std::uint32_t topics_max) {
             auto step = s.publication(topic, "x", {.publisher = publisher});
@@ -59,40 +59,39 @@ void add_topic_cases(StoreCases& add) {
         s.expect_error(Errc::limit_exceeded, publication("f", "shop", 2), "topic");
     });
 
-    add("a publisher that is to be authenticated publishes only with a valid token",
-        [](Scenario& s) {
-            const auto publication = [&](const std::string& topic,
-                                         const std::optional<std::string>& publisher) {
-                auto step = s.publication(topic, "m", {.publisher = publisher});
-                step.authenticate = true;
-                return step;
-            };
-            const auto refused = [&](const std::string& topic,
+    add("a publisher with authentication publishes only with a valid token", [](Scenario& s) {
+        const auto publication = [&](const std::string& topic,
                                      const std::optional<std::string>& publisher) {
-                s.expect_error(Errc::unauthenticated, publication(topic, publisher), "publisher");
-            };
-            s.subscribe("billing", {"orders", "mine"}, {.timeout = Duration{0}});
-            s.perform(PutToken{"shop--key", "shop"});
-            for (const std::optional<std::string>& stranger :
-                 {std::optional<std::string>{"other--key"}, std::optional<std::string>{"shop"},
-                  std::optional<std::string>{"shop--ke"}, std::optional<std::string>{""},
-                  std::optional<std::string>{"billing"}, std::optional<std::string>{}}) {
-                refused("orders", stranger);
-            }
-            s.perform(publication("orders", "shop--key"));
-            s.expect_delivered("billing", {{"m"}});
-            expect_equal(s.topics(),
-                         std::vector<Topic>{{"mine", std::nullopt, 0}, {"orders", "shop--key", 1}},
-                         "topics");
+            auto step = s.publication(topic, "m", {.publisher = publisher});
+            step.authenticate = true;
+            return step;
+        };
+        const auto refused = [&](const std::string& topic,
+                                 const std::optional<std::string>& publisher) {
+            s.expect_error(Errc::unauthenticated, publication(topic, publisher), "publisher");
+        };
+        s.subscribe("billing", {"orders", "mine"}, {.timeout = Duration{0}});
+        s.perform(PutToken{"shop--key", "shop"});
+        for (const std::optional<std::string>& stranger :
+             {std::optional<std::string>{"other--key"}, std::optional<std::string>{"shop"},
+              std::optional<std::string>{"shop--ke"}, std::optional<std::string>{""},
+              std::optional<std::string>{"billing"}, std::optional<std::string>{}}) {
+            refused("orders", stranger);
+        }
+        s.perform(publication("orders", "shop--key"));
+        s.expect_delivered("billing", {{"m"}});
+        expect_equal(s.topics(),
+                     std::vector<Topic>{{"mine", std::nullopt, 0}, {"orders", "shop--key", 1}},
+                     "topics");
 
-            // The publisher is authenticated before the owner of the topic is checked.
-            s.publish("mine", 1, {.publisher = "mine--key"});
-            refused("mine", "other--key");
-            s.expect_forbidden(publication("mine", "shop--key"), "topic");
+        // The publisher is authenticated before the owner of the topic is checked.
+        s.publish("mine", 1, {.publisher = "mine--key"});
+        refused("mine", "other--key");
+        s.expect_forbidden(publication("mine", "shop--key"), "topic");
 
-            s.perform(RemoveToken{"shop--key"});
-            refused("orders", "shop--key");
-        });
+        s.perform(RemoveToken{"shop--key"});
+        refused("orders", "shop--key");
+    });
 
     add("a topic counts its events with and without subscribers", [](Scenario& s) {
         s.publish("orders", 3);
@@ -180,7 +179,7 @@ void add_topic_cases(StoreCases& add) {
         expect_equal(s.topics(), std::vector<Topic>{}, "topics");
     });
 
-    add("removing a topic that is not there changes nothing", [](Scenario& s) {
+    add("removing a missing topic changes nothing", [](Scenario& s) {
         s.publish("orders");
         s.perform(RemoveTopic{"orders", shop});
         s.publish("refunds");

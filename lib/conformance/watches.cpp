@@ -24,19 +24,19 @@ void expect_woken(Scenario& s, const std::string& queue, const std::string& what
 }  // namespace
 
 void add_watch_cases(StoreCases& add) {
-    add("a push wakes a worker that found nothing", [](Scenario& s) {
+    add("a push wakes an idle worker", [](Scenario& s) {
         expect_woken(s, work_queue, "a push", [&] { s.push("a"); });
         s.take_work();
         expect_woken(s, work_queue, "a second push", [&] { s.push("b"); });
     });
 
-    add("a job that is due sooner than the next known one wakes", [](Scenario& s) {
+    add("a job that is due before the next known job wakes a worker", [](Scenario& s) {
         s.push("a", Duration{1'000});
         expect_woken(s, work_queue, "a push for sooner", [&] { s.push("b", Duration{999}); });
         expect_woken(s, work_queue, "a push for even sooner", [&] { s.push("c", Duration{10}); });
     });
 
-    add("a nacked job wakes", [](Scenario& s) {
+    add("a nacked job wakes a worker", [](Scenario& s) {
         s.push("a");
         auto lease = s.take_work();
         expect_woken(s, work_queue, "a nack", [&] { s.perform(NackJob{lease, s.now()}); });
@@ -54,13 +54,13 @@ void add_watch_cases(StoreCases& add) {
                      [&] { s.perform(ScrubWorkers{Duration{30'000}}); });
     });
 
-    add("events wake the workers that deliver them", [](Scenario& s) {
+    add("events wake the workers for their delivery", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 3});
         expect_woken(s, delivery_queue, "the first event", [&] { s.publish("orders"); });
         expect_woken(s, delivery_queue, "a full batch", [&] { s.publish("orders", 2); });
     });
 
-    add("who asks for a batch wakes the workers that deliver it", [](Scenario& s) {
+    add("expediting a batch wakes the workers for its delivery", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
         s.publish("orders");
         const auto uid = s.batches("billing").at(0).uid;
@@ -69,21 +69,23 @@ void add_watch_cases(StoreCases& add) {
         });
     });
 
-    add("the end of a delivery wakes for the next of the same subscriber", [](Scenario& s) {
-        s.subscribe("billing", {"orders"}, {.max_events = 1});
-        s.publish("orders", 4);
-        auto lease = s.begin_next().first;
-        expect_woken(s, delivery_queue, "a success", [&] { s.settle(lease); });
-        lease = s.begin_next().first;
-        expect_woken(s, delivery_queue, "a failure",
-                     [&] { s.settle(lease, {.delivered = false, .retry_after = Duration{100}}); });
-        s.advance(Duration{100});
-        lease = s.take();
-        expect_woken(s, delivery_queue, "a higher max_in_flight",
-                     [&] { s.subscribe("billing", {"orders"}, {.max_in_flight = 2}); });
-        s.perform(RemoveSubscriber{"billing"});
-        expect_woken(s, delivery_queue, "a vanished batch", [&] { s.begin(lease); });
-    });
+    add("the end of a delivery wakes a worker for the next batch of the subscriber",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"}, {.max_events = 1});
+            s.publish("orders", 4);
+            auto lease = s.begin_next().first;
+            expect_woken(s, delivery_queue, "a success", [&] { s.settle(lease); });
+            lease = s.begin_next().first;
+            expect_woken(s, delivery_queue, "a failure", [&] {
+                s.settle(lease, {.delivered = false, .retry_after = Duration{100}});
+            });
+            s.advance(Duration{100});
+            lease = s.take();
+            expect_woken(s, delivery_queue, "a higher max_in_flight",
+                         [&] { s.subscribe("billing", {"orders"}, {.max_in_flight = 2}); });
+            s.perform(RemoveSubscriber{"billing"});
+            expect_woken(s, delivery_queue, "a vanished batch", [&] { s.begin(lease); });
+        });
 
     add("every watch of a queue is woken", [](Scenario& s) {
         Signal first;
@@ -96,7 +98,7 @@ void add_watch_cases(StoreCases& add) {
         expect(other.wait_beyond(0, s.traits().timeout), "the second was not woken");
     });
 
-    add("a watch that has ended is not woken", [](Scenario& s) {
+    add("an ended watch is not woken", [](Scenario& s) {
         Signal ended;
         Signal lasting;
         auto watch = s.store().watch(work_queue, [&] { ended.raise(); });

@@ -54,28 +54,29 @@ const std::string next = "it is READY for attempt 1 of 25, and it is next";
 }  // namespace
 
 void add_worker_profile_cases(StoreCases& add) {
-    add("a job in a queue that no worker serves says so, and since when", [](Scenario& s) {
-        const auto id = push(s, "resize");
-        expect_text(s, id, Reason::no_worker, "no worker serves its queue");
-        auto other = profile_of(s, {"resize"});
-        other.queues = {"other"};
-        s.perform(beat(2, std::move(other)));
-        expect_text(s, id, Reason::no_worker, "no worker serves its queue");
-        s.perform(beat(1, profile_of(s, {"resize"})));
-        expect_text(s, id, Reason::awaits_worker, next);
-        s.advance(profile_silence - Duration{1});
-        expect_text(s, id, Reason::awaits_worker, next);
-        s.advance(Duration{180'001});
-        expect_text(s, id, Reason::no_worker,
-                    "no worker serves its queue; the last one was heard of 3 min ago");
-        s.perform(beat(1, profile_of(s, {"resize"})));
-        s.advance(Duration{2'000});
-        s.perform(RetireWorker{Scenario::worker(1)});
-        expect_text(s, id, Reason::no_worker,
-                    "no worker serves its queue; the last one was heard of 2 s ago");
-    });
+    add("a job in a queue without workers gives this reason, and the time since when",
+        [](Scenario& s) {
+            const auto id = push(s, "resize");
+            expect_text(s, id, Reason::no_worker, "no worker serves its queue");
+            auto other = profile_of(s, {"resize"});
+            other.queues = {"other"};
+            s.perform(beat(2, std::move(other)));
+            expect_text(s, id, Reason::no_worker, "no worker serves its queue");
+            s.perform(beat(1, profile_of(s, {"resize"})));
+            expect_text(s, id, Reason::awaits_worker, next);
+            s.advance(profile_silence - Duration{1});
+            expect_text(s, id, Reason::awaits_worker, next);
+            s.advance(Duration{180'001});
+            expect_text(s, id, Reason::no_worker,
+                        "no worker serves its queue; the last one was heard of 3 min ago");
+            s.perform(beat(1, profile_of(s, {"resize"})));
+            s.advance(Duration{2'000});
+            s.perform(RetireWorker{Scenario::worker(1)});
+            expect_text(s, id, Reason::no_worker,
+                        "no worker serves its queue; the last one was heard of 2 s ago");
+        });
 
-    add("a worker that was taken for dead, or names other queues, serves its queue no more",
+    add("a worker that is dead, or names different queues, no longer serves its queue",
         [](Scenario& s) {
             const auto id = push(s, "resize");
             auto patient = profile_of(s, {"resize"});
@@ -98,32 +99,33 @@ void add_worker_profile_cases(StoreCases& add) {
             expect_equal(s.perform(ListQueues{}).at(0).workers, 0U, "workers of the queue");
         });
 
-    add("a job of a name without a handler says so, READY or SCHEDULED", [](Scenario& s) {
-        const auto id = push(s, "resize");
-        s.perform(beat(1, profile_of(s, {"crop", "rotate"})));
-        expect_text(s, id, Reason::no_handler,
-                    "the worker of its queue has no handler for 'resize'");
-        s.perform(beat(2, profile_of(s, {})));
-        expect_text(s, id, Reason::no_handler,
-                    "the workers of its queue have no handler for 'resize'");
-        s.perform(ReleaseJob{s.take_work(1), s.now() + Duration{1'000}});
-        expect_text(
-            s, id, Reason::not_due,
-            "it is not due yet for attempt 1 of 25; the workers of its queue have no handler "
-            "for 'resize'");
-        s.perform(beat(2, profile_of(s, {"crop", "resize"})));
-        expect_text(s, id, Reason::not_due, "it is not due yet for attempt 1 of 25");
-        s.advance(Duration{1'000});
-        expect_text(s, id, Reason::awaits_worker, next);
-        auto any = profile_of(s, {});
-        for (const auto others : {Others::handled, Others::unknown}) {
-            any.others = others;
-            s.perform(beat(2, any));
+    add("a READY or SCHEDULED job without a handler for its name gives this reason",
+        [](Scenario& s) {
+            const auto id = push(s, "resize");
+            s.perform(beat(1, profile_of(s, {"crop", "rotate"})));
+            expect_text(s, id, Reason::no_handler,
+                        "the worker of its queue has no handler for 'resize'");
+            s.perform(beat(2, profile_of(s, {})));
+            expect_text(s, id, Reason::no_handler,
+                        "the workers of its queue have no handler for 'resize'");
+            s.perform(ReleaseJob{s.take_work(1), s.now() + Duration{1'000}});
+            expect_text(
+                s, id, Reason::not_due,
+                "it is not due yet for attempt 1 of 25; the workers of its queue have no handler "
+                "for 'resize'");
+            s.perform(beat(2, profile_of(s, {"crop", "resize"})));
+            expect_text(s, id, Reason::not_due, "it is not due yet for attempt 1 of 25");
+            s.advance(Duration{1'000});
             expect_text(s, id, Reason::awaits_worker, next);
-        }
-    });
+            auto any = profile_of(s, {});
+            for (const auto others : {Others::handled, Others::unknown}) {
+                any.others = others;
+                s.perform(beat(2, any));
+                expect_text(s, id, Reason::awaits_worker, next);
+            }
+        });
 
-    add("a handler that a long list leaves out may be there", [](Scenario& s) {
+    add("a handler missing from a truncated list may exist", [](Scenario& s) {
         const auto id = push(s, "resize");
         std::vector<std::string> names;
         for (std::size_t i = 0; i < profile_names_max; ++i) names.push_back(std::to_string(i));
@@ -146,26 +148,27 @@ void add_worker_profile_cases(StoreCases& add) {
         s.expect_refused(beat(1, profile), "profile");
     });
 
-    add("a job whose workers are all busy says how many slots, and since when", [](Scenario& s) {
-        const auto began = s.now();
-        const auto id = push(s, "resize");
-        s.advance(Duration{40'000});
-        s.perform(beat(1, profile_of(s, {"resize"}), 4, began));
-        expect_text(s, id, Reason::workers_busy,
-                    "all 4 slots of 1 worker are busy; the oldest job has run for 40 s");
-        s.perform(beat(2, profile_of(s, {"resize"}), 4, began + Duration{10'000}));
-        s.perform(beat(3, profile_of(s, {"crop"})));
-        expect_text(s, id, Reason::workers_busy,
-                    "all 8 slots of 2 workers are busy; the oldest job has run for 40 s");
-        auto unbounded = profile_of(s, {"resize"});
-        unbounded.capacity = 0;
-        s.perform(beat(3, unbounded, 100, began));
-        expect_text(s, id, Reason::awaits_worker, next);
-        s.perform(beat(3, profile_of(s, {"resize"}), 3, began));
-        expect_text(s, id, Reason::awaits_worker, next);
-    });
+    add("a job whose workers are all busy gives the number of slots, and the time since when",
+        [](Scenario& s) {
+            const auto began = s.now();
+            const auto id = push(s, "resize");
+            s.advance(Duration{40'000});
+            s.perform(beat(1, profile_of(s, {"resize"}), 4, began));
+            expect_text(s, id, Reason::workers_busy,
+                        "all 4 slots of 1 worker are busy; the oldest job has run for 40 s");
+            s.perform(beat(2, profile_of(s, {"resize"}), 4, began + Duration{10'000}));
+            s.perform(beat(3, profile_of(s, {"crop"})));
+            expect_text(s, id, Reason::workers_busy,
+                        "all 8 slots of 2 workers are busy; the oldest job has run for 40 s");
+            auto unbounded = profile_of(s, {"resize"});
+            unbounded.capacity = 0;
+            s.perform(beat(3, unbounded, 100, began));
+            expect_text(s, id, Reason::awaits_worker, next);
+            s.perform(beat(3, profile_of(s, {"resize"}), 3, began));
+            expect_text(s, id, Reason::awaits_worker, next);
+        });
 
-    add("a worker without a profile leaves open what is missing", [](Scenario& s) {
+    add("the explanation of a job stays open while a worker has no profile", [](Scenario& s) {
         const auto id = push(s, "resize");
         s.perform(Heartbeat{Scenario::worker(1)});
         const std::string open = next + "; 1 worker does not say which queues and jobs it serves";
@@ -200,7 +203,7 @@ void add_worker_profile_cases(StoreCases& add) {
         expect_equal(left.worker_at, std::optional{beaten}, "when the last one was heard of");
     });
 
-    add("whoever asks about a queue and a handler learns which workers there are", [](Scenario& s) {
+    add("a query for a queue and a handler counts the matching workers", [](Scenario& s) {
         const auto find = [&](std::string queue, std::string handler) {
             return s.perform(FindQueueWorkers{std::move(queue), std::move(handler)});
         };

@@ -59,7 +59,7 @@ void add_listed_worker_cases(StoreCases& add) {
         }
     });
 
-    add("a worker says what it has leased, and since when", [](Scenario& s) {
+    add("a worker lists its leases, and the time since when it has each lease", [](Scenario& s) {
         const auto began = s.now();
         s.push("a");
         s.push_with("b", {.key = {.text = "k"}});
@@ -106,7 +106,7 @@ void add_listed_worker_cases(StoreCases& add) {
         expect_equal(only_worker(s).jobs, std::vector{leased(lease, {})}, "the delivery");
     });
 
-    add("of a worker with many jobs those are listed that it has had for longest", [](Scenario& s) {
+    add("a worker with many jobs lists the jobs with the oldest leases", [](Scenario& s) {
         constexpr std::size_t many = 60;
         for (std::size_t i = 0; i < many; ++i) s.push("job " + std::to_string(i));
         std::vector<Lease> leases;
@@ -133,7 +133,7 @@ void add_listed_worker_cases(StoreCases& add) {
         expect_first(30);
     });
 
-    add("a worker knows since when it has a job, however many it has done since", [](Scenario& s) {
+    add("a worker keeps the start time of a lease, even after many further jobs", [](Scenario& s) {
         const auto began = s.now();
         s.push("long");
         const auto lease = s.take_work();

@@ -27,7 +27,7 @@ void while_ahead(Scenario& s, Act act) {
 }
 
 void add_delivery_ahead_cases(StoreCases& add) {
-    add("a batch that began while the clock was ahead is delivered once the clock is right",
+    add("a batch that began while the clock was ahead is delivered when the clock is right",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.timeout = Duration{500}, .max_in_flight = 10});
             s.subscribe("slow", {"slow"}, {.timeout = subscription_timeout_max});
@@ -49,7 +49,7 @@ void add_delivery_ahead_cases(StoreCases& add) {
             s.expect_delivered("slow", {{"slow 2"}});
         });
 
-    add("a delivery that failed while the clock was ahead is tried again once the clock is right",
+    add("a delivery that failed while the clock was ahead is retried when the clock is right",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
             while_ahead(s, [&] {
@@ -64,7 +64,7 @@ void add_delivery_ahead_cases(StoreCases& add) {
             expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
         });
 
-    add("a subscriber that was throttled while the clock was ahead is spared no longer",
+    add("a throttling that began while the clock was ahead ends when the clock is right",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
             s.publish("orders");
@@ -77,7 +77,7 @@ void add_delivery_ahead_cases(StoreCases& add) {
 }
 
 void add_job_ahead_cases(StoreCases& add) {
-    add("a job that was put off while the clock was ahead waits for that time, or for a kick",
+    add("a job that was delayed while the clock was ahead waits for its due time, or for a kick",
         [](Scenario& s) {
             JobId retried = 0;
             while_ahead(s, [&] {
@@ -99,7 +99,7 @@ void add_job_ahead_cases(StoreCases& add) {
             expect_equal(take_all(s), std::string{"laterretried"}, "jobs that run");
         });
 
-    add("of a debounced job that was put off while the clock was ahead a kick runs the last push",
+    add("a kick of a debounced job that was delayed while the clock was ahead runs the last push",
         [](Scenario& s) {
             const auto push = [&](const std::string& job) {
                 PushJob step{work_queue, job, s.now() + second};
@@ -137,23 +137,22 @@ void add_job_ahead_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"dab"}, "what may begin");
     });
 
-    add("a key that excludes others for a time does so by the clock that was ahead",
-        [](Scenario& s) {
-            const auto push = [&] {
-                PushJob step{work_queue, "a", s.now()};
-                step.options.key = {
-                    .text = "k", .scope = KeyScope::for_time, .until = s.now() + minute};
-                return s.perform(std::move(step)).outcome;
-            };
-            while_ahead(s, [&] {
-                push();
-                s.perform(AckJob{s.take_work()});
-            });
-            s.advance(minute);
-            expect_equal(push(), PushOutcome::duplicate, "a minute later");
-            s.advance(ahead);
-            expect_equal(push(), PushOutcome::pushed, "when that clock's time is over");
+    add("a key for a time excludes jobs by the clock that was ahead", [](Scenario& s) {
+        const auto push = [&] {
+            PushJob step{work_queue, "a", s.now()};
+            step.options.key = {
+                .text = "k", .scope = KeyScope::for_time, .until = s.now() + minute};
+            return s.perform(std::move(step)).outcome;
+        };
+        while_ahead(s, [&] {
+            push();
+            s.perform(AckJob{s.take_work()});
         });
+        s.advance(minute);
+        expect_equal(push(), PushOutcome::duplicate, "a minute later");
+        s.advance(ahead);
+        expect_equal(push(), PushOutcome::pushed, "when that clock's time is over");
+    });
 
     add("jobs wait for tokens no longer than for an empty bucket after the clock was ahead",
         [](Scenario& s) {
@@ -174,8 +173,7 @@ void add_job_ahead_cases(StoreCases& add) {
             expect_equal(taken.size(), 2U, "jobs in four seconds");
         });
 
-    add("a worker that lives keeps its leases through a clock that was ahead, and a dead one loses "
-        "them",
+    add("a clock that was ahead ends the leases of a dead worker, and not of a live worker",
         [](Scenario& s) {
             constexpr Duration worker_silence{30'000};
             const auto scrub = [&] { return s.perform(ScrubWorkers{worker_silence}); };
@@ -198,7 +196,7 @@ void add_job_ahead_cases(StoreCases& add) {
             expect_equal(scrub(), ReleasedJobs{1}, "jobs of the dead worker");
         });
 
-    add("a job that expires while the clock is ahead is gone", [](Scenario& s) {
+    add("a job that expires while the clock is ahead is deleted", [](Scenario& s) {
         s.push_with("a", {.expires_at = s.now() + minute});
         while_ahead(s, [&] { expect_equal(take_all(s), std::string{}, "jobs"); });
         expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
@@ -208,8 +206,7 @@ void add_job_ahead_cases(StoreCases& add) {
 }
 
 void add_timer_ahead_cases(StoreCases& add) {
-    add("timers that were posted or fired while the clock was ahead wait for that time, or for a "
-        "new due time",
+    add("timers posted or fired while the clock was ahead wait until their old or new due time",
         [](Scenario& s) {
             post(s, "before", ahead / 2);
             while_ahead(s, [&] {
@@ -253,8 +250,7 @@ RecurringRun run_tick(const Scenario& s) {
 }
 
 void add_recurring_ahead_cases(StoreCases& add) {
-    add("ticks that were settled while the clock was ahead are settled anew, also of what is "
-        "paused",
+    add("ticks settled while the clock was ahead are settled anew, also for paused recurring jobs",
         [](Scenario& s) {
             using Ran = RecurringRun::Outcome;
             s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
@@ -291,26 +287,25 @@ void add_recurring_ahead_cases(StoreCases& add) {
             s.perform(AckJob{s.take_work()});
         });
 
-    add("of ticks that were run while the clock was ahead the last one is not run again",
-        [](Scenario& s) {
-            using Ran = RecurringRun::Outcome;
-            s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
-            run_tick(s);
-            while_ahead(s, [&] { run_tick(s); });
-            s.perform(AckJob{s.take_work()});
-            const auto job = report_of(s);
-            s.perform(RunRecurringJob{.name = job.name,
-                                      .revision = job.revision,
-                                      .at = job.next_at,
-                                      .until = s.now(),
-                                      .next = *job.last_at,
-                                      .anew = true});
-            s.advance(*job.last_at - s.now());
-            expect_equal(run_tick(s).outcome, Ran::moved, "the tick that was run");
-            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
-            s.advance(interval);
-            expect_equal(run_tick(s).outcome, Ran::pushed, "the next one");
-        });
+    add("the last tick that ran while the clock was ahead is not run again", [](Scenario& s) {
+        using Ran = RecurringRun::Outcome;
+        s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
+        run_tick(s);
+        while_ahead(s, [&] { run_tick(s); });
+        s.perform(AckJob{s.take_work()});
+        const auto job = report_of(s);
+        s.perform(RunRecurringJob{.name = job.name,
+                                  .revision = job.revision,
+                                  .at = job.next_at,
+                                  .until = s.now(),
+                                  .next = *job.last_at,
+                                  .anew = true});
+        s.advance(*job.last_at - s.now());
+        expect_equal(run_tick(s).outcome, Ran::moved, "the tick that was run");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        s.advance(interval);
+        expect_equal(run_tick(s).outcome, Ran::pushed, "the next one");
+    });
 }
 
 }  // namespace

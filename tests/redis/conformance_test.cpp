@@ -122,42 +122,42 @@ TEST_CASE("redis cluster: the whole suite") {
 // of other kinds. All further guarantees hold.
 TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it lacks") {
     const std::set<std::string> given_up{
-        "a batch that failed blocks those behind it until it is retried",
-        "a batch whose job was nacked keeps its place",
-        "a throttled batch blocks those behind it",
-        "a subscriber whose batches are stuck delays no other",
-        "a job that is not a delivery job is not begun or settled",
+        "a failed batch blocks the next batches until its retry",
+        "a batch keeps its place when its job is nacked",
+        "a throttled batch blocks the next batches",
+        "a subscriber with stuck batches delays no further subscriber",
+        "only delivery jobs are begun and settled as deliveries",
         // Batches that began in the same millisecond have no order.
         "batches are listed in delivery order",
-        "a subscriber has one CURRENT batch at most while eight threads publish",
+        "a subscriber has at most one CURRENT batch while eight threads publish",
         "a lower max_in_flight blocks the batches that are not under way",
         "gauges, counters and deliveries add up after a long random walk",
         // Deliveries to a removed subscriber end as deliveries to a URL, where Ruby workers find
         // them.
-        "anybody ends the deliveries of a subscriber that is gone",
+        "any worker ends the deliveries of a removed subscriber",
         // Names and jobs at which Ruby workers would crash are refused.
         "a topic's name may contain digits, dots and hyphens",
         "a bad subscription is refused, names the field and changes nothing",
         "jobs in Ruby Routemaster's queues have no ids, no options, and no count of attempts",
-        "jobs in Ruby Routemaster's queues follow from others, and others from them",
-        "jobs of Ruby Routemaster's queues are acquired in slices, too",
+        "jobs in Ruby Routemaster's queues can be follow-ups, and can have follow-ups",
+        "jobs of Ruby Routemaster's queues are acquired in chunks, too",
         // Ruby's web process creates a topic before subscribing to the topic.
-        "subscribing replaces the topics and creates the unknown ones unclaimed",
-        "a topic that only subscriptions created goes with the last of them",
+        "subscribing replaces the topics and creates unknown topics without an owner",
+        "a topic that only subscriptions created goes with the last subscription",
         // Ruby workers know no groups, and therefore no shares.
-        "a subscriber that has its share of deliveries gets the next when one ends",
-        "a window that was shrunk grows by one with each end, as far as workers have capacity",
+        "a subscriber that has its share of deliveries gets the next when a delivery ends",
+        "a smaller window grows by one with each end, up to the capacity of the workers",
         "a batch that keeps failing does not keep the window of its group small",
         "a window begins with 16 batches under way, and grows with each success",
-        "each failure shrinks a window by two, down to the 16 it began with",
-        "a settlement shrinks a window that exceeds the workers' capacity",
+        "each failure shrinks a window by two, but not below its initial 16",
+        "a settlement shrinks a window that exceeds the capacity of the workers",
         "the first batch of a group may begin without capacity, too",
         "a batch beyond the limit is not attempted, and takes events until it begins",
-        "a new max_in_flight does not grow a window that was shrunk",
+        "a new max_in_flight does not grow a smaller window",
         // The next batch does not wait for a failed batch.
         "a batch is DEAD after its last attempt, and the next goes out",
-        "a batch is redelivered behind those that wait, as if it began now",
-        "a batch that is to be delivered now overtakes none of its subscriber",
+        "a redelivered batch joins the end of the queue, with its age counted from now",
+        "a batch that is delivered on request overtakes no batch of its subscriber",
     };
     test::RedisServer server;
     int number = 0;
