@@ -170,7 +170,7 @@ TEST_CASE("the result for a destroyed coroutine is dropped") {
     CHECK(!value);
 }
 
-TEST_CASE("a coroutine that is destroyed before its executor resumes it stays destroyed") {
+TEST_CASE("a coroutine that is destroyed before its resumption stays destroyed") {
     std::vector<std::function<void()>> posted;
     const ManualCall call;
     std::optional<int> value;
@@ -197,7 +197,7 @@ TEST_CASE("a dropped call is a broken promise for the coroutine and for the futu
     CHECK_THROWS_AS(static_cast<void>(future.get()), std::future_error);
 }
 
-TEST_CASE("a coroutine catches what the call throws") {
+TEST_CASE("a coroutine catches the exceptions of the call") {
     struct Throws {
         Result<int> operator()() { return 0; }
         void operator()(const std::function<void(Result<int>)>&) {

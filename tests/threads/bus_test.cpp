@@ -49,7 +49,7 @@ struct Shop {
 
 }  // namespace
 
-TEST_CASE("an event that is published is queued for each subscriber of its topic") {
+TEST_CASE("a published event is queued for each subscriber of its topic") {
     Shop shop;
     shop.subscribe("billing");
     shop.subscribe("audit");
@@ -72,7 +72,7 @@ TEST_CASE("an event is published as of the time of the clock") {
     CHECK(decode_message(*start.messages.begin())->timestamp == shop.clock.now());
 }
 
-TEST_CASE("a topic belongs to the first that publishes in it") {
+TEST_CASE("a topic belongs to the first publisher") {
     Shop shop;
     Bus rival{shop.store, {.publisher = "rival--key"}};
     Bus nobody{shop.store};
@@ -111,7 +111,7 @@ TEST_CASE("an invalid event is refused with the name of the field, and nothing c
     CHECK_FALSE(shop.bus.publisher("Bad Name").publish(order_number(1)));
 }
 
-TEST_CASE("many events are published in order, and invalid ones do not stop the others") {
+TEST_CASE("many events are published in order, and invalid events do not stop the rest") {
     Shop shop;
     shop.subscribe("billing");
     const std::vector<Event> events{order_number(1), broken, order_number(2),
@@ -140,7 +140,7 @@ TEST_CASE("many events are published in order, and invalid ones do not stop the 
     CHECK(urls == "123");
 }
 
-TEST_CASE("publishing many accepts no events, or only invalid ones, too") {
+TEST_CASE("publish_many accepts an empty list, and a list of invalid events") {
     Shop shop;
     CHECK(shop.bus.publish_many({}).empty());
     const std::vector<Event> events{broken, broken};
@@ -152,7 +152,7 @@ TEST_CASE("publishing many accepts no events, or only invalid ones, too") {
     CHECK(replied == 0);
 }
 
-TEST_CASE("publishing many returns forbidden for each event that is") {
+TEST_CASE("publish_many returns forbidden for each forbidden event") {
     Shop shop;
     Bus rival{shop.store, {.publisher = "rival--key"}};
     CHECK(rival.publish(
@@ -167,7 +167,7 @@ TEST_CASE("publishing many returns forbidden for each event that is") {
     CHECK(replies.at(2));
 }
 
-TEST_CASE("an error of the store is returned as it is") {
+TEST_CASE("an error of the store is returned unchanged") {
     Shop shop;
     testing::FaultyStore faulty{shop.store};
     Bus bus{faulty, {.clock = &shop.clock}};
@@ -203,7 +203,7 @@ TEST_CASE("topics and subscribers are listed page by page") {
     CHECK(topics.front().name == "y");
 }
 
-TEST_CASE("deliveries that fall due within a span count as ready") {
+TEST_CASE("deliveries that are due within a span count as ready") {
     Shop shop;
     CHECK(shop.bus.deliveries().value() == QueueStatus{});
     shop.subscribe("billing");
@@ -259,7 +259,7 @@ TEST_CASE("every call of a bus has a form with a completion") {
     CHECK(replied == 8);
 }
 
-TEST_CASE("threads publish through one bus at the same time") {
+TEST_CASE("threads publish through one bus concurrently") {
     Shop shop;
     shop.subscribe("billing", 1);
     {

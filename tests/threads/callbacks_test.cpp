@@ -43,7 +43,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("callbacks that nothing calls are warned of once, when events have waited for 10 s") {
+TEST_CASE("unused callbacks are warned of once, after events have waited for 10 s") {
     Program program;
     program.clock.advance(Duration{60'000});
     program.publish();
@@ -60,13 +60,13 @@ TEST_CASE("callbacks that nothing calls are warned of once, when events have wai
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("callbacks that nothing has called are warned of at the end of the bus") {
+TEST_CASE("unused callbacks are warned of at the end of the bus") {
     Program program;
     program.bus.reset();
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("a publisher of the bus, and many events at once, have events wait too") {
+TEST_CASE("publisher handles and publish_many also count as waiting events") {
     Program program;
     program.bus->publisher("shop--1").publish(order).value();
     program.clock.advance(Duration{10'000});
@@ -75,7 +75,7 @@ TEST_CASE("a publisher of the bus, and many events at once, have events wait too
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("callbacks whose dispatcher is polled are nothing to warn of") {
+TEST_CASE("callbacks with a polled dispatcher cause no warning") {
     Program program;
     LocalTransport transport{program.bus->callbacks(), {.threads = 0}};
     Dispatcher dispatcher{program.store, {.transports = {&transport}}};
@@ -86,7 +86,7 @@ TEST_CASE("callbacks whose dispatcher is polled are nothing to warn of") {
     CHECK(program.warnings() == 0);
 }
 
-TEST_CASE("callbacks whose dispatcher is never polled are warned of") {
+TEST_CASE("callbacks whose dispatcher is never polled cause a warning") {
     Program program;
     {
         LocalTransport transport{program.bus->callbacks(), {.threads = 0}};
@@ -96,7 +96,7 @@ TEST_CASE("callbacks whose dispatcher is never polled are warned of") {
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("a worker of a bus calls its callbacks, and there is nothing to warn of") {
+TEST_CASE("a worker of a bus calls its callbacks, and there is no warning") {
     Program program;
     { const DeliveryWorker worker{*program.bus}; }
     program.bus.reset();

@@ -72,7 +72,7 @@ T wait(std::promise<T>& promise) {
 
 }  // namespace
 
-TEST_CASE("a store, a bus and a worker are all that a callback needs") {
+TEST_CASE("a callback needs only a store, a bus and a worker") {
     MemoryStore store;
     Bus bus{store};
     std::promise<std::string> arrived;
@@ -119,7 +119,7 @@ TEST_CASE("several threads call several callbacks at once") {
     wait(met);
 }
 
-TEST_CASE("what is under way when a worker ends comes again from another") {
+TEST_CASE("a delivery that is under way when its worker ends is repeated by another worker") {
     MemoryStore store;
     Bus bus{store};
     subscribe_outside(bus);
@@ -138,7 +138,7 @@ TEST_CASE("what is under way when a worker ends comes again from another") {
     CHECK(again.attempt == 2);
 }
 
-TEST_CASE("a worker that is stopped lets what is under way end within its grace") {
+TEST_CASE("stopping a worker lets its deliveries end within the grace") {
     MemoryStore store;
     Bus bus{store};
     subscribe_outside(bus);
@@ -155,7 +155,7 @@ TEST_CASE("a worker that is stopped lets what is under way end within its grace"
     worker.stop(Duration{20'000});
 }
 
-TEST_CASE("a callback that runs when a worker ends is awaited and settled") {
+TEST_CASE("a callback that runs when its worker ends is awaited and settled") {
     MemoryStore store;
     Bus bus{store};
     std::promise<void> begun;
@@ -193,7 +193,7 @@ TEST_CASE("a worker goes by the clock of its bus") {
     wait(arrived);
 }
 
-TEST_CASE("a worker reports the trouble of its transports, and that it was stopped") {
+TEST_CASE("a worker reports unhealthy transports, and its stop") {
     MemoryStore store;
     Bus bus{store};
     DeliveryWorker idle{bus};
@@ -204,7 +204,7 @@ TEST_CASE("a worker reports the trouble of its transports, and that it was stopp
     CHECK(worker.trouble() == "deliveries have been stopped");
 }
 
-TEST_CASE("settings with which nothing could be delivered are refused") {
+TEST_CASE("settings without any possible delivery are refused") {
     MemoryStore store;
     Bus bus{store};
     CHECK_THROWS_AS((DeliveryWorker{store, {}}), Failure);

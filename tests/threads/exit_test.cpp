@@ -53,7 +53,7 @@ void check_message(const std::string& object, const std::string& handler,
 
 }  // namespace
 
-TEST_CASE("a program that exits inside a handler is told which object the handler belongs to") {
+TEST_CASE("exit inside a handler reports the object of the handler") {
     const test::TemporaryFolder folder;
     check_message("worker pool", "a handler", [&] {
         static EmbeddedStore store{folder.path() / "bus.db"};
@@ -101,7 +101,7 @@ TEST_CASE("a program that exits inside a handler is told which object the handle
     });
 }
 
-TEST_CASE("a program that destroys a pool inside a handler of the pool is told so") {
+TEST_CASE("destroying a pool inside its own handler reports the misuse") {
     check_message("worker pool", "a handler", [] {
         MemoryStore store;
         std::optional<WorkerPool> pool{std::in_place, store, WorkerPoolOptions{.queues = {"work"}}};
@@ -112,7 +112,7 @@ TEST_CASE("a program that destroys a pool inside a handler of the pool is told s
     });
 }
 
-TEST_CASE("a static pool survives the exit of another thread, and what it did is kept") {
+TEST_CASE("a static pool survives the exit of another thread, and its work is kept") {
     const test::TemporaryFolder folder;
     const auto report = in_child([&]() -> std::string {
         static EmbeddedStore store{folder.path() / "bus.db"};

@@ -167,7 +167,7 @@ constexpr int forks = 40;
 
 }  // namespace
 
-TEST_CASE("a forked child cannot use a store of its parent, and is told so at once") {
+TEST_CASE("a forked child cannot use a store of its parent, and gets an error at once") {
     const test::TemporaryFolder folder;
     std::vector<std::unique_ptr<Store>> stores;
     stores.push_back(std::make_unique<MemoryStore>());
@@ -186,7 +186,7 @@ TEST_CASE("a forked child cannot use a store of its parent, and is told so at on
     }
 }
 
-TEST_CASE("a watch that ends in a forked child waits for no wake-up of its parent") {
+TEST_CASE("ending a watch in a forked child does not wait for a wake-up of the parent") {
     MemoryStore store;
     std::promise<void> woken;
     std::promise<void> forked;
@@ -205,7 +205,7 @@ TEST_CASE("a watch that ends in a forked child waits for no wake-up of its paren
     CHECK(report.text == "ended");
 }
 
-TEST_CASE("a store of a file that a forked child destroys stays that of its parent") {
+TEST_CASE("destroying a file store in a forked child leaves the store of the parent locked") {
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     std::optional<EmbeddedStore> store{std::in_place, file};
@@ -230,7 +230,7 @@ TEST_CASE("a store of a file that a forked child destroys stays that of its pare
     CHECK(JobQueue{*store, "traffic"}.status().value().ready >= static_cast<std::size_t>(pushed));
 }
 
-TEST_CASE("a forked child ends by exit, whatever it has destroyed by then") {
+TEST_CASE("a forked child ends by exit, whatever objects it has destroyed") {
     const test::TemporaryFolder folder;
     static std::unique_ptr<Store> store;
     static std::optional<WorkerPool> pool;
@@ -254,7 +254,7 @@ TEST_CASE("a forked child ends by exit, whatever it has destroyed by then") {
     store.reset();
 }
 
-TEST_CASE("a thread that forks gets a child of the same kind") {
+TEST_CASE("a child forked by another thread cannot use a store of its parent") {
     const test::TemporaryFolder folder;
     auto store = store_in(folder);
     const Traffic traffic{*store};
@@ -271,7 +271,7 @@ TEST_CASE("a thread that forks gets a child of the same kind") {
     CHECK(JobQueue{*store, "work"}.push({"resize", {1}}).has_value());
 }
 
-TEST_CASE("a forked child opens a file of its own, and that of its parent never" *
+TEST_CASE("a forked child opens another file, but never the open file of its parent" *
           doctest::skip(!test::child_may_start_threads)) {
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
@@ -289,7 +289,7 @@ TEST_CASE("a forked child opens a file of its own, and that of its parent never"
     CHECK(report.text == "pushed");
 }
 
-TEST_CASE("a program that became a daemon must open its store again" *
+TEST_CASE("a program that becomes a daemon must open its store again" *
           doctest::skip(!test::child_may_start_threads)) {
     const test::TemporaryFolder folder;
     std::array<int, 2> pipe{};
@@ -308,7 +308,7 @@ TEST_CASE("a program that became a daemon must open its store again" *
     CHECK(test::read_all(pipe[0]) == "ended");
 }
 
-TEST_CASE("a program that a child executes has no descriptor of the library") {
+TEST_CASE("an executed program inherits no descriptor of the library") {
     const test::TemporaryFolder folder;
     const auto before = files_of_another_program();
     auto store = store_in(folder);
@@ -323,7 +323,7 @@ TEST_CASE("a program that a child executes has no descriptor of the library") {
     CHECK(jobs.push({"resize", {2}}).has_value());
 }
 
-TEST_CASE("what has threads of its own is of no use in a forked child, and does not keep it") {
+TEST_CASE("objects with threads refuse calls in a forked child, and can be destroyed") {
     MemoryStore store;
     Bus bus{store};
     bus.subscriber("billing").subscribe({"orders"}, [](const Batch&) {}).value();
@@ -405,7 +405,7 @@ TEST_CASE("what has threads of its own is of no use in a forked child, and does 
         [&] { runner.reset(), monitor.reset(); });
 }
 
-TEST_CASE("what a program polls by itself is of no use in a forked child") {
+TEST_CASE("objects polled by the program refuse calls in a forked child") {
     MemoryStore store;
     const std::map<std::string, std::shared_ptr<Active>> all{
         {"action runner", std::make_shared<ActionRunner>(store)},
@@ -428,7 +428,7 @@ TEST_CASE("what a program polls by itself is of no use in a forked child") {
     }
 }
 
-TEST_CASE("a forked child that destroys an HTTP server leaves connections and epoll sets alone") {
+TEST_CASE("destroying an HTTP server in a forked child leaves connections and epoll sets alone") {
     std::optional<HttpServer> server{
         std::in_place, HttpServerOptions{.address = "127.0.0.1", .port = 0}, test::echo};
     test::HttpClient client{server->port()};

@@ -164,7 +164,7 @@ TEST_CASE("http api: subscribers and tokens come in pages too") {
     CHECK(followed(ask, "/api_tokens", "token", 1000).size() == many + 2);
 }
 
-TEST_CASE("http api: a client learns no token from pages, and misses nobody") {
+TEST_CASE("http api: a client learns no token from pages, and each subscriber is listed") {
     Scenario bus;
     const std::vector<std::string> tokens{
         "ab",           "abcd",         "abcd--",    "abcd--2",    "abcd--thirty",
@@ -215,7 +215,7 @@ TEST_CASE("http api: a client learns no token from pages, and misses nobody") {
           "/subscribers?after=shop--alpha1&limit=1");
 }
 
-TEST_CASE("http api: an answer that gets large ends before its limit") {
+TEST_CASE("http api: an answer ends before its size limit") {
     Scenario bus;
     const std::string long_name(60, 'x');
     std::vector<std::string> topics;

@@ -182,7 +182,7 @@ TEST_CASE("http api: a publication is one step, in one trip to the store") {
     CHECK(holdings(bus.memory).topics == std::vector<rm::Topic>{{"orders", shop, 1}});
 }
 
-TEST_CASE("http api: a stranger learns nothing but that its token is not valid") {
+TEST_CASE("http api: a stranger learns only that the token is not valid") {
     Behind<FailingStore> bus;
     const auto publish = [&](const char* user, const std::string& path, const std::string& body) {
         return ask_at_once(*bus.api, request("POST", path, user, body));
@@ -240,11 +240,11 @@ TEST_CASE("http api: an answer waits for the store without blocking the caller")
     };
     const std::vector<int> expected{200, 200, 204, 204, 204, 200, 200,
                                     204, 404, 200, 201, 204, 204, 204};
-    SUBCASE("one after another") { CHECK(statuses(true) == expected); }
-    SUBCASE("all under way at once") { CHECK(statuses(false).size() == expected.size()); }
+    SUBCASE("one at a time") { CHECK(statuses(true) == expected); }
+    SUBCASE("all at once") { CHECK(statuses(false).size() == expected.size()); }
 }
 
-TEST_CASE("http api: a request that is refused at once never reaches the store") {
+TEST_CASE("http api: a request refused at once never reaches the store") {
     Behind<LateStore> bus;
     const auto answer = ask_at_once(*bus.api, request("POST", "/api_tokens", root, "{}"));
     CHECK(answer.status == 400);

@@ -52,7 +52,7 @@ bool all_begin(Next next, Offer offer, Close close) {
 
 }  // namespace
 
-TEST_CASE("jobs that come together begin on all threads that wait") {
+TEST_CASE("jobs that arrive together begin on all waiting threads") {
     const Handler handler;
     const PublicationOptions publications;
     JobBoard board{1, count, false};
@@ -69,7 +69,7 @@ TEST_CASE("jobs that come together begin on all threads that wait") {
                     [&] { board.close(); }));
 }
 
-TEST_CASE("timers that come together begin on all threads that wait") {
+TEST_CASE("timers that arrive together begin on all waiting threads") {
     TimerBoard board{count};
     CHECK(all_begin([&] { return board.next(std::nullopt).has_value(); },
                     [&] { board.offer(std::vector<FiredTimer>(count)); }, [&] { board.close(); }));

@@ -79,7 +79,7 @@ TEST_CASE("a local transport serves only local callbacks") {
     CHECK(!transport.serves(""));
 }
 
-TEST_CASE("a callback that gets the batch and returns succeeds") {
+TEST_CASE("a callback that returns succeeds") {
     Callbacks callbacks;
     std::optional<Batch> got;
     callbacks.set("billing", [&](const Batch& batch) { got = batch; });
@@ -97,7 +97,7 @@ TEST_CASE("a callback that gets the batch and returns succeeds") {
     CHECK(got->events == std::vector<Event>{dated_order});
 }
 
-TEST_CASE("a callback that throws fails, whatever it throws") {
+TEST_CASE("a callback fails when it throws anything") {
     Callbacks callbacks;
     callbacks.set("a", [](const Batch&) { throw std::runtime_error{"no disk"}; });
     callbacks.set("b", [](const Batch&) { throw 7; });
@@ -114,7 +114,7 @@ TEST_CASE("a callback that throws fails, whatever it throws") {
     CHECK(all[0].outcome.error().code() == Errc::unavailable);
 }
 
-TEST_CASE("a callback that rejects a batch fails for good") {
+TEST_CASE("a callback that rejects a batch fails permanently") {
     Callbacks callbacks;
     callbacks.set("a", [](const Batch&) { throw Reject{"of an unknown version"}; });
     callbacks.set("b", [](const Batch&) { throw std::runtime_error{"no disk"}; });
@@ -143,7 +143,7 @@ TEST_CASE("a delivery fails until the program registers its callback") {
     CHECK(reports.wait_for(1).front().outcome);
 }
 
-TEST_CASE("messages that cannot be decoded are left out and counted") {
+TEST_CASE("undecodable messages are left out and counted") {
     Callbacks callbacks;
     std::size_t events = 0;
     callbacks.set("billing", [&](const Batch& batch) { events = batch.events.size(); });
@@ -169,7 +169,7 @@ TEST_CASE("as many callbacks run at once as there are threads") {
     CHECK(reports.wait_for(3).size() == 3);
 }
 
-TEST_CASE("one thread calls in the order of deliveries") {
+TEST_CASE("a single thread calls in the order of deliveries") {
     Callbacks callbacks;
     std::string order_of_calls;
     for (const char* token : {"a", "b", "c"}) {
@@ -184,7 +184,7 @@ TEST_CASE("one thread calls in the order of deliveries") {
     CHECK(order_of_calls == "cab");
 }
 
-TEST_CASE("the destructor waits for the running callback and cancels the others, each once") {
+TEST_CASE("the destructor waits for the running callback and cancels each waiting callback once") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -212,7 +212,7 @@ TEST_CASE("the destructor waits for the running callback and cancels the others,
     CHECK(calls.load() >= 1);
 }
 
-TEST_CASE("a running callback is not withdrawn until it was reported, a waiting one is") {
+TEST_CASE("a running callback cannot be withdrawn before its report, but a waiting callback can") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -244,7 +244,7 @@ TEST_CASE("a running callback is not withdrawn until it was reported, a waiting 
     CHECK(calls == 1);
 }
 
-TEST_CASE("a callback that runs when a runner ends is settled, waiting ones are repeated") {
+TEST_CASE("when a runner ends a running callback is settled, and waiting callbacks repeat") {
     MemoryStore store;
     Bus bus{store};
     std::latch running{1};
@@ -328,7 +328,7 @@ TEST_CASE("without threads, a handler is tested on a manual clock") {
     CHECK(bus.subscriber("billing").status().value()->events_queued == 0);
 }
 
-TEST_CASE("what is for a callback that is gone from the program waits, and comes once it is back") {
+TEST_CASE("a delivery to an unregistered callback waits until the program registers it") {
     testing::ManualClock clock;
     MemoryStore store;
     Bus bus{store, {.clock = &clock}};
@@ -389,7 +389,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a callback that goes while its batch is on the way is warned about once") {
+TEST_CASE("removing a callback with a batch on the way causes one warning") {
     const std::string token = "billing--0123456789";
     testing::ManualClock clock;
     MemoryStore store;

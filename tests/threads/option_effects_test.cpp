@@ -115,7 +115,7 @@ TEST_CASE("option effects: a listener fetches no more timers ahead than its opti
     CHECK(store.limit() <= 1 + 3);
 }
 
-TEST_CASE("option effects: deliveries are as the options of the one object that delivers say") {
+TEST_CASE("option effects: deliveries follow the options of a delivery worker") {
     MemoryStore memory;
     NotingStore store{memory};
     Bus bus{store};

@@ -236,7 +236,7 @@ TEST_CASE("a runner polls at once, with the time of its clock") {
     CHECK(witness.last_poll() == clock.now());
 }
 
-TEST_CASE("a runner that sleeps is woken promptly") {
+TEST_CASE("a sleeping runner is woken promptly") {
     testing::ManualClock clock;
     Witness witness;
     Runner runner{witness, clock};
@@ -251,7 +251,7 @@ TEST_CASE("a runner that sleeps is woken promptly") {
     CHECK(polls >= 201);
 }
 
-TEST_CASE("a runner polls again at once when that is due, and else sleeps until it is") {
+TEST_CASE("a runner polls at once when a poll is due, and otherwise sleeps until the due time") {
     Witness witness;
     SystemClock clock;
     const auto at = clock.now() + Duration{30};
@@ -322,7 +322,7 @@ TEST_CASE("a runner may end while many threads wake it") {
     }
 }
 
-TEST_CASE("a runner leaves polls to a spare thread while that has time") {
+TEST_CASE("a runner leaves polls to a lent thread while the lent thread has time") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -342,7 +342,7 @@ TEST_CASE("a runner leaves polls to a spare thread while that has time") {
     witness.wait_beyond(polls);
 }
 
-TEST_CASE("a spare thread that takes its turn at once waits for nobody who wakes") {
+TEST_CASE("a lent thread that polls at once does not wait for the waking thread") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -352,7 +352,7 @@ TEST_CASE("a spare thread that takes its turn at once waits for nobody who wakes
     CHECK(witness.polls() > 200);
 }
 
-TEST_CASE("a turn is one poll, and another one that is due is for the next turn") {
+TEST_CASE("a turn of a lent thread is one poll, and a further due poll waits for the next turn") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -373,7 +373,7 @@ TEST_CASE("a turn is one poll, and another one that is due is for the next turn"
     CHECK(left > 50);
 }
 
-TEST_CASE("a runner goes on by itself when the spare thread has no time for the next turn") {
+TEST_CASE("a runner goes on by itself when the lent thread has no time for the next turn") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -385,7 +385,7 @@ TEST_CASE("a runner goes on by itself when the spare thread has no time for the 
     witness.wait_beyond(witness.polls() + 100);
 }
 
-TEST_CASE("a runner sleeps for less long when a poll on the spare thread asks for it") {
+TEST_CASE("a poll on the lent thread can shorten the sleep of the runner") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -403,7 +403,7 @@ TEST_CASE("a runner sleeps for less long when a poll on the spare thread asks fo
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{9});
 }
 
-TEST_CASE("a runner is not stopped by a poll on the spare thread, and goes on") {
+TEST_CASE("a runner is not stopped by a poll on the lent thread, and goes on") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -428,7 +428,7 @@ TEST_CASE("a runner is not stopped by a poll on the spare thread, and goes on") 
     CHECK(witness.closed());
 }
 
-TEST_CASE("of two runners one borrows the spare thread, until it stops") {
+TEST_CASE("only one of two runners borrows a lent thread, until the runner stops") {
     testing::ManualClock clock;
     Lender lender;
     Witness witness;
@@ -449,7 +449,7 @@ TEST_CASE("of two runners one borrows the spare thread, until it stops") {
     CHECK(!lender.lent());
 }
 
-TEST_CASE("a runner may end while a spare thread polls, and many threads wake it") {
+TEST_CASE("a runner may end while a lent thread polls and many threads wake the runner") {
     testing::ManualClock clock;
     for (int round = 0; round < 5; ++round) {
         Witness witness;
@@ -471,7 +471,7 @@ TEST_CASE("a runner may end while a spare thread polls, and many threads wake it
     }
 }
 
-TEST_CASE("a runner whose object is busy with one thing for 10 s is in trouble until it is done") {
+TEST_CASE("a runner is unhealthy while a single poll takes longer than 10 s") {
     testing::ManualClock clock;
     Witness witness;
     Runner runner{witness, clock};
@@ -487,7 +487,7 @@ TEST_CASE("a runner whose object is busy with one thing for 10 s is in trouble u
     while (runner.trouble()) std::this_thread::yield();
 }
 
-TEST_CASE("an exception that leaves a poll ends the program, as any thread's does") {
+TEST_CASE("an exception from a poll ends the program, as in any thread") {
     struct Thrower final : Active {
         TimePoint poll(TimePoint) override { throw std::runtime_error{"half a turn"}; }
         void wake_with(std::function<void()>) override {}

@@ -102,7 +102,7 @@ TEST_CASE("a delivery worker is not stopped by its callbacks") {
     CHECK(refusal.text() == "stop: inside a callback it would wait for itself");
 }
 
-TEST_CASE("a runner is not stopped by what it polls") {
+TEST_CASE("a runner is not stopped by its own object") {
     MemoryStore store;
     JobQueue jobs{store, "work"};
     WorkerPool pool{store, {.queues = {"work"}, .threads = 0}};

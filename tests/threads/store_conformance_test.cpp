@@ -41,7 +41,7 @@ std::string text_of_failure(void (*act)(testing::Scenario&)) {
 
 }  // namespace
 
-TEST_CASE("conformance cases are sentences that differ") {
+TEST_CASE("names of conformance cases are unique sentences") {
     std::set<std::string> names;
     for (const auto& one : store_conformance()) {
         CHECK_MESSAGE(names.insert(one.name).second, one.name);
@@ -52,7 +52,7 @@ TEST_CASE("conformance cases are sentences that differ") {
     CHECK(names.size() > 100);
 }
 
-TEST_CASE("a failure names the place of the expectation, and what was expected and found") {
+TEST_CASE("a failure has the place of the expectation, and the expected and actual values") {
     int line = 0;
     try {
         line = __LINE__ + 1;
@@ -64,7 +64,7 @@ TEST_CASE("a failure names the place of the expectation, and what was expected a
     CHECK(line != 0);
 }
 
-TEST_CASE("a scenario ends at the first thing that goes wrong") {
+TEST_CASE("a scenario ends at the first failure") {
     CHECK(text_of_failure([](testing::Scenario& s) {
               s.push("a");
               s.perform(NackJob{s.take_work(), s.now()});
@@ -87,7 +87,7 @@ TEST_CASE("a scenario ends at the first thing that goes wrong") {
           std::string::npos);
 }
 
-TEST_CASE("the suite finds a store that breaks a guarantee") {
+TEST_CASE("the suite detects a store that breaks a guarantee") {
     int failed = 0;
     for (const auto& one : store_conformance()) {
         class Owned final : public Store {

@@ -35,7 +35,7 @@ std::uint64_t ready(Store& store) { return perform(store, CountJobs{"q"}, instan
 
 }  // namespace
 
-TEST_CASE("one step can be performed with a completion or waited for") {
+TEST_CASE("a step can be performed with a completion, or by a blocking call") {
     MemoryStore store;
     CHECK(push(store, "a").value() == PushOutcome::pushed);
     std::optional<QueueStatus> replied;
@@ -47,7 +47,7 @@ TEST_CASE("one step can be performed with a completion or waited for") {
     CHECK(refused.error().code() == Errc::invalid);
 }
 
-TEST_CASE("a watch ends once, however it is moved") {
+TEST_CASE("a watch ends once, even after moves") {
     int ends = 0;
     {
         Watch watch{[&] { ++ends; }};
@@ -114,7 +114,7 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(store.count(Fault::none) == 2);
 }
 
-TEST_CASE("a step in doubt is repeated when that does no harm") {
+TEST_CASE("a step in doubt is repeated when repetition is harmless") {
     MemoryStore memory;
     FaultyStore store{memory};
     store.script({Fault::lost_reply, Fault::lost_reply});
@@ -128,7 +128,7 @@ TEST_CASE("a step in doubt is repeated when that does no harm") {
     CHECK(ready(memory) == 2);
 }
 
-TEST_CASE("a step that stays in doubt is not repeated for ever") {
+TEST_CASE("repetitions of a step in doubt are bounded") {
     MemoryStore memory;
     FaultyStore store{memory, {.lost_replies = 1}};
     CHECK(push(store, "a").error().code() == Errc::timed_out);
@@ -140,7 +140,7 @@ TEST_CASE("a step that stays in doubt is not repeated for ever") {
     CHECK(store.count(Fault::lost_reply) == 2 * (repeats_max + 1));
 }
 
-TEST_CASE("a step that was in doubt stays so when its repetition is refused") {
+TEST_CASE("a step in doubt stays in doubt when its repetition is refused") {
     MemoryStore memory;
     FaultyStore store{memory};
     const auto doubtful = {Fault::lost_reply, Fault::lost_request};
@@ -157,7 +157,7 @@ TEST_CASE("a step that was in doubt stays so when its repetition is refused") {
     CHECK(perform(store, CountJobs{"q"}, instant).error().code() == Errc::unavailable);
 }
 
-TEST_CASE("an event whose publication is in doubt is not published again") {
+TEST_CASE("an event is not published again when its publication is in doubt") {
     MemoryStore memory;
     FaultyStore store{memory};
     store.script({Fault::lost_reply});
@@ -218,7 +218,7 @@ TEST_CASE("a store can be disturbed for a while") {
     CHECK(push(store, "b").value() == PushOutcome::pushed);
 }
 
-TEST_CASE("on a thread that calls completions, blocking calls are refused and not performed") {
+TEST_CASE("blocking calls on a thread that calls completions are refused and not performed") {
     MemoryStore store;
     Bus bus{store};
     auto billing = bus.subscriber("billing");

@@ -34,7 +34,7 @@ TEST_CASE("addition saturates at the ends of time") {
     CHECK(saturating_add(TimePoint::min(), Duration::max()) == from_milliseconds(-1));
 }
 
-TEST_CASE("a manual clock moves only when the test advances it") {
+TEST_CASE("only the test moves a manual clock") {
     testing::ManualClock clock{from_milliseconds(100)};
     const Clock& as_clock = clock;
     CHECK(as_clock.now() == from_milliseconds(100));

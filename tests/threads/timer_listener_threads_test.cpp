@@ -77,7 +77,7 @@ TEST_CASE("several listeners share many timers, and each is handled once") {
     for (const auto& each : times) REQUIRE(each == 1);
 }
 
-TEST_CASE("no timer fires before its time, and a listener sleeps no longer than to it") {
+TEST_CASE("no timer fires before its due time, and a listener does not oversleep a timer") {
     ListenerScene scene;
     std::atomic<int> early{0};
     std::atomic<int> fired{0};
@@ -112,7 +112,7 @@ TEST_CASE("as many handlers run at once as there are threads, and no more") {
     CHECK(most == 2);
 }
 
-TEST_CASE("a listener whose slots are taken leaves what is due to others") {
+TEST_CASE("a listener without free slots leaves due timers to another listener") {
     ListenerScene scene;
     std::atomic<bool> begun{false};
     std::latch released{1};
@@ -154,7 +154,7 @@ TEST_CASE("a responder confirms from any thread") {
     waiting.clear();
 }
 
-TEST_CASE("a listener that is stopped lets handlers end within the grace, and begins no other") {
+TEST_CASE("stopping a listener lets handlers end within the grace, and begins no handler") {
     ListenerScene scene;
     std::atomic<int> begun{0};
     std::latch released{1};
@@ -188,7 +188,7 @@ TEST_CASE("a handler may use its namespace, and a timer post the next") {
     CHECK(scene.drained());
 }
 
-TEST_CASE("a listener is not to be polled once it was started, nor started once polled") {
+TEST_CASE("a started listener refuses polls, and a polled listener refuses to start") {
     ListenerScene scene;
     TimerListener listener{scene.store, "calls", TimerHandler{[](const Timer&) {}}};
     listener.poll(system_clock().now());

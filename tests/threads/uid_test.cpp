@@ -57,7 +57,7 @@ TEST_CASE("ids are ordered as their text is") {
     CHECK(low.text() < high.text());
 }
 
-TEST_CASE("a source returns the same ids for the same seeds and others for others") {
+TEST_CASE("a source returns equal ids for equal seeds, and different ids for different seeds") {
     UidSource one{1, 2};
     UidSource same{1, 2};
     UidSource high{3, 2};

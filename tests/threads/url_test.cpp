@@ -33,7 +33,7 @@ void check_long_ones(std::string_view part) {
 
 }  // namespace
 
-TEST_CASE("URLs that Ruby Routemaster accepts are accepted") {
+TEST_CASE("URLs accepted by Ruby Routemaster are accepted") {
     for (const auto* url :
          {"https://shop.example/orders/42", "HTTPS://shop.example/", "https://shop.example",
           "https://user:password@shop.example:8443/a#fragment", "https://[::1]:1/",
@@ -43,7 +43,7 @@ TEST_CASE("URLs that Ruby Routemaster accepts are accepted") {
     }
 }
 
-TEST_CASE("URLs that need no parser get its verdict") {
+TEST_CASE("URLs that skip the parser get the result of the parser") {
     // A URL with a fragment is valid, and is parsed completely.
     constexpr std::string_view alphabet = "aZ09-._~/:@%?[]+,;=!$&'()*^ \\\"<\x7f\x80";
     for (const char first : alphabet) {
@@ -113,7 +113,7 @@ TEST_CASE("URLs that violate RFC 3986 are refused with the place of the error") 
           "URL is malformed at byte 11 (RFC 3986)");
 }
 
-TEST_CASE("plain http is accepted only where it is allowed") {
+TEST_CASE("plain http is accepted only where allowed") {
     CHECK(verdict("http://127.0.0.1:1234/in", UrlRule::http) == "good");
     CHECK(verdict("https://127.0.0.1/in", UrlRule::http) == "good");
     CHECK(verdict("http://", UrlRule::http) == "URL has no host");
@@ -121,7 +121,7 @@ TEST_CASE("plain http is accepted only where it is allowed") {
     CHECK(verdict("ftp://a/", UrlRule::http) == "URL is neither HTTPS nor HTTP");
 }
 
-TEST_CASE("where any URL is allowed it must have a scheme") {
+TEST_CASE("a URL of the any rule must have a scheme") {
     for (const auto* url : {"https://shop.example/?a=b#c", "http://shop.example", "urn:isbn:1",
                             "mailto:a@shop.example", "s3://bucket/key", "file:///etc", "x:"}) {
         CHECK_MESSAGE(verdict(url, UrlRule::any) == "good", url);

@@ -20,7 +20,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a pool does a job that is pushed, and the job is gone") {
+TEST_CASE("a pool does a pushed job, and the job is deleted") {
     JobScene scene;
     HandPool pool{scene};
     Names done;
@@ -42,7 +42,7 @@ TEST_CASE("a pool does a job that is pushed, and the job is gone") {
     CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1});
 }
 
-TEST_CASE("a pool that waits is woken by a push, and does a delayed job when it falls due") {
+TEST_CASE("a push wakes a waiting pool, and a delayed job runs when due") {
     JobScene scene;
     HandPool pool{scene,
                   {.heartbeat_interval = Duration{3'600'000},
@@ -61,7 +61,7 @@ TEST_CASE("a pool that waits is woken by a push, and does a delayed job when it 
     CHECK(done == 2);
 }
 
-TEST_CASE("a job whose handler throws runs again after growing waits, and keeps its errors") {
+TEST_CASE("a job whose handler throws is retried after growing waits, and keeps its errors") {
     JobScene scene;
     HandPool pool{scene, {.retry = {.jitter = 0}}};
     std::vector<Duration> at;
@@ -86,7 +86,7 @@ TEST_CASE("a job whose handler throws runs again after growing waits, and keeps 
     CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1, .failed = 3});
 }
 
-TEST_CASE("jitter adds at most half of the wait, and not always the same") {
+TEST_CASE("jitter adds at most half of the wait, and varies") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) { throw std::runtime_error{"no"}; });
@@ -102,7 +102,7 @@ TEST_CASE("jitter adds at most half of the wait, and not always the same") {
     CHECK(wait(first) != wait(second));
 }
 
-TEST_CASE("a job is BURIED when its attempts are used up, and runs again when it is kicked") {
+TEST_CASE("a job without attempts left is BURIED, and runs again when kicked") {
     JobScene scene;
     HandPool pool{scene};
     bool repaired = false;
@@ -151,7 +151,7 @@ TEST_CASE("a handler says when its job is to be tried again, given up, or done l
           WorkerPoolStatus{.done = 1, .failed = 2, .buried = 1, .released = 4, .snoozed = 4});
 }
 
-TEST_CASE("a retry that asks for a time counts, so the job is BURIED in the end") {
+TEST_CASE("a retry at a requested time counts as an attempt, until the job is BURIED") {
     JobScene scene;
     HandPool pool{scene};
     int attempts = 0;
@@ -247,7 +247,7 @@ TEST_CASE("a policy may limit how long a job goes on failing") {
     CHECK_THROWS_AS(HandPool(scene, {.retry = {.time_max = Duration{-1}}}), Failure);
 }
 
-TEST_CASE("jobs of names that have no handler are done by the one for others") {
+TEST_CASE("a catch-all handler does jobs of names without a handler") {
     JobScene scene;
     HandPool pool{scene};
     std::string done;
@@ -289,7 +289,7 @@ TEST_CASE("log lines about a job say its queue, and not all of a long name") {
                                                  "...' in queue") == 1);
 }
 
-TEST_CASE("a log line about a job is one line, whatever its name and its errors") {
+TEST_CASE("a log line about a job is one line, even for names and errors with line breaks") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a\nERROR: b", [](JobContext&) { throw Bury{"first\r\nsecond\x1b[0m"}; });
@@ -316,7 +316,7 @@ TEST_CASE("the text of an error is bounded, and whole UTF-8") {
     CHECK(scene.job(bytes).errors.back().text == "a??z");
 }
 
-TEST_CASE("a job without a handler is left to others after growing waits, and logged once") {
+TEST_CASE("a job without a handler is released after growing waits, and logged once") {
     JobScene scene;
     HandPool ignorant{scene};
     ignorant.pool.handle("known", [](JobContext&) {});
@@ -342,7 +342,7 @@ TEST_CASE("a job without a handler is left to others after growing waits, and lo
     CHECK(done == 1);
 }
 
-TEST_CASE("a job that cannot be decoded is BURIED, and stops no other") {
+TEST_CASE("an undecodable job is BURIED, and does not stop further jobs") {
     JobScene scene;
     HandPool pool{scene};
     int done = 0;
@@ -404,7 +404,7 @@ TEST_CASE("a queue of Ruby Routemaster is served: its jobs are never BURIED") {
     CHECK(aux.status().value() == QueueStatus{.scheduled = 1});
 }
 
-TEST_CASE("settings with which nothing could be done are refused") {
+TEST_CASE("settings without any possible work are refused") {
     MemoryStore store;
     const auto refused = [&](WorkerPoolOptions options) {
         CHECK_THROWS_AS((WorkerPool{store, std::move(options)}), Failure);

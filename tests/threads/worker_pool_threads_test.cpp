@@ -77,13 +77,13 @@ TEST_CASE("a pool with threads does each of many jobs once") {
     CHECK(scene.pool.status() == WorkerPoolStatus{.done = count});
 }
 
-TEST_CASE("a pool fetches ahead only jobs that had no attempt before") {
+TEST_CASE("a pool fetches ahead only jobs before their first attempt") {
     constexpr std::uint32_t count = 5'000;
     ThreadScene scene{{.threads = 2}};
     scene.push("a", count);
     bool again = false;
     SUBCASE("") {}
-    SUBCASE("those that had wait in the store") { again = true; }
+    SUBCASE("jobs with an earlier attempt wait in the store") { again = true; }
     const auto now = system_clock().now();
     if (again) {
         const AcquireJobs acquire{.queue = "work", .worker = Uid{1, 1}, .limit = count};
@@ -155,7 +155,7 @@ TEST_CASE("a responder reports from any thread") {
     CHECK(scene.drained());
 }
 
-TEST_CASE("a pool that is stopped lets handlers end within the grace, and begins no other") {
+TEST_CASE("stopping a pool lets handlers end within the grace, and begins no handler") {
     ThreadScene scene{{.threads = 2}};
     std::atomic<int> begun{0};
     std::latch released{1};
@@ -194,7 +194,7 @@ TEST_CASE("at the end of the grace the token stops, and the job goes back uncoun
     CHECK(scene.pool.status().released == 1);
 }
 
-TEST_CASE("a pool runs until its stop token says so") {
+TEST_CASE("a pool runs until its stop token is set") {
     ThreadScene scene;
     std::stop_source stopping;
     scene.pool.handle("a", [&](JobContext&) { stopping.request_stop(); });
@@ -203,7 +203,7 @@ TEST_CASE("a pool runs until its stop token says so") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a pool that runs until its stop token says so lets handlers end within its grace") {
+TEST_CASE("a pool with a stop token lets handlers end within its grace") {
     ThreadScene scene{{.threads = 1, .grace = Duration{600'000}}};
     std::stop_source stopping;
     std::atomic<bool> cut_off{false};
@@ -223,7 +223,7 @@ TEST_CASE("a pool that runs until its stop token says so lets handlers end withi
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a pool that runs until its stop token says so stops handlers after its grace") {
+TEST_CASE("a pool with a stop token stops handlers after its grace") {
     ThreadScene scene{{.threads = 1, .grace = Duration{10}}};
     std::stop_source stopping;
     scene.pool.handle("a", [&](JobContext& job) {
@@ -260,7 +260,7 @@ TEST_CASE("heartbeats do not depend on handlers") {
     CHECK(scene.pool.status().lease_lost == 0);
 }
 
-TEST_CASE("a handler that takes too long loses its job, and keeps its thread until it returns") {
+TEST_CASE("a handler beyond its timeout loses its job, and keeps its thread until it returns") {
     ThreadScene scene;
     std::atomic<int> begun{0};
     std::latch released{1};
@@ -285,7 +285,7 @@ TEST_CASE("a handler that takes too long loses its job, and keeps its thread unt
     CHECK(begun == 2);
 }
 
-TEST_CASE("long jobs are left to other pools, though short ones went before") {
+TEST_CASE("long jobs are left to other pools, even after short jobs") {
     ThreadScene scene{{.threads = 1}};
     std::latch released{1};
     std::atomic<int> blocked{0};
@@ -307,7 +307,7 @@ TEST_CASE("long jobs are left to other pools, though short ones went before") {
     CHECK(scene.drained());
 }
 
-TEST_CASE("jobs that wait for a slot when a pool is stopped go back at once, uncounted") {
+TEST_CASE("jobs that wait for a slot when a pool stops go back at once, uncounted") {
     ThreadScene scene{{.threads = 1}};
     std::atomic<bool> blocked{false};
     std::latch released{1};
@@ -332,7 +332,7 @@ TEST_CASE("jobs that wait for a slot when a pool is stopped go back at once, unc
     }
 }
 
-TEST_CASE("a pool that stood still begins nothing that waited for a slot meanwhile") {
+TEST_CASE("a pool that stalled begins no job that waited for a slot meanwhile") {
     std::latch released{1};
     ThreadScene scene{{.threads = 1}};
     std::atomic<bool> blocked{false};
@@ -358,7 +358,7 @@ TEST_CASE("a pool that stood still begins nothing that waited for a slot meanwhi
     released.count_down();
 }
 
-TEST_CASE("asynchronous jobs that wait for a slot do not begin before there is one") {
+TEST_CASE("asynchronous jobs wait for a free slot before they begin") {
     std::mutex mutex;
     std::vector<JobResponder> responders;
     std::atomic<int> begun{0};
