@@ -25,7 +25,7 @@ void subscribe(RedisScene& s, const std::string& callback = "local:audit") {
 
 }  // namespace
 
-TEST_CASE("redis: Ruby Routemaster never sees what is for a callback in a process") {
+TEST_CASE("redis: Ruby Routemaster never sees batches for a callback in a process") {
     RedisScene s{true};
     subscribe(s);
     s.publish(first);
@@ -53,7 +53,8 @@ TEST_CASE("redis: Ruby Routemaster never sees what is for a callback in a proces
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("redis: in a mixed fleet a callback gets no more at once than its subscriber asked") {
+TEST_CASE(
+    "redis: in a mixed fleet a callback gets at once no more batches than its subscriber allows") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "audit",
                         .topics = {"cats"},
@@ -69,7 +70,9 @@ TEST_CASE("redis: in a mixed fleet a callback gets no more at once than its subs
     CHECK(s.acquire_for({"audit"}).at(0).job == RedisScene::job(second));
 }
 
-TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes who serves it") {
+TEST_CASE(
+    "redis: in a mixed fleet, a deliverable batch for a callback wakes the worker of the "
+    "callback") {
     RedisScene s{true};
     const auto subscribe_with = [&](const std::string& callback, std::uint32_t max_in_flight) {
         s.perform(Subscribe{
@@ -99,19 +102,19 @@ TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes wh
         s.worker = idle;
         CHECK(s.acquire_for({"audit"}).empty());
         REQUIRE(is_asleep());
-        SUBCASE("behind one that was delivered") {
+        SUBCASE("behind a delivered batch") {
             s.begin(leases[0]);
             s.settle(leases[0]);
         }
-        SUBCASE("behind one that failed") {
+        SUBCASE("behind a failed batch") {
             s.begin(leases[0]);
             s.settle(leases[0], false);
         }
-        SUBCASE("behind one that was released") {
+        SUBCASE("behind a released batch") {
             CHECK(s.perform(ReleaseJob{leases[0], s.now + Duration{9'000}}) == Settlement::settled);
         }
-        SUBCASE("whose worker ended") { s.perform(RetireWorker{busy}); }
-        SUBCASE("of a wider subscriber") { subscribe_with("local:audit", 2); }
+        SUBCASE("behind a batch whose worker ended") { s.perform(RetireWorker{busy}); }
+        SUBCASE("of a subscriber that now allows more") { subscribe_with("local:audit", 2); }
         CHECK_FALSE(is_asleep());
         CHECK(s.acquire_for({"audit"}).size() == 1);
     }
@@ -124,7 +127,8 @@ TEST_CASE("redis: in a mixed fleet, a callback that becomes deliverable wakes wh
     }
 }
 
-TEST_CASE("redis: what waited for a callback in a mixed fleet follows its subscriber to a URL") {
+TEST_CASE(
+    "redis: batches that waited for a callback in a mixed fleet follow their subscriber to a URL") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "audit",
                         .topics = {"cats"},
@@ -143,7 +147,7 @@ TEST_CASE("redis: what waited for a callback in a mixed fleet follows its subscr
     CHECK(s.other({"SCARD", "routemaster:callbacks"}).number == 0);
 }
 
-TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {
+TEST_CASE("redis: batches that Ruby Routemaster made READY for a callback go to the callback") {
     RedisScene s{true};
     subscribe(s, "https://audit.example/");
     s.publish(first);
@@ -157,7 +161,7 @@ TEST_CASE("redis: what Ruby Routemaster made READY for a callback goes there") {
 }
 
 TEST_CASE(
-    "redis: what waits for a callback is back where Ruby Routemaster looks with its subscriber") {
+    "redis: a batch of a callback returns to the keys of Ruby Routemaster with its subscriber") {
     RedisScene s{true};
     subscribe(s);
     s.publish(first);
@@ -168,7 +172,7 @@ TEST_CASE(
     CHECK(s.other({"EXISTS", "routemaster:callback:audit"}).number == 0);
 }
 
-TEST_CASE("redis: a worker that found nothing for its callbacks is woken for those alone") {
+TEST_CASE("redis: a worker that found no batch for its callbacks is woken for callbacks alone") {
     RedisScene s;
     s.subscribe();
     subscribe(s);
@@ -181,7 +185,7 @@ TEST_CASE("redis: a worker that found nothing for its callbacks is woken for tho
     CHECK(s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1);
 }
 
-TEST_CASE("redis: a list of callbacks that somebody spoilt costs a minute, and no job") {
+TEST_CASE("redis: a damaged list of callbacks costs a minute, and no job") {
     RedisScene s;
     subscribe(s);
     s.other({"SET", "routemaster:callback:audit", "nonsense"});

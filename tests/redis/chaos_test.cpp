@@ -83,31 +83,31 @@ TEST_CASE("redis: killed and frozen workers do each job, one at a time, with one
     CHECK(report.scrubbed > 0);
 }
 
-TEST_CASE("redis: the checker of a chaos run finds what breaks a rule") {
+TEST_CASE("redis: the checker of a chaos run finds each broken rule") {
     ChaosScene scene;
     REQUIRE(scene.check().violations.empty());
     CHECK(scene.check().overlaps == 1);
     CHECK(scene.check().refused == 1);
     auto& runs = scene.record.runs;
-    SUBCASE("two at once though the former was never silent") {
+    SUBCASE("two runs at once though the former worker was never silent") {
         scene.record.workers[0].pulses = scene.record.workers[1].pulses;
         scene.record.workers[0].pulses.back().lease_lost = 1;
         CHECK(scene.finds("ran on after its job was handed on"));
     }
-    SUBCASE("the former was not silent for long enough before") {
+    SUBCASE("two runs at once though the former worker was silent for too short a time") {
         runs[scene.second].begun = milliseconds{1'900};
         CHECK(scene.finds("ran on after its job was handed on"));
     }
-    SUBCASE("a zombie begins long after it was back") {
+    SUBCASE("a zombie begins a run long after its return") {
         runs[scene.first].begun = milliseconds{6'500};
         runs[scene.first].ended = milliseconds{6'510};
         CHECK(scene.finds("ran on after its job was handed on"));
     }
-    SUBCASE("a zombie settled") {
+    SUBCASE("a zombie settled its job") {
         runs[scene.follow_up].job.parent_fence = 10;
         CHECK(scene.finds("settled though its lease was lost"));
     }
-    SUBCASE("the pool of the zombie does not know") {
+    SUBCASE("the pool of the zombie reports no lost lease") {
         for (auto& pulse : scene.record.workers[0].pulses) pulse.lease_lost = 0;
         CHECK(scene.finds("found 0 lost"));
     }
@@ -120,7 +120,7 @@ TEST_CASE("redis: the checker of a chaos run finds what breaks a rule") {
         runs[scene.second].end = ChaosRun::End::failed;
         CHECK(scene.finds("job 7 was never done"));
     }
-    SUBCASE("nobody pushed it") {
+    SUBCASE("a job that was never pushed") {
         scene.record.pushed.clear();
         CHECK(scene.check().violations.size() == 2);
     }
@@ -128,16 +128,16 @@ TEST_CASE("redis: the checker of a chaos run finds what breaks a rule") {
         runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(scene.follow_up));
         CHECK(scene.finds("has 0 follow-ups"));
     }
-    SUBCASE("a follow-up more") {
+    SUBCASE("a second follow-up") {
         scene.add({.job = {.number = 7, .parent_fence = 20}, .id = 3, .attempt = 1, .fence = 40},
                   4'500, 4'510, 1);
         CHECK(scene.finds("has 2 follow-ups"));
     }
-    SUBCASE("the follow-up of an attempt that failed") {
+    SUBCASE("the follow-up of a failed attempt") {
         runs[scene.second].end = ChaosRun::End::failed;
         CHECK(scene.finds("it follows from a run that was not done"));
     }
-    SUBCASE("an attempt that does not count") {
+    SUBCASE("an attempt without a count") {
         runs[scene.second].attempt = 1;
         CHECK(scene.finds("attempts and fences disagree"));
     }

@@ -124,7 +124,7 @@ TEST_CASE("redis cluster: an event arrives when its topic has moved and the subs
 }
 
 TEST_CASE(
-    "redis cluster: a step that needs a new key while the slot is moved changes nothing yet") {
+    "redis cluster: during a move of its slot, a step that needs a new key waits without effect") {
     Bus bus;
     const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());

@@ -120,7 +120,8 @@ TEST_CASE("redis cluster: the whole suite") {
 
 // In a mixed deployment, batches do not wait for earlier failed batches, and `main` accepts no jobs
 // of other kinds. All further guarantees hold.
-TEST_CASE("redis in a mixed fleet: the whole suite, but for the guarantees it lacks") {
+TEST_CASE(
+    "redis in a mixed fleet: the whole suite, without the guarantees that a mixed fleet lacks") {
     const std::set<std::string> given_up{
         "a failed batch blocks the next batches until its retry",
         "a batch keeps its place when its job is nacked",

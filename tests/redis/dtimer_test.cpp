@@ -71,7 +71,7 @@ Duration late(TimePoint at, TimePoint due_at) {
 
 }  // namespace
 
-TEST_CASE("redis: dtimer: what we post fires in Node, which reads the payload as its own fields") {
+TEST_CASE("redis: dtimer: a timer of routemaster fires in Node, with the payload as fields") {
     if (!test::has_node()) return;
     Fleet f;
     auto node = f.node("node");
@@ -88,7 +88,7 @@ TEST_CASE("redis: dtimer: what we post fires in Node, which reads the payload as
     CHECK(f.counts() == TimerCounts{.listeners = 1});
 }
 
-TEST_CASE("redis: dtimer: what Node posts fires here, as a map without its reserved names") {
+TEST_CASE("redis: dtimer: a timer of Node fires in routemaster, as a map without reserved names") {
     if (!test::has_node()) return;
     Fleet f;
     const auto ours = f.ours("ours");
@@ -106,7 +106,7 @@ TEST_CASE("redis: dtimer: what Node posts fires here, as a map without its reser
     CHECK(f.counts() == TimerCounts{.listeners = 1});
 }
 
-TEST_CASE("redis: dtimer: each side looks at, cancels and postpones timers of the other") {
+TEST_CASE("redis: dtimer: routemaster and Node show, cancel and postpone timers of each other") {
     if (!test::has_node()) return;
     Fleet f;
     NodePeer poster{f.server, {}};
@@ -129,7 +129,9 @@ TEST_CASE("redis: dtimer: each side looks at, cancels and postpones timers of th
     CHECK(f.counts() == TimerCounts{});
 }
 
-TEST_CASE("redis: dtimer: listeners of both kinds take turns, and nothing is early or twice") {
+TEST_CASE(
+    "redis: dtimer: listeners of routemaster and Node take turns, and no timer is early or "
+    "repeated") {
     if (!test::has_node()) return;
     Fleet f;
     auto one = f.node("one");
@@ -166,10 +168,11 @@ TEST_CASE("redis: dtimer: listeners of both kinds take turns, and nothing is ear
     WARN(lateness[count - 2] < Duration{100});
 }
 
-TEST_CASE("redis: dtimer: what Node does not confirm comes here, and the other way round") {
+TEST_CASE(
+    "redis: dtimer: a timer that Node does not confirm fires in routemaster, and vice versa") {
     if (!test::has_node()) return;
     Fleet f;
-    SUBCASE("from Node to us") {
+    SUBCASE("from Node to routemaster") {
         auto node = f.node("node", false, 1);
         f.post("a", Duration{50}, 1, Value::Map{{"n", 1'790'000'000'000'123}});
         CHECK(node.event().event.find("_numRetries") == nullptr);
@@ -181,7 +184,7 @@ TEST_CASE("redis: dtimer: what Node does not confirm comes here, and the other w
         CHECK(late(got->at, got->timer.due_at) < prompt);
         CHECK(test::await([&] { return f.counts() == TimerCounts{.listeners = 1}; }));
     }
-    SUBCASE("from us to Node") {
+    SUBCASE("from routemaster to Node") {
         auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{1'000}});
         f.post("a", Duration{50}, 2, Value::Map{{"n", 1}});
         CHECK(ours->wait_for("a"));
@@ -192,7 +195,7 @@ TEST_CASE("redis: dtimer: what Node does not confirm comes here, and the other w
         CHECK(*got.event.find("n") == Value{1});
         CHECK(test::await([&] { return f.counts() == TimerCounts{.listeners = 1}; }));
     }
-    SUBCASE("until it is DEAD") {
+    SUBCASE("until the timer is DEAD") {
         auto node = f.node("node", false, 1);
         const auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{200}});
         f.post("a", Duration{50}, 1, Value{"text"}, Duration{300});
@@ -203,7 +206,7 @@ TEST_CASE("redis: dtimer: what Node does not confirm comes here, and the other w
     }
 }
 
-TEST_CASE("redis: a timer that nobody confirms comes back on time, though nobody polls then") {
+TEST_CASE("redis: an unconfirmed timer fires again on time, even without polls at this time") {
     Fleet f;
     const auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{1'200}});
     f.post("a", Duration{50}, 1);
@@ -253,20 +256,20 @@ std::vector<Duration> lateness_when(Fail fail) {
 }  // namespace
 
 TEST_CASE(
-    "redis: dtimer: a listener that is killed or suspended delays others for a second at most") {
+    "redis: dtimer: a killed or suspended listener delays further listeners for at most a second") {
     if (!test::has_node()) return;
     using Ours = std::unique_ptr<TimerTaker>;
     std::function<void(NodePeer&, Ours&)> fail;
-    SUBCASE("one of Node is killed") {
+    SUBCASE("a listener of Node is killed") {
         fail = [](NodePeer& one, Ours&) { one.kill(); };
     }
-    SUBCASE("one of Node is suspended") {
+    SUBCASE("a listener of Node is suspended") {
         fail = [](NodePeer& one, Ours&) { one.freeze(); };
     }
-    SUBCASE("ours is killed") {
+    SUBCASE("a listener of routemaster is killed") {
         fail = [](NodePeer&, Ours& more) { more.reset(); };
     }
-    SUBCASE("ours is suspended") {
+    SUBCASE("a listener of routemaster is suspended") {
         fail = [](NodePeer&, Ours& more) { more->freeze(true); };
     }
     // A busy machine may cause the same delay, but not in three runs.
@@ -278,7 +281,8 @@ TEST_CASE(
     CHECK(in_time);
 }
 
-TEST_CASE("redis: dtimer: beside one that is suspended, the others share what is due") {
+TEST_CASE(
+    "redis: dtimer: beside a suspended listener, the running listeners share the due timers") {
     if (!test::has_node()) return;
     Fleet f;
     const auto one = f.node("one");
@@ -297,7 +301,7 @@ TEST_CASE("redis: dtimer: beside one that is suspended, the others share what is
     CHECK(taken > count / 12);
 }
 
-TEST_CASE("redis: dtimer: after SCRIPT FLUSH ours go on") {
+TEST_CASE("redis: dtimer: after SCRIPT FLUSH the listeners of routemaster go on") {
     if (!test::has_node()) return;
     Fleet f;
     const auto ours = f.ours("ours");
@@ -331,7 +335,7 @@ TEST_CASE("redis: dtimer: cancelling, postponing and leaving do not make Node la
         f.perform(PostponeTimer{"dt", "a", f.now + Duration{2'300}});
         expect_prompt("a", f.now + Duration{2'300});
     }
-    SUBCASE("the listener that was told leaves") {
+    SUBCASE("the notified listener leaves") {
         const auto ours = f.ours("ours");
         f.other({"LREM", "dt:ch", "0", "dt:ch:ours"});
         f.other({"RPUSH", "dt:ch", "dt:ch:ours"});

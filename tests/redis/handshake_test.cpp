@@ -80,7 +80,7 @@ TEST_CASE("handshake: a server that is too old is refused for good") {
     CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not report its version");
 }
 
-TEST_CASE("handshake: a replica is refused, and says where its master is") {
+TEST_CASE("handshake: a replica is refused, and reports the address of its master") {
     const Greeting greeting{info("7.0.0") + "*5\r\n" + bulk("slave") + bulk("10.0.0.7") +
                             ":7001\r\n" + bulk("connected") + ":14\r\n"};
     REQUIRE(greeting.outcome);
@@ -93,7 +93,7 @@ TEST_CASE("handshake: a sentinel is not mistaken for a server") {
           "invalid: this is a sentinel: name the master it watches");
 }
 
-TEST_CASE("handshake: an error reply is reported in its own words") {
+TEST_CASE("handshake: an error reply is reported in the words of the server") {
     CHECK(refusal("-NOAUTH Authentication required.\r\n") ==
           "unavailable: NOAUTH Authentication required.");
     CHECK(refusal(info("7.0.0") + "-NOPERM this user may not\r\n") ==
@@ -102,7 +102,7 @@ TEST_CASE("handshake: an error reply is reported in its own words") {
           "unavailable: LOADING it reads its dataset");
 }
 
-TEST_CASE("error reply: a refusal for the server's state may be retried") {
+TEST_CASE("error reply: a call refused for the state of the server may be retried") {
     for (const std::string word :
          {"OOM", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "UNKILLABLE",
           "EXECABORT", "NOPERM", "WRONGPASS", "DENIED"}) {
@@ -123,7 +123,8 @@ TEST_CASE("error reply: the wrong server makes the link reconnect") {
     }
 }
 
-TEST_CASE("error reply: all others are the script's fault, except those it calls invalid") {
+TEST_CASE(
+    "error reply: any further error is the fault of the script, except errors marked INVALID") {
     CHECK(read("ERR something").error.code() == Errc::corrupted);
     CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
     CHECK(read("OOMPH").error.code() == Errc::corrupted);
@@ -135,7 +136,7 @@ TEST_CASE("error reply: all others are the script's fault, except those it calls
     CHECK(read("INVALIDATED").error.code() == Errc::corrupted);
 }
 
-TEST_CASE("error reply: while a slot is moved the call waits, wherever its key is") {
+TEST_CASE("error reply: while a slot is moved, each call with a key of the slot waits") {
     for (const auto* text : {"ASK 3999 there.example:6381", "MOVING the slot is being moved"}) {
         CHECK(read(text).kind == Kind::slot_moving);
         CHECK(read(text).error.code() == Errc::unavailable);
@@ -156,7 +157,7 @@ TEST_CASE("error reply: a redirection names the server") {
     }
 }
 
-TEST_CASE("address rotation: known addresses come first, suggested ones next, none twice") {
+TEST_CASE("address rotation: known addresses come first, suggested addresses next, each once") {
     const auto at = [](std::uint16_t port) { return RedisAddress{"host", port}; };
     redis::AddressRotation rotation{{at(1), at(2), at(3)}};
     rotation.begin({at(9), at(2)});
@@ -178,7 +179,7 @@ TEST_CASE("address rotation: known addresses come first, suggested ones next, no
     CHECK_FALSE(rotation.next());
 }
 
-TEST_CASE("address rotation: servers that point to one another do not keep it going for ever") {
+TEST_CASE("address rotation: servers that point to one another do not cause an endless rotation") {
     redis::AddressRotation rotation{{{"host", 1}}};
     rotation.begin({});
     int tried = 0;
@@ -191,7 +192,7 @@ TEST_CASE("address rotation: servers that point to one another do not keep it go
 }
 
 TEST_CASE(
-    "backoff: pauses double from 50 ms to 2 s, and are random from half of that to all of it") {
+    "backoff: pauses double from 50 ms to 2 s, each random between half and all of its length") {
     redis::Backoff backoff{7};
     for (int round = 0; round < 2; ++round) {
         for (const std::int64_t whole : {50, 100, 200, 400, 800, 1'600, 2'000, 2'000, 2'000}) {

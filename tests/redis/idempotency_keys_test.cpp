@@ -37,7 +37,7 @@ std::size_t do_all(Store& store, const Uid& worker) {
 
 }  // namespace
 
-TEST_CASE("redis: an idempotency key is a key that expires, and counts among those of programs") {
+TEST_CASE("redis: an idempotency key expires, and counts towards the limit of idempotency keys") {
     RedisScene scene;
     CHECK(scene.perform(named(scene, "a", Duration{90'000})) == PushOutcome::pushed);
     const auto left = scene.other({"PTTL", "routemaster:pushed:work:a"}).number;
@@ -52,7 +52,8 @@ TEST_CASE("redis: an idempotency key is a key that expires, and counts among tho
     CHECK(scene.other({"ZCARD", "routemaster:idempotency_keys"}).number == 2);
 }
 
-TEST_CASE("redis: of too many idempotency keys the one that would end first ends, and is counted") {
+TEST_CASE(
+    "redis: of too many idempotency keys the key that expires first is removed, and counted") {
     RedisScene scene;
     const auto never_soon = std::to_string(to_milliseconds(scene.now + Duration{1'000'000'000}));
     scene.other({"EVAL",
@@ -83,7 +84,7 @@ TEST_CASE("redis: a push without uniqueness makes one job, though the connection
     SUBCASE("with a key until it starts") {
         options.unique = Unique::by_key("k", KeyScope::until_started);
     }
-    SUBCASE("that replaces") { options.unique = Unique::replace("k"); }
+    SUBCASE("with a key that replaces") { options.unique = Unique::replace("k"); }
     JobQueue jobs{store, "work"};
     JobQueue seen{beside, "work"};
     // The script is loaded now, so the next push is a single call.
@@ -107,7 +108,7 @@ TEST_CASE("redis: a push without uniqueness makes one job, though the connection
     CHECK(seen.status().value() == QueueStatus{});
 }
 
-TEST_CASE("redis: what a push keeps for its own repetitions is forgotten within a minute") {
+TEST_CASE("redis: the record of a push for its own repetitions is forgotten within a minute") {
     RedisScene scene;
     JobQueue jobs{scene.store, "work"};
     REQUIRE(jobs.push(Job{"a"}, {.unique = Unique::off()}));

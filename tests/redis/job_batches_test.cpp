@@ -39,7 +39,9 @@ struct Batches : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: a job of no batch costs no command for batches, and one that counts it as done") {
+TEST_CASE(
+    "redis: a job without a batch costs no command for batches, and a job of a batch counts as "
+    "done") {
     Batches s;
     s.perform(PushJob{"work", "a", s.now});
     CHECK(s.calls("hmget") + s.calls("hexists") + s.calls("hincrby") == 0);
@@ -50,7 +52,7 @@ TEST_CASE("redis: a job of no batch costs no command for batches, and one that c
     CHECK(s.calls("hincrby") == 1);
 }
 
-TEST_CASE("redis: of a batch that was removed no key is left") {
+TEST_CASE("redis: a removed batch leaves no key") {
     Batches s;
     const auto batch = s.create("import");
     s.perform(s.push_into(batch, "a"));
@@ -84,7 +86,7 @@ TEST_CASE("redis: a batch whose callback cannot be pushed ends when it is closed
     CHECK(s.perform(CountJobs{"after"}) == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("redis: jobs of a batch that cannot be read go on") {
+TEST_CASE("redis: unreadable jobs of a batch are still done") {
     Batches s;
     const auto batch = s.create("import");
     s.perform(s.push_into(batch, "a"));
@@ -97,7 +99,7 @@ TEST_CASE("redis: jobs of a batch that cannot be read go on") {
     CHECK(s.try_to(FindJobBatch{batch}).error().code() == Errc::corrupted);
 }
 
-TEST_CASE("redis: minutes of throughput that are over are added to their hours") {
+TEST_CASE("redis: past minutes of throughput are added to their hours") {
     Batches s;
     s.now = from_milliseconds(1'795'222'800'000);  // The beginning of an hour.
     const auto run = [&] {

@@ -32,7 +32,7 @@ struct LargeJobs : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: of large jobs that a worker gives back step by step no lease stays") {
+TEST_CASE("redis: large jobs that a worker gives back step by step leave no lease") {
     LargeJobs s;
     s.push_letters("abc", large_job_bytes);
     const auto first = s.acquire_work().leases;
@@ -50,14 +50,16 @@ TEST_CASE("redis: of large jobs that a worker gives back step by step no lease s
         CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 3});
         CHECK(s.other({"EXISTS", s.leases(), "workers"}).number == 0);
     };
-    SUBCASE("when it ends") { release(RetireWorker{s.worker}); }
-    SUBCASE("when it is taken for dead") {
+    SUBCASE("when the worker ends") { release(RetireWorker{s.worker}); }
+    SUBCASE("when the worker is taken for dead") {
         s.now += Duration{30'000};
         release(ScrubWorkers{Duration{30'000}});
     }
 }
 
-TEST_CASE("redis: the errors of jobs count when these are listed, kicked and given back") {
+TEST_CASE(
+    "redis: the size of large jobs includes their errors when they are listed, kicked or given "
+    "back") {
     LargeJobs s;
     // With one error each, two such jobs fit into a chunk; with two errors, one does.
     s.push_letters("ab", job_slice_bytes_max / 2 - job_error_max - job_error_max / 2);
@@ -86,7 +88,7 @@ TEST_CASE("redis: the errors of jobs count when these are listed, kicked and giv
     CHECK(s.perform(RetireWorker{s.worker}) == ReleasedJobs{1, false});
 }
 
-TEST_CASE("redis: large jobs whose attempts are used up are BURIED in slices") {
+TEST_CASE("redis: large jobs without further attempts are BURIED in chunks") {
     LargeJobs s;
     s.push_letters("abc", large_job_bytes);
     // Jobs as another program, or a version without immediate burial, may leave them.
@@ -105,7 +107,7 @@ TEST_CASE("redis: large jobs whose attempts are used up are BURIED in slices") {
     CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.buried = 3});
 }
 
-TEST_CASE("redis: of leases that a worker got before only the fences come again") {
+TEST_CASE("redis: a repeated acquisition returns only the fences of leases that the worker has") {
     LargeJobs s;
     s.push_letters("abc", large_job_bytes);
     const auto got = s.acquire_work().leases;
@@ -118,7 +120,7 @@ TEST_CASE("redis: of leases that a worker got before only the fences come again"
     CHECK(again.leases[0].job.front() == 'c');
 }
 
-TEST_CASE("redis: each job comes with its own id, also when others fell due before it") {
+TEST_CASE("redis: each job comes with its own id, even if jobs fell due before it") {
     RedisScene s;
     std::map<std::string, JobId> ids;
     for (int n = 1; n <= 12; ++n) {
@@ -134,7 +136,7 @@ TEST_CASE("redis: each job comes with its own id, also when others fell due befo
     for (const auto& lease : leases) CHECK(lease.id == ids.at(lease.job));
 }
 
-TEST_CASE("redis: many jobs that are acquired at once stand in tables, which have nothing else") {
+TEST_CASE("redis: many jobs acquired at once are stored in hash tables without further entries") {
     RedisScene s;
     constexpr int count = 100;
     for (int n = 0; n < count; ++n) s.perform(PushJob{"work", std::to_string(n), s.now});

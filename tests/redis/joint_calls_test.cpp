@@ -189,19 +189,19 @@ void walk(std::uint64_t seed, bool mixed_fleet) {
 
 }  // namespace
 
-TEST_CASE("redis: steps that travel together do what they do one by one") {
+TEST_CASE("redis: steps that travel together have the effects of single steps") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     walk(seed, false);
 }
 
-TEST_CASE("redis: steps that travel together do so in a mixed fleet, too") {
+TEST_CASE("redis: steps that travel together have these effects in a mixed fleet, too") {
     const auto seed = test::seed(2);
     ROUTEMASTER_TELL_SEED(seed);
     walk(seed, true);
 }
 
-TEST_CASE("redis: of steps that travel together, the error of one is its own") {
+TEST_CASE("redis: an error among steps that travel together affects its own step alone") {
     RedisScene s;
     s.perform(PushJob{"work", "plain", s.now});
     PushJob keyed{"work", "keyed", s.now};
@@ -220,7 +220,7 @@ TEST_CASE("redis: of steps that travel together, the error of one is its own") {
     CHECK(std::get<Settlement>(*outcomes[2]) == Settlement::settled);
 }
 
-TEST_CASE("redis: of leases settled together, none settles a job that is equal but for its id") {
+TEST_CASE("redis: leases settled together settle no job that differs by its id alone") {
     RedisScene s;
     PushJob step{"work", "same", s.now};
     s.perform(step);

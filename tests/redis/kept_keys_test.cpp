@@ -26,7 +26,7 @@ void push_and_do(RedisScene& scene, const std::string& key) {
 
 }  // namespace
 
-TEST_CASE("redis: keys whose time is over are forgotten, two with each that is kept") {
+TEST_CASE("redis: expired keys are forgotten, two with each new key") {
     RedisScene scene;
     for (const char* key : {"a", "b", "c"}) push_and_do(scene, key);
     CHECK(scene.other({"ZCARD", "routemaster:kept_keys"}).number == 3);
@@ -37,7 +37,7 @@ TEST_CASE("redis: keys whose time is over are forgotten, two with each that is k
     CHECK(scene.other({"ZCARD", "routemaster:kept_keys"}).number == 2);
 }
 
-TEST_CASE("redis: of too many keys the one that would end first ends, and is counted") {
+TEST_CASE("redis: of too many keys the key that expires first is removed, and counted") {
     RedisScene scene;
     // These keys expire after the keys of the test.
     const auto never_soon = std::to_string(to_milliseconds(scene.now + Duration{1'000'000'000}));

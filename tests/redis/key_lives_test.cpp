@@ -527,7 +527,7 @@ struct WatchedBus : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: of each documented key it is said how it ends") {
+TEST_CASE("redis: the test knows the end of each documented key") {
     std::set<std::string> listed;
     for (const auto& life : key_lives) listed.emplace(life.pattern);
     CHECK(listed.size() == key_lives.size());
@@ -542,7 +542,7 @@ TEST_CASE("redis: of each documented key it is said how it ends") {
     }
 }
 
-TEST_CASE("redis: of a bus from which all was removed no key is left") {
+TEST_CASE("redis: a bus whose content was removed leaves no key") {
     WatchedBus s;
     s.perform_random(2'000);
     s.put_recurring();
@@ -577,7 +577,7 @@ TEST_CASE("redis: of a bus from which all was removed no key is left") {
     CHECK(missing == "");
 }
 
-TEST_CASE("redis: each heartbeat puts off the end of what is kept of a worker") {
+TEST_CASE("redis: each heartbeat extends the life of the keys of a worker") {
     RedisScene s;
     s.perform(PushJob{"work", "job", s.now});
     s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 1});

@@ -30,7 +30,7 @@ std::string expected(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("redis: an event that is published leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: a published event leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -262,7 +262,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a delivery that succeeded leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: a successful delivery leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -356,7 +356,8 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a DEAD batch is kept in keys of ours, and leaves those of Ruby Routemaster") {
+TEST_CASE(
+    "redis: a DEAD batch is in keys of routemaster, and leaves the keys of Ruby Routemaster") {
     RedisScene s;
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},

@@ -7,7 +7,7 @@
 using namespace routemaster;
 using test::RedisScene;
 
-TEST_CASE("redis: a lease ends no job that is equal but for its id") {
+TEST_CASE("redis: a lease ends no job that differs by its id alone") {
     RedisScene s;
     PushJob push{"work", "a", s.now};
     SUBCASE("without a key") {}

@@ -42,7 +42,7 @@ void move(RedisCluster& cluster, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-TEST_CASE("link to a cluster: any node redirects to the right one, also after a move") {
+TEST_CASE("link to a cluster: any node redirects to the right node, also after a move") {
     RedisCluster cluster{3};
     const auto owner = cluster.owner(key);
     const auto other = (owner + 1) % 3;
@@ -86,7 +86,7 @@ TEST_CASE("link to a cluster: any node redirects to the right one, also after a 
     for (const auto& [item, count] : stored) CHECK(count == 1);
 }
 
-TEST_CASE("link to a cluster: the order of calls is kept when everything moves") {
+TEST_CASE("link to a cluster: the order of calls is kept when every slot moves") {
     RedisCluster cluster{2};
     const auto owner = cluster.owner(key);
     TcpGate gate{cluster.node(owner).port()};
@@ -149,7 +149,9 @@ TEST_CASE("link to a cluster: a call whose key has left waits for the end of the
     CHECK(scene.log.count(LogLevel::info, "MOVED") == 1);
 }
 
-TEST_CASE("link to a cluster: no host means the same host, and redirects are limited") {
+TEST_CASE(
+    "link to a cluster: a redirection without a host keeps the host, and redirections are "
+    "limited") {
     RedisCluster cluster{2};
     const auto owner = cluster.owner(key);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -172,7 +174,8 @@ TEST_CASE("link to a cluster: no host means the same host, and redirects are lim
     CHECK(watch.elapsed() < Duration{5'000});
 }
 
-TEST_CASE("link to a cluster: a master that dies is replaced, and the replica found by any node") {
+TEST_CASE(
+    "link to a cluster: a dead master is replaced, and any node leads to the promoted replica") {
     RedisCluster cluster{3, true};
     const auto owner = cluster.owner(key);
     LinkScene scene{
@@ -188,7 +191,9 @@ TEST_CASE("link to a cluster: a master that dies is replaced, and the replica fo
     CHECK_FALSE(items(cluster.node(replica)).empty());
 }
 
-TEST_CASE("link to a cluster: a replica of the wrong slot leads to its master, and on from there") {
+TEST_CASE(
+    "link to a cluster: a replica of the wrong slot leads to its master, and on to the right "
+    "master") {
     RedisCluster cluster{3, true};
     const auto owner = cluster.owner(key);
     const auto other = (owner + 1) % 3;

@@ -25,7 +25,8 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("link faults: a server that died and is back is found again, each logged once") {
+TEST_CASE(
+    "link faults: a server that died and returns is found again, and the log has each event once") {
     RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -43,7 +44,7 @@ TEST_CASE("link faults: a server that died and is back is found again, each logg
     CHECK(scene.log.count(LogLevel::warning, std::to_string(server.port())) >= 1);
 }
 
-TEST_CASE("link faults: a server that was away for long is found again within 2.5 s") {
+TEST_CASE("link faults: a server that was down for long is found again within 2.5 s") {
     RedisServer server;
     LinkScene scene{server, Duration{300}};
     scene.await_connected();
@@ -62,7 +63,7 @@ TEST_CASE("link faults: a server that was away for long is found again within 2.
     CHECK(in_time);
 }
 
-TEST_CASE("link faults: without a server calls are refused when their time is over, not later") {
+TEST_CASE("link faults: without a server calls are refused at their timeout, not later") {
     RedisServer server;
     server.stop();
     LinkScene scene{server, Duration{300}};
@@ -126,7 +127,7 @@ TEST_CASE("link faults: an idle link notices that the server disappeared silentl
     CHECK(recovers(gated.scene));
 }
 
-TEST_CASE("link faults: a connection that is reset puts in doubt what was sent, nothing else") {
+TEST_CASE("link faults: a reset connection puts only sent calls in doubt") {
     GatedScene gated;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -161,7 +162,7 @@ TEST_CASE("link faults: a call whose reply breaks off anywhere is in doubt") {
     }
 }
 
-TEST_CASE("link faults: unsent calls are sent over the next connection, sent ones are not") {
+TEST_CASE("link faults: unsent calls are sent over the next connection, sent calls are not") {
     GatedScene gated;
     auto& server = gated.server;
     auto& gate = gated.gate;
@@ -235,7 +236,7 @@ TEST_CASE("link faults: only the call that a slow server does not reach in time 
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE("link faults: a call in doubt was done at most once, and one refused not at all") {
+TEST_CASE("link faults: a call in doubt was done at most once, and a refused call was not done") {
     GatedScene gated{Duration{1'000}};
     auto& server = gated.server;
     auto& gate = gated.gate;
@@ -288,7 +289,7 @@ TEST_CASE("link faults: after the server closes the connections, the link reconn
     CHECK(scene.heard.await(2).size() == 2);
 }
 
-TEST_CASE("link faults: a listener that is cut off listens again and logs it") {
+TEST_CASE("link faults: a listener that is cut off listens again, and the log reports it") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -315,7 +316,7 @@ TEST_CASE("link faults: a listener notices that the server disappeared silently"
     CHECK(scene.heard.await(3).back() == "orders");
 }
 
-TEST_CASE("link faults: the link ends quickly, whatever it is waiting for") {
+TEST_CASE("link faults: the link ends quickly in each of its states") {
     const FullListener nobody;
     TcpGate gate{1};
     gate.fall_silent();

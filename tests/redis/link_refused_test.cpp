@@ -93,13 +93,13 @@ TEST_CASE("link refused: a wrong password is logged once, and tried again") {
     CHECK(recovers(scene));
 }
 
-TEST_CASE("link refused: a server that requires a password reports that there is none") {
+TEST_CASE("link refused: a missing password is reported when the server requires one") {
     const RedisServer server{{"--requirepass", "right"}};
     LinkScene scene{server, Duration{200}};
     CHECK(scene.ask_echo("x").find("NOAUTH") != std::string::npos);
 }
 
-TEST_CASE("link refused: a server with too many clients is reported in its own words") {
+TEST_CASE("link refused: a server with too many clients is reported in the words of the server") {
     const RedisServer server;
     RedisClient client{server.address()};
     client.command({"CONFIG", "SET", "maxclients", "1"});
@@ -109,7 +109,7 @@ TEST_CASE("link refused: a server with too many clients is reported in its own w
     CHECK(recovers(scene, Duration{20'000}));
 }
 
-TEST_CASE("link refused: a server that is loading is waited for") {
+TEST_CASE("link refused: the link waits for a server that is loading") {
     RedisServer server{
         {"--key-load-delay", "6000", "--loading-process-events-interval-bytes", "1024"}};
     server.command({"EVAL", "for i = 1, 500 do redis.call('set', i, i) end", "0"});
@@ -122,7 +122,8 @@ TEST_CASE("link refused: a server that is loading is waited for") {
     CHECK(scene.log.count(LogLevel::warning, "LOADING") == 1);
 }
 
-TEST_CASE("link refused: a call refused for the server's state is unavailable and was not done") {
+TEST_CASE(
+    "link refused: a call refused for the state of the server is unavailable and was not done") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -136,7 +137,7 @@ TEST_CASE("link refused: a call refused for the server's state is unavailable an
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE("link refused: a user who loses a permission gets an error until it is granted again") {
+TEST_CASE("link refused: a user whose permission was taken gets errors until it is granted again") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
@@ -152,7 +153,7 @@ TEST_CASE("link refused: a user who loses a permission gets an error until it is
     CHECK(scene.ask(append, "list", "x") == "1");
 }
 
-TEST_CASE("link refused: a server busy with another's script refuses, and serves again after it") {
+TEST_CASE("link refused: a server busy with a foreign script refuses calls until the script ends") {
     const RedisServer server{{"--busy-reply-threshold", "20"}};
     LinkScene scene{server};
     scene.await_connected();
@@ -185,7 +186,7 @@ TEST_CASE("link refused: a call whose script is killed is unavailable") {
     CHECK(is_refused(LinkScene::end(std::move(answer))));
 }
 
-TEST_CASE("link refused: a master that becomes a replica is left for its new master") {
+TEST_CASE("link refused: the link leaves a master that becomes a replica for the new master") {
     const RedisServer first;
     const RedisServer second;
     LinkScene scene{first};
@@ -200,7 +201,7 @@ TEST_CASE("link refused: a master that becomes a replica is left for its new mas
     CHECK(scene.heard.await(3).back() == "orders");
 }
 
-TEST_CASE("link refused: a replica is not accepted, the next address is") {
+TEST_CASE("link refused: a replica is refused, and the next address is tried") {
     const RedisServer master;
     const RedisServer dead_master;
     RedisServer replica{{"--replicaof", "127.0.0.1 1"}};
@@ -211,7 +212,7 @@ TEST_CASE("link refused: a replica is not accepted, the next address is") {
     CHECK(scene.log.count(LogLevel::warning, "this is a replica of 127.0.0.1:1") == 1);
 }
 
-TEST_CASE("link refused: a server that is not Redis is not mistaken for one") {
+TEST_CASE("link refused: a server of another protocol is not mistaken for Redis") {
     const Greeter greeter{"SSH-2.0-OpenSSH_9.2\r\n"};
     LinkScene scene{{.addresses = {greeter.address()}, .timeout = Duration{300}}};
     CHECK(scene.ask_echo("x").find("not a Redis reply") != std::string::npos);

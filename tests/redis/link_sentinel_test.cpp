@@ -30,7 +30,7 @@ bool serves(LinkScene& scene, std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("link by sentinels: the master is found, and followed wherever it goes") {
+TEST_CASE("link by sentinels: the master is found, and found again after each move") {
     RedisSentinel watched;
     LinkScene scene{options(watched)};
     scene.await_connected();
@@ -87,7 +87,7 @@ TEST_CASE("link by sentinels: a sentinel that does not know the master is logged
     CHECK(lost.ask_echo("x").find("knows no master 'another'") != std::string::npos);
 }
 
-TEST_CASE("link by sentinels: a sentinel gets the password, and need not require it") {
+TEST_CASE("link by sentinels: a sentinel gets the password, even without requiring a password") {
     const RedisServer master{{"--requirepass", "secret"}};
     const auto configuration = "sentinel monitor main 127.0.0.1 " + std::to_string(master.port()) +
                                " 1\nsentinel auth-pass main secret\n";

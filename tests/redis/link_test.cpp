@@ -46,7 +46,7 @@ TEST_CASE("link: an error of a script decides the error code") {
     CHECK(scene.ask_echo("still there") == "still there");
 }
 
-TEST_CASE("link: calls run in the order in which they were sent") {
+TEST_CASE("link: calls run in the order of their sending") {
     const RedisServer server;
     LinkScene scene{server};
     std::vector<redis::Call> calls;
@@ -178,7 +178,7 @@ TEST_CASE("link: beyond waiting_max a call is refused at once, and only then") {
     CHECK(scene.ask_echo("space again") == "space again");
 }
 
-TEST_CASE("link: messages arrive, after a notice that some may have been missed") {
+TEST_CASE("link: messages arrive, after a notice of possibly missed messages") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -188,7 +188,7 @@ TEST_CASE("link: messages arrive, after a notice that some may have been missed"
     CHECK(scene.heard.await(4) == std::vector<std::string>{"", "orders", "refunds", "last"});
 }
 
-TEST_CASE("link: a script is loaded before the first call of it, once on each connection") {
+TEST_CASE("link: a script is loaded before its first call, once on each connection") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -221,7 +221,7 @@ TEST_CASE("link: a script that the server has forgotten is loaded again, for a u
     }
 }
 
-TEST_CASE("link: a script that may not be loaded is sent with its call") {
+TEST_CASE("link: a script without permission to be loaded is sent with its call") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all"});
     LinkScene scene{
@@ -244,7 +244,7 @@ TEST_CASE("link: a script that the server has forgotten is sent again, once") {
     CHECK(server.info("cmdstat_eval").starts_with("calls=1,"));
 }
 
-TEST_CASE("link: scripts that are forgotten again and again change nothing") {
+TEST_CASE("link: scripts that the server keeps forgetting change no reply") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -257,7 +257,7 @@ TEST_CASE("link: scripts that are forgotten again and again change nothing") {
     CHECK(server.command({"LLEN", "list"}).number == 2'000);
 }
 
-TEST_CASE("link: it sets its name, authenticates and selects as configured") {
+TEST_CASE("link: the link sets its name, authenticates and selects as configured") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()},
@@ -301,7 +301,7 @@ TEST_CASE("link: an idle link sends few commands") {
     CHECK(commands() - before <= 2);  // One of them is the second INFO.
 }
 
-TEST_CASE("link: it ends quickly and completes every call") {
+TEST_CASE("link: the link ends quickly and completes every call") {
     RedisServer server;
     std::vector<std::string> answers;
     const auto keep = [&](const auto& answer) { answers.push_back(dump(answer)); };
@@ -370,7 +370,7 @@ std::vector<std::string> ask_together(LinkScene& scene, const std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("link: calls that wait together travel in one, and each gets its own reply") {
+TEST_CASE("link: calls that wait together travel in one call, and each gets its own reply") {
     const RedisServer server;
     LinkScene scene{server};
     const std::vector<std::string> texts{"one", "bad", "three"};
@@ -389,7 +389,7 @@ TEST_CASE("link: calls that wait together travel in one, and each gets its own r
           std::vector<std::string>(1'000, "x"));
 }
 
-TEST_CASE("link: calls that travel together are as many as before for the limit of those waiting") {
+TEST_CASE("link: calls that travel together count singly towards the limit of waiting calls") {
     RedisServer server;
     LinkScene scene{
         RedisOptions{.addresses = {server.address()}, .timeout = Duration{300}, .waiting_max = 4}};
@@ -405,7 +405,7 @@ TEST_CASE("link: calls that travel together are as many as before for the limit 
     CHECK(ask_together(scene, texts) == results);
 }
 
-TEST_CASE("link: a server that has nothing to say is listened to all the time") {
+TEST_CASE("link: an idle server is listened to without a break") {
     const RedisServer server;
     LinkScene scene{server, Duration{200}};
     scene.await_connected();
@@ -428,7 +428,7 @@ TEST_CASE("link: inconsistent options are refused") {
     CHECK(refused({.tls = true, .tls_ca_file = "no/such/file"}).starts_with("tls_ca_file"));
 }
 
-TEST_CASE("link: a script with a wrong SHA-1 runs all the same") {
+TEST_CASE("link: a script with a wrong SHA-1 still runs") {
     const RedisServer server;
     LinkScene scene{server};
     const redis::Script wrong{"wrong", "return ARGV[1]", append.sha1};

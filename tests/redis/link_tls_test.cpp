@@ -85,7 +85,7 @@ std::string last_error(RedisOptions settings) {
 
 }  // namespace
 
-TEST_CASE("link over TLS: calls, large ones too, and messages arrive") {
+TEST_CASE("link over TLS: calls, large calls too, and messages arrive") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     auto options = tls_options("localhost", server.port(), authority.file("ca.pem"));
@@ -140,7 +140,7 @@ TEST_CASE("link over TLS: a server is found again after a restart and after a re
     CHECK(await([&] { return scene.ask_echo("x") == "x"; }, Duration{2'500}));
 }
 
-TEST_CASE("link over TLS: a connection that breaks puts in doubt what was sent") {
+TEST_CASE("link over TLS: a broken connection puts sent calls in doubt") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     TcpGate gate{server.port()};
@@ -155,7 +155,7 @@ TEST_CASE("link over TLS: a connection that breaks puts in doubt what was sent")
     server.plain().resume();
 }
 
-TEST_CASE("link over TLS: a certificate of an address is for that address") {
+TEST_CASE("link over TLS: a certificate of an address is valid for the address") {
     const Authority authority{"IP:127.0.0.1"};
     TlsServer server{authority};
     LinkScene scene{tls_options("127.0.0.1", server.port(), authority.file("ca.pem"))};
@@ -164,7 +164,7 @@ TEST_CASE("link over TLS: a certificate of an address is for that address") {
     CHECK(why.find("TLS: hostname mismatch") != std::string::npos);
 }
 
-TEST_CASE("link over TLS: a server with the name of another is refused") {
+TEST_CASE("link over TLS: a server with a wrong name is refused") {
     const Authority authority{"DNS:other.example"};
     TlsServer server{authority};
     CHECK(last_error(tls_options("localhost", server.port(), authority.file("ca.pem")))
@@ -192,7 +192,7 @@ TEST_CASE("link over TLS: a server without TLS is refused") {
     CHECK(why.find("TLS") != std::string::npos);
 }
 
-TEST_CASE("link over TLS: a forked child that destroys the store says nothing to the server") {
+TEST_CASE("link over TLS: a forked child that destroys the store sends nothing to the server") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     RecordedLog log;

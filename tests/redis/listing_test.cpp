@@ -94,7 +94,7 @@ struct Many : test::RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: many names that another program added are listed completely and in order") {
+TEST_CASE("redis: many names added by another program are listed completely and in order") {
     Many s;
     for (const std::uint32_t limit : {1'000U, 333U, 5'000U}) {
         CHECK(s.topics(limit) == s.members({"SMEMBERS", "topics"}));
@@ -191,7 +191,8 @@ TEST_CASE("redis: names are listed while the memory is full") {
     CHECK(s.counters().size() == many);
 }
 
-TEST_CASE("redis: an index of another type costs an error, and is created again once it is gone") {
+TEST_CASE(
+    "redis: a name index of another type causes an error, and is created again after its removal") {
     Many s;
     s.other({"SET", "routemaster:index:topics", "x"});
     const auto listed = s.try_to(ListTopics{});
@@ -203,7 +204,7 @@ TEST_CASE("redis: an index of another type costs an error, and is created again 
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
 }
 
-TEST_CASE("redis: a listing and its repair may be cut off by the end of the store") {
+TEST_CASE("redis: the end of the store may cut off a listing and its repair") {
     test::RedisServer server;
     for (int i = 0; i < 20; ++i) {
         server.command({"EVAL",

@@ -55,7 +55,9 @@ struct WaitedLeases {
 
 }  // namespace
 
-TEST_CASE("redis: leases from before a server lost its data are lost, and others go on") {
+TEST_CASE(
+    "redis: after a server lost its data, leases of lost jobs are lost, and leases of new jobs "
+    "work") {
     RedisServer server;
     RedisStore store{{.addresses = {server.address()}}};
     JobQueue jobs{store, "work"};

@@ -118,7 +118,7 @@ void walk(std::uint64_t seed, std::uint32_t in_flight_max, int steps) {
 
 }  // namespace
 
-TEST_CASE("redis: 100,000 random steps reply and store the same as the state machine") {
+TEST_CASE("redis: 100,000 random steps have the replies and the data of the state machine") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     walk(seed, 1, steps_max / 2);

@@ -42,7 +42,8 @@ TEST_CASE("redis: only jobs with a priority have a rank, and only while they wai
     CHECK(s.ranks() == 0);
 }
 
-TEST_CASE("redis: a version before priorities may promote, run and put back jobs that have one") {
+TEST_CASE(
+    "redis: a version without priorities may promote, run and put back jobs with a priority") {
     Ranks s;
     s.push("a", 0);
     s.push("b", 5, Duration{5});
@@ -58,7 +59,7 @@ TEST_CASE("redis: a version before priorities may promote, run and put back jobs
     CHECK(s.ranks() == 0);
 }
 
-TEST_CASE("redis: a job that a version before priorities deleted leaves nothing behind") {
+TEST_CASE("redis: a job deleted by a version without priorities leaves nothing behind") {
     Ranks s;
     const auto id = s.push("a", 5, Duration{5});
     s.push("b", 1, Duration{5});
@@ -73,7 +74,7 @@ TEST_CASE("redis: a job that a version before priorities deleted leaves nothing 
     CHECK(s.ranks() == 0);
 }
 
-TEST_CASE("redis: a job with a priority that a version before put off is deleted all the same") {
+TEST_CASE("redis: a job with a priority that a version without priorities put off can be deleted") {
     Ranks s;
     const auto id = s.push("a", 5);
     s.push("b", 0);

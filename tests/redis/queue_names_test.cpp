@@ -43,7 +43,7 @@ struct Queues : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: a queue without jobs leaves neither its name nor who had them") {
+TEST_CASE("redis: a queue without jobs leaves neither its name nor the keys of its jobs") {
     Queues s;
     s.perform(PushJob{"work", "a", s.now});
     s.perform(PushJob{"work", "b", s.now});
@@ -70,7 +70,7 @@ TEST_CASE("redis: a queue without jobs leaves neither its name nor who had them"
     CHECK(s.is_named("work"));
 }
 
-TEST_CASE("redis: nobody waits to be woken by pushes into a paused queue") {
+TEST_CASE("redis: no worker waits to be woken by pushes into a paused queue") {
     Queues s;
     const auto waits = [&] { return s.other({"EXISTS", "routemaster:waiting:work"}).number == 1; };
     CHECK(s.acquire_work(1).empty());
@@ -121,7 +121,8 @@ TEST_CASE("redis: a page of many queues costs a page, and is complete") {
     CHECK(s.calls("zcount") == counted + 4 * 10);
 }
 
-TEST_CASE("redis: how long jobs wait is known again once those of a version before are gone") {
+TEST_CASE(
+    "redis: the age of waiting jobs is known again once the jobs of an earlier version are gone") {
     Queues s;
     s.push_of_before("a");
     s.other({"SADD", "routemaster:queues", "work"});
@@ -146,8 +147,7 @@ TEST_CASE("redis: how long jobs wait is known again once those of a version befo
     CHECK(s.other({"LLEN", "routemaster:due:work"}).number == 1);
 }
 
-TEST_CASE(
-    "redis: a queue of Ruby Routemaster is listed, which does not say how long its jobs wait") {
+TEST_CASE("redis: a queue of Ruby Routemaster is listed, without the age of its waiting jobs") {
     Queues s;
     s.other({"LPUSH", "jobs:instant:aux", "a"});
     s.other({"SADD", "jobs:index:aux", "a"});
@@ -158,7 +158,7 @@ TEST_CASE(
     CHECK(s.perform(ListQueues{}).at(0).status == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("redis: what was deleted does not say how long jobs wait") {
+TEST_CASE("redis: a deleted job does not count towards the age of waiting jobs") {
     Queues s;
     std::vector<JobId> ids;
     for (const char* job : {"a", "b", "c", "d"}) {

@@ -38,7 +38,7 @@ struct Limits : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: how many tokens are left is kept by the server, for as long as it matters") {
+TEST_CASE("redis: the server keeps the number of tokens, for as long as the number matters") {
     Limits s;
     s.limit({.queue = RateLimit{.jobs = 3, .per = second},
              .each_group = RateLimit{.jobs = 2, .per = 10 * second}});
@@ -59,7 +59,7 @@ TEST_CASE("redis: how many tokens are left is kept by the server, for as long as
     CHECK(s.begin() == 1);
 }
 
-TEST_CASE("redis: of limits that were taken away nothing is left but a number") {
+TEST_CASE("redis: removed limits leave only a number behind") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = 60 * second}});
     s.push("a", "g");
@@ -77,7 +77,7 @@ TEST_CASE("redis: of limits that were taken away nothing is left but a number") 
     CHECK(s.other({"HLEN", "routemaster:limits"}).number == 1);
 }
 
-TEST_CASE("redis: a job that waits for a token and that another program took is passed over") {
+TEST_CASE("redis: a job that waits for a token is passed over once another program took the job") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = second}});
     for (const char* job : {"a", "b", "c"}) s.push(job, "g");
@@ -90,7 +90,7 @@ TEST_CASE("redis: a job that waits for a token and that another program took is 
     CHECK(!s.exists("routemaster:opens:work"));
 }
 
-TEST_CASE("redis: whether a queue has rate limits is read together with whether it is paused") {
+TEST_CASE("redis: the rate limits and the paused state of a queue are read in a single command") {
     Limits s;
     s.push("job");
     s.other({"CONFIG", "RESETSTAT"});
@@ -99,7 +99,7 @@ TEST_CASE("redis: whether a queue has rate limits is read together with whether 
     CHECK(s.server.info("cmdstat_sismember").empty());
 }
 
-TEST_CASE("redis: a job of which no wake-up told is run within a second or so, and counted") {
+TEST_CASE("redis: a job without a wake-up is run within about a second, and counted") {
     RedisScene s;
     test::SleepyStore sleepy{s.store};
     const test::RecordedLog log;

@@ -114,7 +114,8 @@ TEST_CASE("redis: a recurring timer has the keys of dtimer, and is due at the se
     }
 }
 
-TEST_CASE("redis: a recurring job whose record cannot be read is not there, and is put anew") {
+TEST_CASE(
+    "redis: a recurring job with an unreadable record is absent, and is created again by a put") {
     RedisScene s;
     const PutRecurringJob put{"report",
                               std::make_shared<const RecurringSettings>(RecurringSettings{

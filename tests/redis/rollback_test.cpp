@@ -59,7 +59,7 @@ PublishEvent unreadable_publication(const RedisScene& s, const std::string& uid 
 
 }  // namespace
 
-TEST_CASE("rollback: nothing is found where there is nothing, and on a bus in use") {
+TEST_CASE("rollback: an empty server and a bus in use yield no findings") {
     RedisScene s;
     CHECK(findings(s).empty());
     s.subscribe();
@@ -69,7 +69,7 @@ TEST_CASE("rollback: nothing is found where there is nothing, and on a bus in us
     CHECK(findings(s).empty());
 }
 
-TEST_CASE("rollback: a server that cannot be reached is an error") {
+TEST_CASE("rollback: an unreachable server is an error") {
     std::uint16_t port = 0;
     {
         const test::RedisServer gone;
@@ -114,7 +114,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
         s.settle(lease);
         CHECK(findings(s).empty());
     }
-    SUBCASE("from a version that did not set them aside") {
+    SUBCASE("from a version that did not set events aside") {
         s.publish(uid_a);
         s.other({"RPUSH", "batches:" + uid_a, unreadable_message(s)});
         run_mixed(s);
@@ -150,7 +150,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
     }
 }
 
-TEST_CASE("rollback: subscribers that Ruby processes mistake are found") {
+TEST_CASE("rollback: subscribers that Ruby processes misread are found") {
     RedisScene s;
     s.perform(Subscribe{"audit", {"cats"}, {.callback = "local:audit", .max_events = 1}});
     s.publish(uid_a);
@@ -173,7 +173,7 @@ TEST_CASE("rollback: topics at which GET /topics of a Ruby web fails are found")
     CHECK(findings(s).empty());
 }
 
-TEST_CASE("rollback: jobs that Ruby workers do not know are found") {
+TEST_CASE("rollback: jobs unknown to Ruby workers are found") {
     RedisScene s;
     s.perform(PushJob{"aux", encode_job({"monitor"}), s.now});
     CHECK(findings(s).empty());
@@ -225,7 +225,7 @@ TEST_CASE("rollback: actions that a mixed fleet refuses are found") {
     CHECK(has_finding(found, "~ 2 recurring jobs"));
 }
 
-TEST_CASE("rollback: jobs of other queues only stay") {
+TEST_CASE("rollback: jobs of routemaster's queues stay, as a remark") {
     RedisScene s;
     JobQueue images{s.store, "images"};
     CHECK(images.push({"resize", {1}}));

@@ -90,7 +90,7 @@ std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
 
 }  // namespace
 
-TEST_CASE("ruby: 100,000 batches that its workers ended hardly delay ours") {
+TEST_CASE("ruby: 100,000 batches ended by Ruby workers hardly delay routemaster") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     leave_ended(s, "billing", 100'000);
@@ -109,7 +109,7 @@ TEST_CASE("ruby: 100,000 batches that its workers ended hardly delay ours") {
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
 }
 
-TEST_CASE("ruby: batches that its workers ended behind one under way are skipped") {
+TEST_CASE("ruby: batches ended by Ruby workers are skipped behind the batch under way") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     publish(s, 2'502);
@@ -127,13 +127,13 @@ TEST_CASE("ruby: batches that its workers ended behind one under way are skipped
     CHECK(calls <= 4);
 }
 
-TEST_CASE("ruby: an acquisition that lets others begin says that there are some") {
+TEST_CASE("ruby: an acquisition that makes further jobs available reports them") {
     RedisScene s;
     subscribe_ruby(s, "billing", 2);
     publish(s, 4);
     REQUIRE(blocked(s) == 2);
     std::vector<std::string> expected;
-    SUBCASE("as the first of the group were ended") {
+    SUBCASE("because the first batches of the group were ended") {
         for (int number = 1; number <= 2; ++number) {
             const auto job = RedisScene::job(uid(number));
             s.other({"DEL", "batches:" + uid(number)});
@@ -143,7 +143,7 @@ TEST_CASE("ruby: an acquisition that lets others begin says that there are some"
         leave_ready(s, "billing", a, s.now);
         expected = {uid(3), uid(4)};
     }
-    SUBCASE("as many were ended, of which it removes some") {
+    SUBCASE("because many batches were ended, and the acquisition removes a part") {
         leave_ended(s, "billing", 2'500);
         expected = {uid(1), uid(2)};
     }
@@ -160,14 +160,14 @@ TEST_CASE("ruby: an acquisition that lets others begin says that there are some"
     CHECK(got == expected);
 }
 
-TEST_CASE("ruby: with its workers in the fleet, no batch joins a group") {
+TEST_CASE("ruby: with Ruby workers in the fleet, no batch joins a group") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     publish(s, 3);
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("ruby: batches that its workers ended are removed with the subscriber") {
+TEST_CASE("ruby: batches ended by Ruby workers are removed with the subscriber") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     leave_ended(s, "billing", 2'500);
@@ -177,7 +177,7 @@ TEST_CASE("ruby: batches that its workers ended are removed with the subscriber"
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("ruby: blocked jobs come back for its workers, 1,000 with each step") {
+TEST_CASE("ruby: blocked jobs come back for Ruby workers, 1,000 with each step") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     publish(s, 2'501);
@@ -189,7 +189,7 @@ TEST_CASE("ruby: blocked jobs come back for its workers, 1,000 with each step") 
             CHECK(perform(mixed, step, s.now).value() == expected);
         }
     };
-    SUBCASE("by a worker that says it is alive") { steps(ScrubWorkers{Duration{30'000}}); }
+    SUBCASE("by the heartbeat of a worker") { steps(ScrubWorkers{Duration{30'000}}); }
     SUBCASE("by a worker that ends") { steps(RetireWorker{s.worker}); }
     SUBCASE("by a worker that acquires") {
         const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
@@ -230,7 +230,7 @@ TEST_CASE("ruby: blocked jobs come back in their order") {
     }
 }
 
-TEST_CASE("ruby: jobs of its worker that exited because of an error are released") {
+TEST_CASE("ruby: jobs of a Ruby worker that exited because of an error are released") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s{mixed};
@@ -238,12 +238,12 @@ TEST_CASE("ruby: jobs of its worker that exited because of an error are released
         publish(s, 1);
         s.other({"SADD", "jobs:pending:index:main", "AAAAAAAAAAAAAAAAAAAA"});
         s.other({"RPOPLPUSH", "jobs:instant:main", "jobs:pending:main:AAAAAAAAAAAAAAAAAAAA"});
-        SUBCASE("one that is not known any more") {
+        SUBCASE("the worker is not known any more") {
             CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == ReleasedJobs{1});
             CHECK(acquired(s) == std::vector{uid(1)});
             CHECK(s.other({"EXISTS", "jobs:pending:index:main"}).number == 1);
         }
-        SUBCASE("one that was heard of") {
+        SUBCASE("the worker sent a heartbeat") {
             s.other({"HSET", "workers", "AAAAAAAAAAAAAAAAAAAA",
                      std::to_string(to_milliseconds(s.now))});
             CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == ReleasedJobs{0});
@@ -251,7 +251,7 @@ TEST_CASE("ruby: jobs of its worker that exited because of an error are released
     }
 }
 
-TEST_CASE("ruby: a batch that its web process began before ours is delivered first") {
+TEST_CASE("ruby: a batch begun by a Ruby web before routemaster's batch is delivered first") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -287,7 +287,7 @@ TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in or
     CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
 }
 
-TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a worker that is gone") {
+TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a dead worker's batch") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -295,12 +295,12 @@ TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a worker that 
     const auto lease = s.acquire();
     const auto doomed = "jobs:pending:main:" + std::string{s.worker.text()};
     const auto heir = *Uid::parse("WORKERWORKERWORKER11");
-    SUBCASE("it retires") {
+    SUBCASE("the worker retires") {
         s.perform(RetireWorker{s.worker});
         s.worker = heir;
         CHECK(acquired(s) == std::vector{a});
     }
-    SUBCASE("it is silent") {
+    SUBCASE("the worker is silent") {
         s.now += Duration{30'000};
         s.worker = heir;
         CHECK(acquired(s) == std::vector{b});
@@ -318,7 +318,7 @@ TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a worker that 
     }
 }
 
-TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay no others") {
+TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay no ready batch") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     subscribe_ruby(s, "audit");
@@ -341,7 +341,7 @@ TEST_CASE("ruby: in a mixed fleet, a worker sleeps while batches only wait for t
     CHECK(s.perform(step).next_due == never);
 }
 
-TEST_CASE("ruby: in a mixed fleet, turns that cannot be read block nobody") {
+TEST_CASE("ruby: in a mixed fleet, unreadable turns block no batch") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);

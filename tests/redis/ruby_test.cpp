@@ -54,7 +54,7 @@ void worker_scrubs(RedisScene& s, const Uid& worker) {
 
 }  // namespace
 
-TEST_CASE("ruby: a batch that its web process began is delivered") {
+TEST_CASE("ruby: a batch begun by a Ruby web is delivered") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -69,7 +69,7 @@ TEST_CASE("ruby: a batch that its web process began is delivered") {
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("ruby: our events are appended to the batch that its web process began") {
+TEST_CASE("ruby: events of routemaster are appended to a batch begun by a Ruby web") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -80,7 +80,7 @@ TEST_CASE("ruby: our events are appended to the batch that its web process began
     CHECK(start.messages.size() == 2);
 }
 
-TEST_CASE("ruby: its web process publishes into a batch of ours") {
+TEST_CASE("ruby: a Ruby web publishes into a batch of routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish(batch_a);
@@ -94,7 +94,7 @@ TEST_CASE("ruby: its web process publishes into a batch of ours") {
     CHECK(s.perform(FindSubscriber{"billing"})->events_queued == 0);
 }
 
-TEST_CASE("ruby: batches of both are delivered one after the other") {
+TEST_CASE("ruby: batches of Ruby and of routemaster are delivered one after the other") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -108,7 +108,7 @@ TEST_CASE("ruby: batches of both are delivered one after the other") {
     CHECK(s.begin(s.acquire()).batch.text() == batch_b);
 }
 
-TEST_CASE("ruby: a batch that its worker delivered blocks nobody") {
+TEST_CASE("ruby: a batch delivered by a Ruby worker blocks no batch") {
     RedisScene s;
     s.subscribe();
     s.publish(batch_a);
@@ -125,7 +125,7 @@ TEST_CASE("ruby: a batch that its worker delivered blocks nobody") {
     CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
 }
 
-TEST_CASE("ruby: a batch whose job was lost gets one with the next event") {
+TEST_CASE("ruby: a batch whose job was lost gets a job with the next event") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -136,7 +136,7 @@ TEST_CASE("ruby: a batch whose job was lost gets one with the next event") {
     CHECK(s.begin(s.acquire()).messages.size() == 2);
 }
 
-TEST_CASE("ruby: a CURRENT batch that is gone is not appended to") {
+TEST_CASE("ruby: no event is appended to a CURRENT batch that is gone") {
     RedisScene s;
     s.subscribe();
     s.other({"SADD", "batches:current:billing", batch_a});
@@ -147,7 +147,7 @@ TEST_CASE("ruby: a CURRENT batch that is gone is not appended to") {
     CHECK(s.begin(s.acquire()).batch.text().substr(0, 17) == batch_b.substr(0, 17));
 }
 
-TEST_CASE("ruby: a job that its scrub took from our worker is not settled by it") {
+TEST_CASE("ruby: routemaster's worker does not settle a job taken back by Ruby's scrub") {
     RedisScene s;
     s.subscribe();
     s.publish(batch_a);
@@ -163,7 +163,7 @@ TEST_CASE("ruby: a job that its scrub took from our worker is not settled by it"
     CHECK(s.settle(heir) == Settlement::settled);
 }
 
-TEST_CASE("ruby: with its workers in the fleet, no job is blocked from them") {
+TEST_CASE("ruby: with Ruby workers in the fleet, no job is hidden from them") {
     RedisScene s{true};
     s.subscribe();
     for (const auto& uid : {batch_a, batch_a, batch_b, batch_b}) s.publish(uid);
@@ -173,7 +173,7 @@ TEST_CASE("ruby: with its workers in the fleet, no job is blocked from them") {
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
 }
 
-TEST_CASE("ruby: blocked jobs come back when its workers join the fleet") {
+TEST_CASE("ruby: blocked jobs come back when Ruby workers join the fleet") {
     RedisScene s;
     s.subscribe();
     for (const auto& uid : {batch_a, batch_a, batch_b, batch_b}) s.publish(uid);
@@ -184,7 +184,7 @@ TEST_CASE("ruby: blocked jobs come back when its workers join the fleet") {
     CHECK(s.other({"ZCARD", "jobs:scheduled:main"}).number == 1);
 }
 
-TEST_CASE("ruby: with its workers in the fleet, no other job comes into their queues") {
+TEST_CASE("ruby: with Ruby workers in the fleet, their queues accept only jobs known to them") {
     RedisScene s{true};
     for (const auto* queue : {"main", "aux"}) {
         const auto refused = s.try_to(PushJob{queue, encode_job({"resize"}), s.now});
@@ -201,7 +201,7 @@ TEST_CASE("ruby: with its workers in the fleet, no other job comes into their qu
     CHECK(s.other({"LLEN", "jobs:instant:aux"}).number == 4);
 }
 
-TEST_CASE("ruby: jobs of aux that its workers do not know are set aside while they may be there") {
+TEST_CASE("ruby: jobs of aux unknown to Ruby workers are set aside while a mixed fleet runs") {
     RedisScene s;
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     const auto resize = encode_job({"resize"});
@@ -216,7 +216,7 @@ TEST_CASE("ruby: jobs of aux that its workers do not know are set aside while th
             s.perform(AcquireJobs{.queue = "aux", .worker = s.worker, .limit = 1}).leases.at(0);
         CHECK(lease.job == resize);
         SUBCASE("in an orderly way") { CHECK(perform(mixed, RetireWorker{s.worker}, s.now)); }
-        SUBCASE("because it died") {
+        SUBCASE("because the worker died") {
             s.now += Duration{59'999};
             CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now));
         }
@@ -243,7 +243,7 @@ TEST_CASE("ruby: jobs of aux that its workers do not know are set aside while th
     CHECK(due[0].job == later);
 }
 
-TEST_CASE("ruby: with its workers in the fleet, ordering groups of before go away") {
+TEST_CASE("ruby: with Ruby workers in the fleet, earlier ordering groups are removed") {
     RedisScene s;
     s.subscribe();
     for (int i = 0; i < 1'200; ++i) {
@@ -265,14 +265,14 @@ TEST_CASE("ruby: with its workers in the fleet, ordering groups of before go awa
     }
     CHECK(groups() == 0);
     CHECK(s.other({"EXISTS", "routemaster:ungrouped"}).number == 0);
-    SUBCASE("that of a subscriber which is removed") {
+    SUBCASE("the group of a removed subscriber") {
         s.other({"ZADD", "routemaster:group:billing", "1", batch_b});
         CHECK(perform(mixed, RemoveSubscriber{"billing"}, s.now));
         CHECK(groups() == 0);
     }
 }
 
-TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused") {
+TEST_CASE("ruby: with Ruby workers in the fleet, steps that would crash them are refused") {
     RedisScene s{true};
     const auto refusal = [&](auto step) {
         const auto keys = s.keys();
@@ -331,7 +331,7 @@ TEST_CASE("ruby: with its workers in the fleet, what would crash them is refused
     CHECK(perform(ours, with_data(200), s.now));
 }
 
-TEST_CASE("ruby: a batch that our worker made DEAD is in none of its keys") {
+TEST_CASE("ruby: a batch that routemaster's worker made DEAD is in no key of Ruby Routemaster") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},
@@ -385,7 +385,7 @@ TEST_CASE("ruby: the remains of a late write are not a subscriber") {
     CHECK(!s.perform(FindSubscriber{"billing"}));
 }
 
-TEST_CASE("ruby: a key of another type is reported, and nothing is half done") {
+TEST_CASE("ruby: a key of another type is reported, and no step is half done") {
     RedisScene s;
     s.subscribe();
     s.other({"SET", "jobs:index:main", "nonsense"});

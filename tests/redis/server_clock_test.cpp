@@ -95,7 +95,7 @@ TEST_CASE("server clock: a slow round trip proves that the server's clock was se
     CHECK(clock.offset(2'400ms, boot + 2'400ms) == 10'000ms);
 }
 
-TEST_CASE("server clock: what was measured long ago is worth less") {
+TEST_CASE("server clock: an old measurement is less exact") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms);
     // In ten minutes, clocks drift apart by at most 60 ms.
@@ -105,7 +105,7 @@ TEST_CASE("server clock: what was measured long ago is worth less") {
     CHECK(clock.offset(later, boot + later) == -30ms);
 }
 
-TEST_CASE("server clock: another server may have another time") {
+TEST_CASE("server clock: after a change of server the time of the new server counts") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
     clock.changed();
@@ -113,7 +113,7 @@ TEST_CASE("server clock: another server may have another time") {
     CHECK(clock.offset(2'800ms, boot + 2'800ms) == 800ms);
 }
 
-TEST_CASE("server clock: a server on this machine has this machine's time") {
+TEST_CASE("server clock: a server on this machine has the time of this machine") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -137,7 +137,7 @@ TEST_CASE("server clock: TIME is sent while connecting, and again now and then")
     CHECK(await([&] { return server.info("cmdstat_time").starts_with("calls=2,"); }, 4s));
 }
 
-TEST_CASE("server clock: a server whose clock is wrong is followed, also from one to the next") {
+TEST_CASE("server clock: a server with a wrong clock is followed, also after a change of server") {
     const RedisServer server;
     TcpGate ahead{server.port()};
     TcpGate behind{server.port()};

@@ -59,7 +59,8 @@ std::string interval(std::int64_t milliseconds) {
 
 }  // namespace
 
-TEST_CASE("redis: a listener of Node is told a millisecond more, as it rounds down") {
+TEST_CASE(
+    "redis: a listener of Node is told to wait a millisecond longer, because it rounds down") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -71,7 +72,7 @@ TEST_CASE("redis: a listener of Node is told a millisecond more, as it rounds do
     CHECK(node.message() == interval(0));
 }
 
-TEST_CASE("redis: a timer that is a little sooner is told, too") {
+TEST_CASE("redis: a slightly earlier timer is announced, too") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -80,31 +81,31 @@ TEST_CASE("redis: a timer that is a little sooner is told, too") {
     CHECK(node.message() == interval(300));
 }
 
-TEST_CASE("redis: whoever has the turn is told again when the next timer is another one") {
+TEST_CASE("redis: the listener with the turn is notified again when the next timer changes") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     s.post("b", Duration{600});
     node.messages();
-    SUBCASE("it was cancelled") {
+    SUBCASE("the next timer was cancelled") {
         s.perform(CancelTimer{"dt", "a"});
         CHECK(node.message() == interval(601));
     }
-    SUBCASE("it was postponed") {
+    SUBCASE("the next timer was postponed") {
         s.perform(PostponeTimer{"dt", "a", s.now + Duration{400}});
         CHECK(node.message() == interval(401));
     }
-    SUBCASE("it was posted for later") {
+    SUBCASE("the next timer was posted for later") {
         s.post("a", Duration{500});
         CHECK(node.message() == interval(501));
     }
-    SUBCASE("another listener took it") {
+    SUBCASE("another listener took the next timer") {
         s.take();
         s.now += Duration{300};
         CHECK(s.take().timers.size() == 1);
         CHECK(node.message() == interval(301));
     }
-    SUBCASE("it came back, and was confirmed") {
+    SUBCASE("the next timer came back, and was confirmed") {
         s.leave("c", R"({"id":"c","maxRetries":1})");
         s.perform(TakeTimers{.space = "dt", .listener = "ours", .confirm_within = Duration{100}});
         CHECK(node.message() == interval(101));
@@ -113,19 +114,19 @@ TEST_CASE("redis: whoever has the turn is told again when the next timer is anot
     }
 }
 
-TEST_CASE("redis: the next listener is told when the one with the turn leaves") {
+TEST_CASE("redis: the next listener is notified when the listener with the turn leaves") {
     DtimerScene s;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
     s.take();
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     CHECK(node.messages().empty());
-    SUBCASE("by itself") { s.perform(LeaveTimers{"dt", "ours"}); }
+    SUBCASE("by its own request") { s.perform(LeaveTimers{"dt", "ours"}); }
     SUBCASE("because it is busy") { s.take("ours", 0); }
     CHECK(node.message() == interval(301));
 }
 
-TEST_CASE("redis: a listener of Node that does not take what it was told of loses its turn") {
+TEST_CASE("redis: a listener of Node that does not take the announced timer loses its turn") {
     DtimerScene s;
     ChannelReader frozen{s, "frozen"};
     ChannelReader healthy{s, "healthy"};
@@ -133,20 +134,20 @@ TEST_CASE("redis: a listener of Node that does not take what it was told of lose
     s.post("a", Duration{300});
     s.post("b", Duration{600});
     CHECK(frozen.message() == interval(301));
-    SUBCASE("which may still be on its way") {
+    SUBCASE("but not while its request may still be under way") {
         s.now += Duration{304};
         CHECK(s.take().timers.size() == 1);
         CHECK(frozen.message() == interval(297));
         CHECK(healthy.messages().empty());
     }
-    SUBCASE("as others ask a quarter of the grace period later") {
+    SUBCASE("when another listener asks a quarter of the grace period later") {
         s.now += Duration{305};
         CHECK(s.take().timers.size() == 1);
         CHECK(frozen.messages().empty());
         CHECK(healthy.message() == interval(296));
         CHECK_MESSAGE(s.other({"LINDEX", "dt:ch", "0"}).text == "dt:ch:frozen", "it is the last");
     }
-    SUBCASE("though one that finds nothing takes no turn away") {
+    SUBCASE("but not to a listener that finds no timer") {
         s.now += Duration{305};
         s.other({"ZREM", "dt:ei", "a"});
         CHECK(s.take().timers.empty());
@@ -157,8 +158,8 @@ TEST_CASE("redis: a listener of Node that does not take what it was told of lose
 
 TEST_CASE("redis: the last listener leaves nothing behind") {
     DtimerScene s;
-    SUBCASE("of one") { s.take(); }
-    SUBCASE("of two") {
+    SUBCASE("of one listener") { s.take(); }
+    SUBCASE("of two listeners") {
         s.take("other");
         s.take();
         s.perform(LeaveTimers{"dt", "other"});
@@ -169,7 +170,7 @@ TEST_CASE("redis: the last listener leaves nothing behind") {
           0);
 }
 
-TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") {
+TEST_CASE("redis: a listener that took nothing, or did not ask, is notified again") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -188,7 +189,9 @@ TEST_CASE("redis: a listener that took nothing, or did not ask, is told again") 
     CHECK(node.message() == interval(0));
 }
 
-TEST_CASE("redis: beside a listener of Node, ours asks soon after the next timer is due") {
+TEST_CASE(
+    "redis: beside a listener of Node, routemaster's listener asks soon after the next timer is "
+    "due") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     CHECK(s.take().wake_at == s.now + Duration{2'000});
@@ -202,7 +205,7 @@ TEST_CASE("redis: beside a listener of Node, ours asks soon after the next timer
     CHECK(s.take().wake_at == s.now + Duration{110});
 }
 
-TEST_CASE("redis: a listener of Node is told nothing beyond its next poll") {
+TEST_CASE("redis: a listener of Node is not told of timers beyond its next poll") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{981});
@@ -235,7 +238,7 @@ TEST_CASE("redis: a silent listener of Node loses its turn after a second, and s
     CHECK(s.counts().listeners == 2);
 }
 
-TEST_CASE("redis: a listener whose connection is gone leaves when it is to be told") {
+TEST_CASE("redis: a listener with a lost connection is removed at the next message to it") {
     DtimerScene s;
     s.other({"RPUSH", "dt:ch", "dt:ch:gone", "dt:ch:gone too"});
     ChannelReader node{s, "node"};
@@ -244,7 +247,7 @@ TEST_CASE("redis: a listener whose connection is gone leaves when it is to be to
     CHECK(s.counts().listeners == 1);
 }
 
-TEST_CASE("redis: whoever asks is among the listeners, and keeps its place") {
+TEST_CASE("redis: each listener that asks is in the list of listeners, and keeps its place") {
     DtimerScene s;
     s.take("a");
     s.take("b");
@@ -258,8 +261,7 @@ TEST_CASE("redis: whoever asks is among the listeners, and keeps its place") {
     CHECK(list() == "[dt:ch:b, dt:ch:c, dt:ch:a]");
 }
 
-TEST_CASE(
-    "redis: a listener hears what is published, and joins again when its connection was lost") {
+TEST_CASE("redis: a listener hears each message, and joins again after its connection was lost") {
     DtimerScene s;
     std::atomic<int> woken = 0;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [&] { ++woken; });
@@ -277,7 +279,7 @@ TEST_CASE(
     CHECK(test::await([&] { return woken > before; }));
 }
 
-TEST_CASE("redis: a watch that ended is not subscribed to, while another goes on") {
+TEST_CASE("redis: an ended watch is unsubscribed, while another watch goes on") {
     DtimerScene s;
     const auto subscribers = [&](const std::string& channel) {
         return s.other({"PUBSUB", "NUMSUB", channel}).list.at(1).number;

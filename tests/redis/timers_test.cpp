@@ -75,7 +75,7 @@ dt:routemaster:turn
 )");
 }
 
-TEST_CASE("redis: every payload stands in an event, and is read again as it was") {
+TEST_CASE("redis: every payload is stored in an event, and is read back unchanged") {
     const auto same = [](const Value& payload) {
         const auto event = redis::timer_event("a", encode(payload), 3);
         CAPTURE(event);
@@ -99,7 +99,7 @@ TEST_CASE("redis: every payload stands in an event, and is read again as it was"
     for (int i = 0; i < 1'000; ++i) same(test::random_value(random));
 }
 
-TEST_CASE("redis: every event that another program wrote has a payload") {
+TEST_CASE("redis: every event written by another program has a payload") {
     CHECK(redis::timer_payload(R"({"a":[],"id":"x","maxRetries":1,"_numRetries":2,"b":null})") ==
           Value{Value::Map{{"a", Value::Array{}}, {"b", Value{}}}});
     CHECK(redis::timer_payload("[1,2]") == Value{Value::Array{1, 2}});
@@ -108,7 +108,7 @@ TEST_CASE("redis: every event that another program wrote has a payload") {
     CHECK(redis::timer_payload("\xff{") == Value{"\xef\xbf\xbd{"});
 }
 
-TEST_CASE("redis: an event that is none costs no other of its batch, and is handed out once") {
+TEST_CASE("redis: a malformed event costs no event of its batch, and is handed out once") {
     DtimerScene s;
     s.leave("a", R"({"n":1,"id":"a","maxRetries":0})");
     s.leave("b", "[1,2]");
@@ -138,7 +138,7 @@ TEST_CASE("redis: an event that is none costs no other of its batch, and is hand
     CHECK(s.other({"EXISTS", "dt:ed"}).number == 0);
 }
 
-TEST_CASE("redis: what comes back keeps its text, and only _numRetries is another") {
+TEST_CASE("redis: a timer that fires again keeps its text, and only _numRetries changes") {
     DtimerScene s;
     const std::vector<std::pair<std::string, std::string>> events{
         {R"({"n":1790000000000123,"a":[],"third":0.3333333333333333,"id":"a","maxRetries":2)", "}"},
@@ -172,7 +172,7 @@ TEST_CASE("redis: what comes back keeps its text, and only _numRetries is anothe
     CHECK(s.event("a") == R"({"x":"_numRetries","id":"a","maxRetries":3})");
 }
 
-TEST_CASE("redis: an event may have been due at any number") {
+TEST_CASE("redis: any number is a valid due time of an event") {
     DtimerScene s;
     s.leave("long ago", R"({"id":"long ago","maxRetries":0})", "-5.5");
     s.leave("always", R"({"id":"always","maxRetries":0})", "-inf");
@@ -195,7 +195,7 @@ TEST_CASE("redis: an event may have been due at any number") {
     CHECK(s.perform(CancelTimer{"dt", "never"}) == Removal::removed);
 }
 
-TEST_CASE("redis: pages of timers with one due time have each of them once") {
+TEST_CASE("redis: pages of timers with one due time have each timer once") {
     DtimerScene s;
     for (int i = 0; i < 250; ++i) s.post("t" + std::to_string(i), Duration{i % 3});
     std::vector<std::string> ids;
@@ -212,7 +212,7 @@ TEST_CASE("redis: pages of timers with one due time have each of them once") {
     CHECK(std::unique(ids.begin(), ids.end()) == ids.end());
 }
 
-TEST_CASE("redis: an id that is not there is not postponed, nor put there") {
+TEST_CASE("redis: a postponement of an unknown id changes nothing") {
     DtimerScene s;
     CHECK(s.perform(PostponeTimer{"dt", "a", s.now}) == Count{0});
     CHECK(s.perform(CancelTimer{"dt", "a"}) == Removal::unknown);
@@ -225,12 +225,12 @@ TEST_CASE("redis: an id that is not there is not postponed, nor put there") {
     CHECK(s.keys().empty());
 }
 
-TEST_CASE("redis: a confirmation does not end the timer that was posted meanwhile") {
+TEST_CASE("redis: a confirmation does not end a timer that was posted meanwhile") {
     DtimerScene s;
     s.post("a", {}, 1);
     CHECK(s.take().timers.size() == 1);
-    SUBCASE("by us") { CHECK(s.post("a", Duration{50}, 1) == TimerPosted::replaced); }
-    SUBCASE("by Node, which leaves it among the FIRED ones") {
+    SUBCASE("by routemaster") { CHECK(s.post("a", Duration{50}, 1) == TimerPosted::replaced); }
+    SUBCASE("by Node, which leaves the timer among the FIRED timers") {
         s.leave("a", R"({"text":"hello","id":"a","maxRetries":1})", Duration{50});
         CHECK(s.perform(ListTimers{.space = "dt", .state = TimerState::fired}).empty());
     }
@@ -241,7 +241,7 @@ TEST_CASE("redis: a confirmation does not end the timer that was posted meanwhil
     CHECK(s.take().timers.at(0).payload == encode(hello));
 }
 
-TEST_CASE("redis: a timer that Node posted again is not put back, nor given up") {
+TEST_CASE("redis: a timer posted again by Node is neither put back nor given up") {
     DtimerScene s;
     s.post("a", {}, 1);
     CHECK(s.take().timers.size() == 1);
@@ -263,7 +263,7 @@ TEST_CASE("redis: a timer that Node posted again is not put back, nor given up")
     CHECK(s.event("b") == R"({"id":"b","maxRetries":0})");
 }
 
-TEST_CASE("redis: what Node ended leaves little behind") {
+TEST_CASE("redis: timers that Node ended leave little behind") {
     DtimerScene s;
     for (int i = 0; i < 500; ++i) {
         const auto id = "t" + std::to_string(i);
@@ -274,7 +274,7 @@ TEST_CASE("redis: what Node ended leaves little behind") {
     CHECK(s.other({"HLEN", "dt:routemaster:confirm"}).number < 50);
 }
 
-TEST_CASE("redis: more than 1,000 DEAD timers are forgotten, the first ones first, and counted") {
+TEST_CASE("redis: beyond 1,000 DEAD timers the oldest are forgotten, and counted") {
     DtimerScene s;
     const auto die = [&s](const std::string& kind, int how_many) {
         for (int i = 0; i < how_many; ++i) {
@@ -296,7 +296,7 @@ TEST_CASE("redis: more than 1,000 DEAD timers are forgotten, the first ones firs
     CHECK(counters[0].value == 15);
 }
 
-TEST_CASE("redis: with a prefix, all of a timer stands behind it") {
+TEST_CASE("redis: with a prefix, all keys and channels of a timer begin with the prefix") {
     test::RedisServer server;
     RedisStore store{{.addresses = {server.address()}, .prefix = "shop:"}};
     const auto now = from_milliseconds(1'795'222'853'691);
@@ -312,7 +312,7 @@ TEST_CASE("redis: with a prefix, all of a timer stands behind it") {
     CHECK(perform(store, CountTimers{"dt"}, now).value().listeners == 1);
 }
 
-TEST_CASE("redis: of two processes each action is done by one, and what is refused is DEAD") {
+TEST_CASE("redis: of two processes one does each action, and a refused action is DEAD") {
     const test::RedisServer server;
     RedisStore store{{.addresses = {server.address()}}};
     RedisStore another{{.addresses = {server.address()}}};

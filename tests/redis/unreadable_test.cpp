@@ -56,8 +56,8 @@ bool is_marked(RedisScene& s) { return s.keys().find("routemaster:unreadable") !
 
 TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state") {
     bool mixed = false;
-    SUBCASE("in a fleet of ours") {}
-    SUBCASE("in a mixed fleet, which did not accept it") { mixed = true; }
+    SUBCASE("in a fleet of routemaster alone") {}
+    SUBCASE("in a mixed fleet, after the event was accepted") { mixed = true; }
     CAPTURE(mixed);
     RedisScene s;
     s.subscribe();
@@ -104,7 +104,7 @@ TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state"
     CHECK(perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("redis: an unreadable event takes the batch that it joins away from Ruby workers") {
+TEST_CASE("redis: an unreadable event takes its batch away from Ruby workers") {
     RedisScene s;
     SUBCASE("SCHEDULED") { s.subscribe(); }
     SUBCASE("READY") {
@@ -185,7 +185,7 @@ TEST_CASE("redis: a DEAD batch that no Ruby worker can read is kept from them wh
     }
 }
 
-TEST_CASE("redis: what is blocked and unreadable comes back where no Ruby worker looks") {
+TEST_CASE("redis: a blocked, unreadable batch returns to keys that no Ruby worker reads") {
     RedisScene s;
     subscribe_lone(s);
     s.publish(batch_x);
@@ -198,7 +198,7 @@ TEST_CASE("redis: what is blocked and unreadable comes back where no Ruby worker
     CHECK(s.other({"ZCARD", "jobs:scheduled:main:callbacks"}).number == 1);
 }
 
-TEST_CASE("redis: only who delivers to URLs gets unreadable batches for URLs") {
+TEST_CASE("redis: only workers that deliver to URLs get unreadable batches for URLs") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s;
@@ -254,7 +254,7 @@ TEST_CASE("redis: an unreadable batch follows its subscriber to a callback, and 
     }
 }
 
-TEST_CASE("redis: whoever delivers to URLs is woken for unreadable batches") {
+TEST_CASE("redis: workers that deliver to URLs are woken for unreadable batches") {
     RedisScene s;
     const auto is_asleep = [&] {
         return s.other({"EXISTS", "routemaster:waiting:main"}).number == 1;
@@ -276,7 +276,7 @@ TEST_CASE("redis: whoever delivers to URLs is woken for unreadable batches") {
     }
     SUBCASE("whose turn has come") {
         bool mixed = false;
-        SUBCASE("in a fleet of ours") {}
+        SUBCASE("in a fleet of routemaster alone") {}
         SUBCASE("in a mixed fleet") { mixed = true; }
         CAPTURE(mixed);
         subscribe_lone(s);
@@ -301,7 +301,7 @@ TEST_CASE("redis: whoever delivers to URLs is woken for unreadable batches") {
     }
 }
 
-TEST_CASE("redis: an unreadable batch that goes leaves nothing behind") {
+TEST_CASE("redis: a removed unreadable batch leaves nothing behind") {
     RedisScene s;
     subscribe_lone(s);
     publish_unreadable(s);
@@ -324,7 +324,7 @@ TEST_CASE("redis: an unreadable batch that goes leaves nothing behind") {
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("redis: events that Ruby workers can read stay where they look") {
+TEST_CASE("redis: events that Ruby workers can read stay in the keys of Ruby Routemaster") {
     RedisScene s;
     subscribe_lone(s);
     s.perform(publication_of_size(s, 64, batch_x));

@@ -179,7 +179,7 @@ TEST_CASE("redis: a job whose worker is killed runs in another process within 5 
     CHECK(await([&] { return other.queue() == QueueStatus{}; }));
 }
 
-TEST_CASE("redis: a worker that was frozen settles nothing that was handed on") {
+TEST_CASE("redis: a worker that was frozen settles no job that was handed on") {
     const RedisServer server;
     const SharedReport report;
     const PoolProcess zombie{server, *report, keep};
@@ -223,7 +223,7 @@ TEST_CASE("redis: a job that ended while its worker was frozen is refused, too")
     CHECK(await([&] { return other.queue() == QueueStatus{}; }));
 }
 
-TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no other along") {
+TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no job along") {
     const RedisServer server;
     const SharedReport report;
     const auto quick = quick_options();
@@ -298,7 +298,7 @@ TEST_CASE("redis: a job that kills its process each time never takes along the j
     for (const auto& error : buried.errors) CHECK(error.text == unreported_error);
 }
 
-TEST_CASE("redis: a pool does many jobs once each, and its errors are kept") {
+TEST_CASE("redis: a pool does many jobs once each, and their errors are kept") {
     const RedisServer server;
     RedisStore store{{.addresses = {server.address()}}};
     JobQueue jobs{store, "work"};

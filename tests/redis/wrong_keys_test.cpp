@@ -427,7 +427,7 @@ bool refused(BusyScene& s, const KeyKind& kind, const std::string& key, bool is_
 
 TEST_CASE("redis: a step that meets a key of another type changes nothing") {
     bool mixed = false;
-    SUBCASE("ours alone") {}
+    SUBCASE("without Ruby workers") {}
     SUBCASE("in a mixed fleet") { mixed = true; }
     BusyScene scene{mixed};
     const auto names = scene.possible_names();
@@ -444,7 +444,7 @@ TEST_CASE("redis: a step that meets a key of another type changes nothing") {
     }
 }
 
-TEST_CASE("redis: a step that meets text where a number should be changes nothing, or works") {
+TEST_CASE("redis: a step that meets text in place of a number changes nothing, or works") {
     BusyScene scene;
     const auto names = scene.names();
     for (const auto& kind : kinds()) {
@@ -473,7 +473,7 @@ TEST_CASE("redis: the error names the key of another type, but no token") {
     CHECK(text.starts_with("WRONGTYPE routemaster:group:bill..."));
 }
 
-TEST_CASE("redis: a group that cannot be tidied blocks nobody") {
+TEST_CASE("redis: a group that cannot be cleaned up blocks no job") {
     BusyScene scene;
     scene.other({"SADD", "routemaster:untidy", "billing"});
     scene.exchange("routemaster:group:billing");

@@ -24,7 +24,7 @@ constexpr TimePoint pushed_at = from_milliseconds(1'000);
 
 }  // namespace
 
-TEST_CASE("of too many idempotency keys the one that would end first ends, and is counted") {
+TEST_CASE("of too many idempotency keys the key that expires first is removed, and counted") {
     detail::NoChangeLog changes;
     detail::CounterTable counters{changes};
     detail::IdempotencyKeys keys{changes, counters};

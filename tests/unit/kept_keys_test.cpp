@@ -49,7 +49,7 @@ TEST_CASE("keys whose time is over do not pile up") {
     CHECK(kept.keys.size() == 2);
 }
 
-TEST_CASE("of too many keys the one that would end first ends, and is counted") {
+TEST_CASE("of too many keys the key that expires first is removed, and counted") {
     KeptScene kept;
     kept.keep("last", Duration{900'000});
     kept.keep("first", Duration{1});
