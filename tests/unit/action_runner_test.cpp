@@ -140,7 +140,7 @@ TEST_CASE("a job is pushed when its timer fires, and not one millisecond sooner"
     CHECK(scene.runner.status().failed == 0);
 }
 
-TEST_CASE("many actions that are due at once are all done, each once") {
+TEST_CASE("each of many actions that are due at once is done once") {
     ActionScene scene;
     for (std::int64_t i = 0; i < 250; ++i) scene.actions.post(resizing(i), Duration{5}).value();
     scene.run_for(Duration{5});
@@ -163,7 +163,7 @@ TEST_CASE("an action is cancelled, postponed, found and replaced as any timer") 
     CHECK(scene.pushed().empty());
 }
 
-TEST_CASE("an event is published for all, or delivered to one subscriber alone") {
+TEST_CASE("an event is published to a topic, or delivered to a single subscriber") {
     ActionScene scene;
     scene.actions.post(PublishAction{.event = order_changed("refunds")}, Duration{10}).value();
     scene.run_for(Duration{10});
@@ -182,7 +182,7 @@ TEST_CASE("an event is published for all, or delivered to one subscriber alone")
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is back") {
+TEST_CASE("an action for a missing subscriber is DEAD, and is done once the subscriber is back") {
     ActionScene scene;
     scene.bus.subscriber("billing").remove().value();
     scene.actions.post(DeliverAction{"billing", order_changed()}, Duration{10}, "call").value();
@@ -203,7 +203,7 @@ TEST_CASE("an action for a subscriber that is gone is DEAD, and done when it is 
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("the publisher of an action must have the right to publish when it is done") {
+TEST_CASE("the publisher of an action needs the right to publish when the action is due") {
     ActionScene scene;
     const auto post = [&](bool authenticate) {
         scene.actions
@@ -230,7 +230,7 @@ TEST_CASE("the publisher of an action must have the right to publish when it is 
     CHECK(scene.actions.counts().value().dead == 2);
 }
 
-TEST_CASE("an action whose batch does not exist, or has ended, is DEAD, with the reason") {
+TEST_CASE("an action for a missing or ended batch is DEAD with the reason") {
     ActionScene scene;
     JobBatches batches{scene.memory, scene.clock};
     const auto ended = batches.create({.name = "import"}).value().id;
@@ -250,7 +250,7 @@ TEST_CASE("an action whose batch does not exist, or has ended, is DEAD, with the
     CHECK(scene.pushed().empty());
 }
 
-TEST_CASE("an action that the store cannot do now is done later, and once") {
+TEST_CASE("an action refused by the store is done later, once") {
     ActionScene scene;
     scene.store.refuse<CompleteTimer>(1'000'000);
     scene.actions.post(resizing(), Duration{0}).value();
@@ -279,7 +279,7 @@ TEST_CASE("an action whose reply is lost is done once") {
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("an action whose runner dies before it is done is done by another, once") {
+TEST_CASE("an action of a runner that died is done once by another runner") {
     ActionScene scene;
     scene.actions
         .post(
@@ -307,7 +307,7 @@ TEST_CASE("an action whose runner dies before it is done is done by another, onc
     CHECK(scene.images.status().value().ready == 1);
 }
 
-TEST_CASE("an action that cannot be given up at once is given up once the store can") {
+TEST_CASE("an action that cannot become DEAD at once becomes DEAD when the store can") {
     ActionScene scene;
     scene.store.refuse<GiveUpTimer>(3);
     scene.actions.post(DeliverAction{"nobody", order_changed()}, Duration{0}).value();
@@ -325,7 +325,7 @@ TEST_CASE("a recurring action is done at each tick, once, though two schedulers 
     CHECK(ticks.recurring.find("resize").value()->runs == 3);
 }
 
-TEST_CASE("a tick whose action cannot be done yet keeps the next ones, unless they overlap") {
+TEST_CASE("a pending action of a tick keeps the next ticks waiting, unless ticks overlap") {
     ActionScene scene;
     RecurringTicks ticks{scene};
     scene.store.refuse<CompleteTimer>(1'000'000);
@@ -356,7 +356,7 @@ TEST_CASE("a recurring action is triggered, and changed by the next put") {
     CHECK(decode_job(scene.pushed().front().job).value() == Job{"resize", {2}});
 }
 
-TEST_CASE("a recurring action that can never be done is refused when it is put") {
+TEST_CASE("an impossible recurring action is refused when it is put") {
     ActionScene scene;
     RecurringJobs recurring{scene.memory, scene.clock};
     const auto refused = [](const Result<void>& put) {
@@ -382,7 +382,7 @@ TEST_CASE("a recurring action that can never be done is refused when it is put")
     CHECK(recurring.list().value().empty());
 }
 
-TEST_CASE("a runner that is closed leaves the actions to others") {
+TEST_CASE("a closed runner leaves its actions to other runners") {
     ActionScene scene;
     scene.hand.run(scene.clock.now());
     CHECK(scene.actions.counts().value().listeners == 1);
@@ -394,7 +394,7 @@ TEST_CASE("a runner that is closed leaves the actions to others") {
     CHECK(!scene.runner.trouble());
 }
 
-TEST_CASE("what can never be done is refused when it is posted") {
+TEST_CASE("an impossible action is refused when it is posted") {
     ActionScene scene;
     const auto refused = [&](const TimerAction& action) {
         const auto posted = scene.actions.post(action, a_minute);
@@ -412,7 +412,7 @@ TEST_CASE("what can never be done is refused when it is posted") {
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("nothing but actions is posted into their namespace, and nobody else listens to it") {
+TEST_CASE("the namespace of actions accepts only actions and only its own listener") {
     ActionScene scene;
     Delayer plain{scene.memory, actions_space, scene.clock};
     CHECK(plain.post("x", a_minute).error().context().starts_with("payload: action:"));
@@ -422,7 +422,7 @@ TEST_CASE("nothing but actions is posted into their namespace, and nobody else l
                     Failure);
 }
 
-TEST_CASE("an action is written as it is read, without what is as by default") {
+TEST_CASE("an action is printed as it was parsed, without default settings") {
     for (const std::string json :
          {R"({"push":{"queue":"q","name":"n"}})",
           R"({"push":{"queue":"q","name":"n","arguments":[1,"a",null],"delay":5,"run_at":6,)"
@@ -439,7 +439,7 @@ TEST_CASE("an action is written as it is read, without what is as by default") {
           R"({"deliver":{"subscriber":"s","topic":"timers","type":"noop"}})");
 }
 
-TEST_CASE("what is wrong with an action is named") {
+TEST_CASE("an error about an action names the field") {
     CHECK(rewritten("[]").starts_with("action:"));
     CHECK(rewritten("{}").starts_with("action:"));
     CHECK(rewritten(R"({"pull":{}})").starts_with("action:"));

@@ -62,7 +62,7 @@ bool is_full(const Result<Done>& reply) {
 
 }  // namespace
 
-TEST_CASE("a store that is full refuses new events until it has space again") {
+TEST_CASE("a full store refuses new events until there is space again") {
     FillingScene scene;
     for (int i = 0; i < 10; ++i) CHECK(scene.publish(100).has_value());
     CHECK(!scene.guard.full());
@@ -100,7 +100,7 @@ TEST_CASE("while a store is full all steps but publications and pushes pass, eac
     CHECK(std::get<QueueStatus>(*outcomes[3]) == QueueStatus{});
 }
 
-TEST_CASE("steps accepted after a measurement began count in addition to it") {
+TEST_CASE("steps accepted after the beginning of a measurement are added to the result") {
     FillingScene scene;
     CHECK(scene.publish(600).has_value());
     scene.disturbed.delay<MeasureUse>();

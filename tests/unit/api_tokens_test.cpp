@@ -24,7 +24,7 @@ using Name = std::optional<std::string>;
 
 }  // namespace
 
-TEST_CASE("a token is valid under its name until it is removed") {
+TEST_CASE("a token is valid under its name until its removal") {
     Office office;
     CHECK(office.tokens.find("shop--key").value() == Name{});
     CHECK(office.tokens.put({"shop--key", "shop"}));

@@ -121,8 +121,7 @@ TEST_CASE("nothing is dropped up to the high limit") {
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE(
-    "above the high limit the oldest batches are dropped until the use is below the low one") {
+TEST_CASE("above the high limit the oldest batches are dropped until below the low limit") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.run();
@@ -162,7 +161,7 @@ TEST_CASE("between the limits nothing happens, whether the use rises or falls") 
     CHECK(scene.batches() == 701);
 }
 
-TEST_CASE("it checks at once, and then every interval") {
+TEST_CASE("autodrop checks at once, and then every interval") {
     AutodropScene scene{{}};
     const auto begin = scene.clock.now();
     scene.run_for(Duration{25'000});
@@ -170,7 +169,7 @@ TEST_CASE("it checks at once, and then every interval") {
           std::vector{begin, begin + Duration{10'000}, begin + Duration{20'000}});
 }
 
-TEST_CASE("a clock that is set back does not stop the checks") {
+TEST_CASE("setting the clock back does not stop the checks") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.run();
     scene.clock.advance(Duration{-3'600'000});
@@ -180,7 +179,7 @@ TEST_CASE("a clock that is set back does not stop the checks") {
     CHECK(scene.batches() == 701);
 }
 
-TEST_CASE("when nothing is left to drop it stops, logs that once, and checks again later") {
+TEST_CASE("autodrop stops when no batch is left, logs this once, and checks again later") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(150);
     scene.weighed.bytes = UINT64_MAX;
@@ -203,7 +202,7 @@ TEST_CASE("when nothing is left to drop it stops, logs that once, and checks aga
     CHECK(scene.log.count(LogLevel::error, "") == 2);
 }
 
-TEST_CASE("one poll does one step of the store at most") {
+TEST_CASE("one poll performs at most one step of the store") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     Autodrop autodrop{scene.disturbed, {.capacity = capacity_for(1'000, 100)}};
@@ -213,7 +212,7 @@ TEST_CASE("one poll does one step of the store at most") {
     }
 }
 
-TEST_CASE("a store that does not report its use is asked again an interval later") {
+TEST_CASE("a store that does not report its use is asked again after an interval") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.disturbed.refuse<MeasureUse>(3);
@@ -228,7 +227,7 @@ TEST_CASE("a store that does not report its use is asked again an interval later
     CHECK(scene.log.count(LogLevel::warning, "cannot measure how much space") == 2);
 }
 
-TEST_CASE("a drop that the store refuses is tried again an interval later, down to the low limit") {
+TEST_CASE("a refused drop is retried after an interval, down to the low limit") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(950);
     SUBCASE("the request is lost") {
@@ -241,7 +240,7 @@ TEST_CASE("a drop that the store refuses is tried again an interval later, down 
         scene.run_for(Duration{1});
         CHECK(scene.batches() == 750);
     }
-    SUBCASE("the reply is lost, though it was done, and it is not done twice") {
+    SUBCASE("the reply is lost, and the drop is not repeated") {
         scene.disturbed.lose_replies<DropOldestBatches>(1);
         scene.run();
         CHECK(scene.batches() == 850);
@@ -253,7 +252,7 @@ TEST_CASE("a drop that the store refuses is tried again an interval later, down 
     }
 }
 
-TEST_CASE("it closes at once when idle, and else when the store has replied") {
+TEST_CASE("autodrop closes at once when idle, and otherwise after the reply of the store") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     const auto close = [&](Duration grace) {
@@ -261,7 +260,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
         scene.runner.wake();
         scene.run();
     };
-    SUBCASE("it rests") {
+    SUBCASE("autodrop is idle") {
         scene.run();
         const auto measurements = scene.disturbed.times_of<MeasureUse>().size();
         close(Duration{1'000});
@@ -295,7 +294,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
         CHECK(scene.disturbed.times_of<MeasureUse>().size() == 1);
         CHECK(scene.log.count(LogLevel::warning, "dropped the oldest 100 batches") == 1);
     }
-    SUBCASE("the store does not answer in time") {
+    SUBCASE("the store does not reply in time") {
         scene.disturbed.delay<MeasureUse>();
         scene.run();
         close(Duration{1'000});
@@ -318,7 +317,7 @@ TEST_CASE("it closes at once when idle, and else when the store has replied") {
     CHECK(scene.runner.next() == never);
 }
 
-TEST_CASE("a reply that comes after the end of an autodrop does no harm") {
+TEST_CASE("a reply after the end of an autodrop does no harm") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     scene.disturbed.delay<MeasureUse>();

@@ -88,7 +88,7 @@ TEST_CASE("a counted tree agrees with a set, whatever is added and removed") {
     }
 }
 
-TEST_CASE("what comes in order, forwards or backwards, is counted") {
+TEST_CASE("a counted tree counts values inserted in ascending or descending order") {
     constexpr std::uint64_t count = 20'000;
     TreeScene forwards;
     TreeScene backwards;
@@ -106,7 +106,7 @@ TEST_CASE("what comes in order, forwards or backwards, is counted") {
     backwards.check(1);
 }
 
-TEST_CASE("nothing that a counted tree does looks at more than a few of many entries") {
+TEST_CASE("every operation of a large counted tree visits only a few entries") {
     constexpr std::uint64_t count = 100'000;
     constexpr std::size_t few = 100;
     TreeScene scene;

@@ -10,7 +10,7 @@
 using namespace routemaster;
 using namespace routemaster::detail;
 
-TEST_CASE("a counter is found by its key and stays where it is") {
+TEST_CASE("a counter is found by its key and keeps its address") {
     NoChangeLog changes;
     CounterTable table{changes};
     auto& first = table.at({"b", {{"queue", "q"}}});
@@ -37,7 +37,7 @@ TEST_CASE("counters are listed in the order of their encoded keys") {
     CHECK(listed == keys);
 }
 
-TEST_CASE("a page of counters costs what it lists, however many counters there are") {
+TEST_CASE("the cost of a page of counters does not depend on the number of counters") {
     NoChangeLog changes;
     CounterTable table{changes};
     for (int i = 0; i < 100'000; ++i) table.add({"events", {{"queue", std::to_string(i)}}}, 1);
@@ -52,7 +52,7 @@ TEST_CASE("a page of counters costs what it lists, however many counters there a
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds{500});
 }
 
-TEST_CASE("a counter that overflows wraps instead of breaking the program") {
+TEST_CASE("an overflowing counter wraps without undefined behaviour") {
     NoChangeLog changes;
     CounterTable table{changes};
     auto& counter = table.at({"a", {}});

@@ -41,7 +41,7 @@ struct TwoProcesses {
 
 }  // namespace
 
-TEST_CASE("a job whose process died is READY within 5 s, though nobody asks another for jobs") {
+TEST_CASE("a job of a dead process is READY within 5 s, even without further requests for jobs") {
     TwoProcesses two;
     two.live(Duration{20'000});
     CHECK(!two.handed_on());
@@ -52,7 +52,7 @@ TEST_CASE("a job whose process died is READY within 5 s, though nobody asks anot
     CHECK(two.idle.lease()->has_value());
 }
 
-TEST_CASE("a process whose last client left finds the dead as before") {
+TEST_CASE("a process without clients finds dead workers as before") {
     TwoProcesses two;
     two.idle.lease({.queue = "other"});
     two.live(Duration{20'000});
@@ -60,7 +60,7 @@ TEST_CASE("a process whose last client left finds the dead as before") {
     CHECK(two.handed_on());
 }
 
-TEST_CASE("after all processes stood still none takes another for dead") {
+TEST_CASE("after all processes stalled, no process is taken for dead") {
     TwoProcesses two;
     two.live(Duration{5'000});
     two.scene.clock.advance(Duration{60'000});
@@ -70,7 +70,7 @@ TEST_CASE("after all processes stood still none takes another for dead") {
     CHECK(!two.handed_on());
 }
 
-TEST_CASE("after all processes stood still twice in a row none takes another for dead") {
+TEST_CASE("after all processes stalled twice in a row, no process is taken for dead") {
     TwoProcesses two;
     two.live(Duration{5'000});
     for (int i = 0; i < 2; ++i) {
@@ -79,7 +79,7 @@ TEST_CASE("after all processes stood still twice in a row none takes another for
         two.live(Duration{2'000});
     }
     CHECK(!two.handed_on());
-    SUBCASE("but one that is always late finds the dead") {
+    SUBCASE("but a process that is always late finds dead workers") {
         for (int i = 0; i < 4; ++i) {
             two.scene.clock.advance(Duration{4'000});
             two.idle.run();
@@ -88,7 +88,7 @@ TEST_CASE("after all processes stood still twice in a row none takes another for
     }
 }
 
-TEST_CASE("after the store was away a process that nobody asks takes no other for dead") {
+TEST_CASE("after an outage of the store an idle process takes no process for dead") {
     TwoProcesses two;
     two.live(Duration{5'000});
     two.scene.store.refuse<Heartbeat>(60);
@@ -110,7 +110,7 @@ TEST_CASE("after the store was away a process that nobody asks takes no other fo
     CHECK(!two.handed_on());
 }
 
-TEST_CASE("dead workers with very many jobs are found to the last without a wait") {
+TEST_CASE("dead workers with very many jobs are found without a wait until the last") {
     JobScene scene;
     HandLeases busy{scene};
     HandLeases idle{scene};
@@ -122,7 +122,7 @@ TEST_CASE("dead workers with very many jobs are found to the last without a wait
     CHECK(scene.queue() == QueueStatus{.ready = 1'100});
 }
 
-TEST_CASE("where a worker of the same process looks for the dead nobody else does") {
+TEST_CASE("when a worker of the process finds dead workers, its job leases do not") {
     JobScene scene;
     HandLeases hand{scene, {.finds_dead = false}};
     hand.run_for(Duration{60'000});
@@ -130,7 +130,7 @@ TEST_CASE("where a worker of the same process looks for the dead nobody else doe
     CHECK(scene.store.times_of<ScrubWorkers>().empty());
 }
 
-TEST_CASE("a process that ends looks for the dead no more") {
+TEST_CASE("a process that ends stops finding dead workers") {
     JobScene scene;
     HandLeases hand{scene};
     hand.run_for(Duration{10'000});

@@ -29,7 +29,7 @@ std::vector<std::string> ids_of(const std::vector<TimerStatus>& timers) {
 
 }  // namespace
 
-TEST_CASE("a timer is posted, and found as it was posted") {
+TEST_CASE("a posted timer is found with its settings") {
     TimerScene scene;
     const auto posted = scene.calls.post(Value::Map{{"to", "Ada"}}, Duration{1'500},
                                          {.id = "a/1", .retries_max = 3});
@@ -48,7 +48,7 @@ TEST_CASE("a timer is posted, and found as it was posted") {
     CHECK(scene.calls.peek("b").value()->at == at);
 }
 
-TEST_CASE("a timer that gives no id gets one of its own") {
+TEST_CASE("a timer without an id gets a generated id") {
     TimerScene scene;
     const auto a = scene.post("a");
     const auto b = scene.post("b");
@@ -57,7 +57,7 @@ TEST_CASE("a timer that gives no id gets one of its own") {
     CHECK(scene.counts().pending == 2);
 }
 
-TEST_CASE("an id that is there already is replaced, and the post says so") {
+TEST_CASE("a post with an existing id replaces the timer, and reports the replacement") {
     TimerScene scene;
     scene.post("old", Duration{1'000}, {.id = "a"});
     CHECK(scene.calls.post("new", Duration{5'000}, {.id = "a"}).value().outcome ==
@@ -68,7 +68,7 @@ TEST_CASE("an id that is there already is replaced, and the post says so") {
     CHECK(found->at == scene.clock.now() + Duration{5'000});
 }
 
-TEST_CASE("a negative delay means now, and one without end the last instant there is") {
+TEST_CASE("a negative delay is due now, and an endless delay at the last instant") {
     TimerScene scene;
     scene.post("now", Duration{-5}, {.id = "now"});
     scene.post("now", Duration{std::numeric_limits<std::int64_t>::min()}, {.id = "min"});
@@ -105,7 +105,7 @@ TEST_CASE("a bad post is refused with the field, and changes nothing") {
                     Failure);
 }
 
-TEST_CASE("what cannot be an id is refused by every call that names a timer") {
+TEST_CASE("an invalid id is refused by every call that names a timer") {
     TimerScene scene;
     for (const auto& id : {std::string{}, std::string(timer_id_length_max + 1, 'a'),
                            std::string{"a\0b", 3}, std::string{"\xff"}}) {
@@ -131,7 +131,7 @@ TEST_CASE("what cannot be an id is refused by every call that names a timer") {
     }
 }
 
-TEST_CASE("many timers are posted in one trip, and each has a result of its own") {
+TEST_CASE("many timers are posted in one trip, each with its own result") {
     TimerScene scene;
     scene.post("old", Duration{0}, {.id = "c"});
     const std::vector<TimerPost> posts{
@@ -148,7 +148,7 @@ TEST_CASE("many timers are posted in one trip, and each has a result of its own"
     CHECK(scene.calls.post_many({}).empty());
 }
 
-TEST_CASE("a post whose reply was lost is in doubt, and is not repeated by itself") {
+TEST_CASE("a post whose reply was lost is in doubt, and is not repeated") {
     TimerScene scene;
     testing::FaultyStore faulty{scene.memory};
     Delayer calls{faulty, "calls", scene.clock};
@@ -163,7 +163,7 @@ TEST_CASE("a post whose reply was lost is in doubt, and is not repeated by itsel
     CHECK(calls.cancel("a").error().code() == Errc::unavailable);
 }
 
-TEST_CASE("a timer that waits is cancelled or postponed") {
+TEST_CASE("a waiting timer is cancelled or postponed") {
     TimerScene scene;
     scene.post("a", Duration{100}, {.id = "a"});
     CHECK(scene.calls.postpone("a", Duration{500}).value());
@@ -177,7 +177,7 @@ TEST_CASE("a timer that waits is cancelled or postponed") {
     CHECK(scene.counts() == TimerCounts{});
 }
 
-TEST_CASE("what falls due in a span of time is listed, the next one first") {
+TEST_CASE("timers due within a span are listed in the order of their due times") {
     TimerScene scene;
     scene.post("overdue", Duration{0}, {.id = "overdue"});
     scene.clock.advance(Duration{10'000});
@@ -209,7 +209,7 @@ TEST_CASE("timers of a state are listed page by page") {
     CHECK(scene.calls.list(TimerState::dead).value().empty());
 }
 
-TEST_CASE("timers that were given up are kept, reposted and dropped") {
+TEST_CASE("DEAD timers are kept, posted again and dropped") {
     TimerScene scene;
     HandListener listener{scene, {.confirm_within = Duration{100}}, [](const Timer& timer) {
                               if (timer.payload != Value{"good"}) throw std::runtime_error{"no"};
@@ -235,7 +235,7 @@ TEST_CASE("timers that were given up are kept, reposted and dropped") {
     CHECK(scene.counts().dead == 0);
 }
 
-TEST_CASE("each call about timers has a form with a completion, which gets the same") {
+TEST_CASE("each call about timers has a form with a completion, with an equal result") {
     TimerScene scene;
     int calls = 0;
     scene.calls.post("a", Duration{100}, {.id = "a"}, [&](const Result<PostedTimer>& reply) {

@@ -68,7 +68,7 @@ void append_delivered(std::string& out, const Value& value) {
 
 }  // namespace
 
-TEST_CASE("a batch is delivered as Ruby Routemaster does it") {
+TEST_CASE("a batch is delivered in the format of Ruby Routemaster") {
     const auto body = delivery_body(messages({encode_message(cat, TimePoint{})}));
     CHECK(body.json == R"([{"topic":"cats","type":"create",)"
                        R"("url":"https://example.com/cats/1","t":1795222853691}])");
@@ -92,7 +92,7 @@ TEST_CASE("data comes last, even if empty, and is left out if nil") {
     CHECK(body.events == 3);
 }
 
-TEST_CASE("an event without a URL is delivered, and decoded to what it was") {
+TEST_CASE("an event without a URL is delivered, and decodes to the original") {
     Event event = cat;
     event.url.clear();
     event.data = Value{Value::Map{{"id", 42}}};
@@ -114,7 +114,7 @@ TEST_CASE("messages that are not events make an empty array") {
     CHECK(body.undecodable == 4);
 }
 
-TEST_CASE("messages that cannot be decoded are left out") {
+TEST_CASE("undecodable messages are left out") {
     const auto encoded = encode_message(cat, TimePoint{});
     const auto one = delivery_body(messages({encoded})).json;
     const auto body = delivery_body(
@@ -172,7 +172,7 @@ TEST_CASE("the body equals the decoded events") {
     }
 }
 
-TEST_CASE("damaged messages are delivered as they are decoded, or not at all") {
+TEST_CASE("damaged messages are delivered as decoded, or not at all") {
     const auto seed = test::seed(8);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -196,7 +196,7 @@ TEST_CASE("damaged messages are delivered as they are decoded, or not at all") {
     CHECK(decoded > 2'000);
 }
 
-TEST_CASE("random messages make a body that is JSON") {
+TEST_CASE("random messages make a valid JSON body") {
     const auto seed = test::seed(7);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

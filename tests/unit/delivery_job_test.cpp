@@ -15,7 +15,7 @@ TEST_CASE("a delivery job has the bytes of Ruby Routemaster") {
     CHECK(detail::batch_of(detail::delivery_job(uid)) == uid);
 }
 
-TEST_CASE("other jobs are not delivery jobs") {
+TEST_CASE("a job of another kind is not a delivery job") {
     const auto job = detail::delivery_job(*Uid::parse("abcdefghijklmnopqrst"));
     for (const std::string& other :
          {std::string{}, std::string{"\x92\xa7monitor\x90"}, job + "x",

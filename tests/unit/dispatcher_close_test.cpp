@@ -19,7 +19,7 @@ TEST_CASE("a dispatcher with nothing under way closes at once") {
     CHECK(scene.dispatcher.closed());
 }
 
-TEST_CASE("a dispatcher that closes acquires nothing new and lets deliveries end") {
+TEST_CASE("a closing dispatcher acquires no jobs and lets deliveries end") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(3);
@@ -60,7 +60,7 @@ TEST_CASE("at the deadline the jobs of unfinished deliveries return to the queue
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("a settlement that the store refuses is repeated until the deadline") {
+TEST_CASE("a refused settlement is repeated until the deadline") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -86,7 +86,7 @@ TEST_CASE("finished deliveries are settled even when the end allows no time") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("settlements under way at the deadline are awaited, and the other jobs are released") {
+TEST_CASE("settlements under way at the deadline are awaited, and unsettled jobs are released") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.subscribe("audit");
@@ -137,7 +137,7 @@ TEST_CASE("a store that refuses settlements after the deadline is asked again fo
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("after 5 s without a reply to settlements the dispatcher gives up, and logs it") {
+TEST_CASE("after 5 s without replies to settlements the dispatcher gives up, and logs this") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -193,7 +193,7 @@ TEST_CASE("nothing begins after the deadline") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a delivery that begins at the deadline is not made any more") {
+TEST_CASE("a delivery that begins at the deadline is not made") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.delay<BeginDelivery>();
@@ -206,7 +206,7 @@ TEST_CASE("a delivery that begins at the deadline is not made any more") {
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("jobs that were being acquired when it closed are not lost") {
+TEST_CASE("jobs acquired while the dispatcher closes are not lost") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -223,7 +223,7 @@ TEST_CASE("jobs that were being acquired when it closed are not lost") {
     CHECK(scene.queue().ready == (scene.deliveries() == 0 ? 1 : 0));
 }
 
-TEST_CASE("a dispatcher that closes sends heartbeats for as long as it delivers") {
+TEST_CASE("a closing dispatcher sends heartbeats until its last delivery ends") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -280,7 +280,7 @@ TEST_CASE("a dispatcher closes even if the store cannot release its jobs") {
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }
 
-TEST_CASE("a report that comes after the dispatcher is destroyed is ignored") {
+TEST_CASE("a report after the destruction of the dispatcher is ignored") {
     std::optional<DeliveryScene> scene{std::in_place};
     testing::ScriptedTransport transport;
     {

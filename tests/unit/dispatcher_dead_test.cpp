@@ -28,7 +28,7 @@ DeadBatchStatus dead(DeliveryScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a batch that fails for the last time lets the next one out, and is logged") {
+TEST_CASE("a batch without attempts left frees the next batch, and is logged") {
     DeliveryScene scene;
     // A token is a password: the log shows its public part only.
     scene.subscribe("billing", {.max_events = 2, .attempts_max = 3});
@@ -52,7 +52,7 @@ TEST_CASE("a batch that fails for the last time lets the next one out, and is lo
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a permanent failure is final only for subscribers that give up batches") {
+TEST_CASE("a permanent failure is final only for subscribers with DEAD batches") {
     DeliveryScene scene;
     scene.subscribe("audit");
     scene.subscribe("billing", {.attempts_max = 100});
@@ -68,7 +68,7 @@ TEST_CASE("a permanent failure is final only for subscribers that give up batche
     CHECK(scene.log.count(LogLevel::warning, "is DEAD after attempt 1") == 1);
 }
 
-TEST_CASE("a batch that is redelivered arrives behind the others, with the same id") {
+TEST_CASE("a redelivered batch arrives after the queued batches, with its old id") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
     scene.publish(3);
@@ -86,7 +86,7 @@ TEST_CASE("a batch that is redelivered arrives behind the others, with the same 
     CHECK(deliveries.back().attempt == 1);
 }
 
-TEST_CASE("a batch whose attempts all began is DEAD without another one") {
+TEST_CASE("a batch without attempts left is DEAD without another attempt") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 2});
     scene.publish();
@@ -116,7 +116,7 @@ TEST_CASE("a last attempt is made though the reply to its beginning was lost") {
     CHECK(scene.status("billing").batches_dead == 0);
 }
 
-TEST_CASE("a settlement whose reply was lost leaves a DEAD batch as it is") {
+TEST_CASE("a settlement whose reply was lost does not change a DEAD batch") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
     scene.publish(2);

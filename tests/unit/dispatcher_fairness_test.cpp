@@ -57,7 +57,7 @@ TEST_CASE("a subscriber alone gets most deliveries, and never the reserve") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("subscribers that never answer leave the reserve to those who do") {
+TEST_CASE("subscribers that never respond leave the reserve to healthy subscribers") {
     FairScene scene;
     scene.subscribe_greedy("a-silent");
     scene.subscribe_greedy("b-silent");
@@ -79,7 +79,7 @@ TEST_CASE("subscribers that never answer leave the reserve to those who do") {
     CHECK(scene.transport.under_way() == silent);
 }
 
-TEST_CASE("the more subscribers want many deliveries at once, the less each of them gets") {
+TEST_CASE("the more subscribers want many deliveries at once, the less each subscriber gets") {
     FairScene scene;
     for (int i = 0; i < 20; ++i) scene.subscribe_greedy(numbered("silent-", i));
     scene.publish(100);
@@ -88,7 +88,7 @@ TEST_CASE("the more subscribers want many deliveries at once, the less each of t
     CHECK(scene.transport.under_way() <= slots - slots / 8);
 }
 
-TEST_CASE("a subscriber that wants one delivery at a time gets it, as long as any is free") {
+TEST_CASE("a subscriber that wants one delivery at a time gets a free delivery") {
     FairScene scene;
     for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("silent-", i));
     scene.publish();
@@ -115,7 +115,7 @@ TEST_CASE("deferred batches go out in order as soon as a delivery is free") {
     CHECK(scene.counter("delivery.batches", "billing", "throttled") == 0);
 }
 
-TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends") {
+TEST_CASE("unhealthy subscribers never use the reserve, and go on when a delivery ends") {
     FairScene scene;
     for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("failing-", i));
     scene.publish();
@@ -142,8 +142,7 @@ TEST_CASE("the unhealthy never have the reserve, and go on once one of them ends
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE(
-    "a dispatcher of few deliveries has no reserve, and one subscriber may have all of them") {
+TEST_CASE("a dispatcher of few deliveries has no reserve, and one subscriber may use all") {
     for (const std::uint32_t few : {1U, 2U, 4U, 7U}) {
         DeliveryScene scene{{.in_flight_max = few}};
         scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});
@@ -156,7 +155,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("two dispatchers that share a store do not starve each other's subscribers") {
+TEST_CASE("two dispatchers on one store do not starve each other's subscribers") {
     FairScene scene;
     testing::ScriptedTransport transport;
     Dispatcher other{scene.store,

@@ -125,11 +125,11 @@ TEST_CASE("subscribers that failed at different times are retried together") {
     CHECK(retry_times(Duration{0}).size() <= 9);  // Every 32 ms, for at most 250 ms.
 }
 
-TEST_CASE("subscribers that took long to fail are retried together with more others") {
+TEST_CASE("subscribers with slow failures are retried together in larger groups") {
     CHECK(retry_times(Duration{5'000}).size() <= 2);  // Every 1,024 ms.
 }
 
-TEST_CASE("failures lower health and successes raise it, within 0 and 100") {
+TEST_CASE("failures lower health and successes raise health, within 0 and 100") {
     DeliveryScene scene{{.health = {.heal_rate = 7, .damage_rate = -60}}};
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(20);
@@ -150,7 +150,7 @@ TEST_CASE("failures lower health and successes raise it, within 0 and 100") {
     CHECK(deliveries[4].unhealthy);
 }
 
-TEST_CASE("a batch that failed is delivered again before those behind it") {
+TEST_CASE("a failed batch is delivered again before the next batches") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 2});
     scene.publish(4);
@@ -165,7 +165,7 @@ TEST_CASE("a batch that failed is delivered again before those behind it") {
     CHECK(scene.delivered_to("billing") == "1,2 1,2 1,2 3,4 5,6");
 }
 
-TEST_CASE("a failing subscriber delays nobody else") {
+TEST_CASE("a failing subscriber delays only its own deliveries") {
     DeliveryScene scene;
     scene.subscribe("bad", {.max_events = 1});
     scene.publish(30);

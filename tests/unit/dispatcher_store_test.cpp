@@ -22,7 +22,7 @@ std::vector<long> gaps(const std::vector<TimePoint>& times) {
 
 }  // namespace
 
-TEST_CASE("a settlement that the store refuses is repeated until it is done") {
+TEST_CASE("a refused settlement is repeated until it is done") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -42,7 +42,7 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.counter("delivery.batches", "billing", "success") == 2);
 }
 
-TEST_CASE("the settlement of a failure that the store refuses is repeated as a failure") {
+TEST_CASE("a refused settlement of a failure is repeated as a failure") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -55,7 +55,7 @@ TEST_CASE("the settlement of a failure that the store refuses is repeated as a f
     CHECK(scene.status("billing").health_points == 98);
 }
 
-TEST_CASE("a beginning that the store refuses is repeated until it is done") {
+TEST_CASE("a refused beginning is repeated until it is done") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.refuse<BeginDelivery>(3);
@@ -68,7 +68,7 @@ TEST_CASE("a beginning that the store refuses is repeated until it is done") {
     CHECK(gaps(scene.disturbed.times_of<BeginDelivery>()) == std::vector<long>{100, 200, 400});
 }
 
-TEST_CASE("an acquisition that the store refuses is repeated with growing waits") {
+TEST_CASE("a refused acquisition is repeated with growing waits") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -91,7 +91,7 @@ TEST_CASE("an acquisition that the store refuses is repeated with growing waits"
     CHECK(gaps(later).front() == 100);
 }
 
-TEST_CASE("a settlement that was done though its reply was lost ends quietly") {
+TEST_CASE("a settlement that was done although its reply was lost ends without a warning") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -109,7 +109,7 @@ TEST_CASE("a settlement that was done though its reply was lost ends quietly") {
     CHECK(scene.queue().scheduled == 0);
 }
 
-TEST_CASE("a delivery whose beginning got no reply begins again") {
+TEST_CASE("a delivery begins again when the reply to its beginning was lost") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.lose_replies<BeginDelivery>(1);
@@ -119,7 +119,7 @@ TEST_CASE("a delivery whose beginning got no reply begins again") {
     CHECK_MESSAGE(scene.transport.deliveries().front().attempt == 2, "the attempt counts");
 }
 
-TEST_CASE("jobs whose acquisition got no reply come with the next one") {
+TEST_CASE("jobs whose acquisition got no reply arrive with the next acquisition") {
     DeliveryScene scene;
     scene.subscribe("billing");
     // More losses than the repeats of one acquisition: a second acquisition is necessary.

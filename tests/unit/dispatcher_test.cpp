@@ -43,7 +43,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("a stale batch is delivered at its due time and not before, and poll says so") {
+TEST_CASE("a stale batch is delivered at its due time and not before, as poll returns") {
     DeliveryScene scene{{.heartbeat_interval = Duration{3'600'000},
                          .worker_silence = Duration{7'200'000},
                          .poll_interval = Duration{3'600'000}}};
@@ -71,7 +71,7 @@ TEST_CASE("a full batch is delivered at once") {
     CHECK(scene.delivered_to("billing") == "1,2,3");
 }
 
-TEST_CASE("a delivery carries what the subscriber asked for") {
+TEST_CASE("a delivery has the settings of its subscriber") {
     DeliveryScene scene;
     scene.subscribe("billing", {.callback = "https://billing.example/in", .uuid = "secret"});
     const auto begun = scene.clock.now();
@@ -116,7 +116,7 @@ TEST_CASE("max_in_flight lets more batches of a subscriber be under way") {
     CHECK(scene.delivered_to("billing") == "1 2 3 4");
 }
 
-TEST_CASE("a slow subscriber delays nobody else") {
+TEST_CASE("a slow subscriber delays only its own deliveries") {
     DeliveryScene scene;
     scene.subscribe("slow", {.max_events = 1});
     scene.publish(20);
@@ -196,7 +196,7 @@ TEST_CASE("a subscriber removed during its delivery gets nothing more") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a URL that no transport serves is a failure that is retried") {
+TEST_CASE("a URL without a transport is a failure with retries") {
     PickyTransport picky;
     DeliveryScene scene{{.transports = {&picky}}};
     scene.subscribe("here", {.callback = "http://here.example/events"});
@@ -212,7 +212,7 @@ TEST_CASE("a URL that no transport serves is a failure that is retried") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a callback in a process waits for whoever can call it, and harms nobody meanwhile") {
+TEST_CASE("a callback waits for a process that serves it, without failures meanwhile") {
     PickyTransport picky;
     DeliveryScene scene{{.transports = {&picky}}};
     scene.subscribe("here", {.callback = "local:here"});
@@ -261,7 +261,7 @@ TEST_CASE("with one delivery at a time, callbacks and URLs take turns") {
     CHECK(served.substr(0, 4).find('b') != std::string::npos);
 }
 
-TEST_CASE("the first transport that serves a callback gets it") {
+TEST_CASE("a callback goes to the first transport that serves it") {
     PickyTransport picky;
     testing::ScriptedTransport any;
     any.reach({"here"});
@@ -275,7 +275,7 @@ TEST_CASE("the first transport that serves a callback gets it") {
     CHECK(any.deliveries().front().subscriber == "here");
 }
 
-TEST_CASE("messages that could not be decoded are counted and logged") {
+TEST_CASE("undecodable messages are counted and logged") {
     LossyTransport lossy{2};
     DeliveryScene scene{{.transports = {&lossy}}};
     scene.subscribe("billing");
@@ -286,7 +286,7 @@ TEST_CASE("messages that could not be decoded are counted and logged") {
     CHECK(scene.counter("delivery.batches", "billing", "success") == 1);
 }
 
-TEST_CASE("a job in the delivery queue that is not a delivery job is logged, and stops nothing") {
+TEST_CASE("a job of another kind in the delivery queue is logged, and stops no delivery") {
     DeliveryScene scene;
     scene.subscribe("billing");
     perform(scene.store, PushJob{delivery_queue, "rubbish", scene.clock.now()}, scene.clock.now())
@@ -299,7 +299,7 @@ TEST_CASE("a job in the delivery queue that is not a delivery job is logged, and
     CHECK(scene.queue() == QueueStatus{1, 0, 1});
 }
 
-TEST_CASE("a job that falls due during an acquisition is not missed") {
+TEST_CASE("a job that becomes due during an acquisition is not missed") {
     DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
     scene.subscribe("billing", {.timeout = Duration{3'600'000}, .max_events = 1});
     scene.run();
@@ -321,13 +321,13 @@ TEST_CASE("a job that falls due during an acquisition is not missed") {
     CHECK(scene.delivered_to("billing") == "1");
 }
 
-TEST_CASE("a dispatcher polls the queue even when nobody wakes it") {
+TEST_CASE("a dispatcher polls the queue even without wake-ups") {
     DeliveryScene scene{{.poll_interval = Duration{250}}};
     scene.run_for(Duration{1'000});
     CHECK(scene.disturbed.times_of<AcquireJobs>().size() == 5);
 }
 
-TEST_CASE("a clock that steps back does not stop deliveries") {
+TEST_CASE("a clock step back does not stop deliveries") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -345,7 +345,7 @@ TEST_CASE("a clock that steps back does not stop deliveries") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().back() > stepped);
 }
 
-TEST_CASE("a clock that steps forward delivers what is due then") {
+TEST_CASE("a clock step forward delivers the batches that are then due") {
     DeliveryScene scene;
     scene.subscribe("billing", {.timeout = Duration{500}});
     scene.publish();

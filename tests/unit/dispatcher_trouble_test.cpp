@@ -11,7 +11,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a dispatcher with nothing to do is in no trouble") {
+TEST_CASE("an idle dispatcher is healthy") {
     DeliveryScene scene;
     CHECK(!scene.dispatcher.trouble());
     scene.run();
@@ -19,7 +19,7 @@ TEST_CASE("a dispatcher with nothing to do is in no trouble") {
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a store that refuses acquisitions for 5 s is trouble until one succeeds") {
+TEST_CASE("a store that refuses acquisitions for 5 s is unhealthy until an acquisition succeeds") {
     DeliveryScene scene;
     scene.run();
     scene.disturbed.refuse<AcquireJobs>(9);
@@ -35,7 +35,7 @@ TEST_CASE("a store that refuses acquisitions for 5 s is trouble until one succee
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a store that does not reply for 5 s is trouble until it does") {
+TEST_CASE("a store that does not reply for 5 s is unhealthy until its reply") {
     // No other work makes the dispatcher poll at the instant of the report.
     DeliveryScene scene{
         {.heartbeat_interval = Duration{3'600'000}, .worker_silence = Duration{7'200'000}}};
@@ -51,7 +51,7 @@ TEST_CASE("a store that does not reply for 5 s is trouble until it does") {
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a dispatcher whose deliveries are all under way is in no trouble") {
+TEST_CASE("a dispatcher with all of its deliveries under way is healthy") {
     DeliveryScene scene{{.in_flight_max = 1}};
     scene.subscribe("billing");
     scene.publish();
@@ -61,7 +61,7 @@ TEST_CASE("a dispatcher whose deliveries are all under way is in no trouble") {
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("the trouble of a transport is that of its dispatcher") {
+TEST_CASE("an unhealthy transport makes its dispatcher unhealthy") {
     DeliveryScene scene;
     scene.run();
     scene.transport.set_trouble("no name server answers");

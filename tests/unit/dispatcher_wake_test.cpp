@@ -40,7 +40,7 @@ struct RivalScene : DeliveryScene {
 
 }  // namespace
 
-TEST_CASE("an event goes out at once while others fail") {
+TEST_CASE("an event is delivered at once while other deliveries fail") {
     DeliveryScene scene{{.poll_interval = Duration{3'600'000}}};
     for (int n = 0; n < 20; ++n) {
         scene.subscribe("failing-" + std::to_string(n), {.max_events = 1});
@@ -72,7 +72,7 @@ TEST_CASE("a dispatcher woken for nothing several times ignores wake-ups for 20 
     CHECK(scene.looks() == before + 1);
 }
 
-TEST_CASE("a dispatcher that acquires a job in between follows all wake-ups") {
+TEST_CASE("a dispatcher that acquires a job after useless wake-ups follows all wake-ups") {
     RivalScene scene;
     for (int round = 0; round < 3; ++round) {
         for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 1);

@@ -40,7 +40,7 @@ void run_both_until(DeliveryScene& scene, Colleague& other, TimePoint at) {
 
 }  // namespace
 
-TEST_CASE("a living dispatcher keeps what it delivers, however long that takes") {
+TEST_CASE("a live dispatcher keeps its leases during long deliveries") {
     DeliveryScene scene;
     Colleague other{scene};
     scene.subscribe("billing");
@@ -54,7 +54,7 @@ TEST_CASE("a living dispatcher keeps what it delivers, however long that takes")
     CHECK(scene.log.count(LogLevel::warning, "lost the lease") == 0);
 }
 
-TEST_CASE("another dispatcher delivers the batches of a dead one within 5 s") {
+TEST_CASE("another dispatcher delivers the batches of a dead dispatcher within 5 s") {
     DeliveryScene scene;
     Colleague dead{scene};
     scene.run();

@@ -57,7 +57,7 @@ TEST_CASE("an event is checked field by field, and the error names the field") {
     CHECK(refusal(event).empty());
 }
 
-TEST_CASE("the rules decide which topics and URLs events may have") {
+TEST_CASE("the rules of the bus decide the valid topics and URLs of events") {
     auto event = valid_event();
     event.topic = "orders.v2";
     CHECK(refusal(event).empty());
@@ -73,7 +73,7 @@ TEST_CASE("the rules decide which topics and URLs events may have") {
     CHECK(refusal(event).starts_with("url: URL is malformed"));
 }
 
-TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
+TEST_CASE("an event with data needs no URL when any URL is allowed") {
     auto event = valid_event();
     event.url.clear();
     CHECK(refusal(event) == "url: URL is missing");
@@ -82,7 +82,7 @@ TEST_CASE("an event needs no URL if it has data and any URL is allowed") {
     CHECK(refusal(event, {.urls = UrlRule::https}) == "url: URL is missing");
 }
 
-TEST_CASE("data that JSON cannot carry is refused at any depth") {
+TEST_CASE("data that JSON cannot represent is refused at any depth") {
     const auto with_data = [](Value value) {
         auto event = valid_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value::Map{{"b", std::move(value)}}}}}};
@@ -111,7 +111,7 @@ TEST_CASE("data that JSON cannot carry is refused at any depth") {
     CHECK(refusal(event) == "data: is nested too deep");
 }
 
-TEST_CASE("data with the same key twice is refused at any depth, and the error names the key") {
+TEST_CASE("data with a duplicate key is refused at any depth, and the error names the key") {
     const auto with_data = [](Value::Map map) {
         auto event = valid_event();
         event.data = Value{Value::Map{{"a", Value::Array{1, Value{std::move(map)}}}, {"b", 2}}};

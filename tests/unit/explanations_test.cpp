@@ -44,7 +44,7 @@ std::string text_of_batch(DeliveryScene& scene, const std::string& token) {
 
 }  // namespace
 
-TEST_CASE("a job names what the pools of its queue lack: a worker, a handler, a free slot") {
+TEST_CASE("a job names the missing part of its pools: a worker, a handler, a free slot") {
     JobScene scene;
     const auto first = scene.push("resize");
     CHECK(text_of(scene, first) == "no worker serves its queue");
@@ -77,7 +77,7 @@ TEST_CASE("a job names what the pools of its queue lack: a worker, a handler, a 
     CHECK(text_of(scene, third) == "no worker serves its queue; the last one was heard of 1 s ago");
 }
 
-TEST_CASE("a pool that handles all names lacks no handler") {
+TEST_CASE("a pool with a catch-all handler lacks no handler") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle_others([](JobContext&) {});
@@ -87,7 +87,7 @@ TEST_CASE("a pool that handles all names lacks no handler") {
     CHECK(only_profile(scene.memory, scene.clock).others == WorkerProfile::Others::handled);
 }
 
-TEST_CASE("workers over HTTP serve a queue, with the handlers that they name") {
+TEST_CASE("HTTP workers serve a queue with their named handlers") {
     JobScene scene;
     HandLeases hand{scene};
     CHECK(jobs_in(hand.lease({.worker = "w1", .handlers = {"resize"}})) == 0);
@@ -122,7 +122,7 @@ TEST_CASE("workers over HTTP serve a queue, with the handlers that they name") {
     }
 }
 
-TEST_CASE("a batch says that no worker delivers, or none has its callback") {
+TEST_CASE("a batch reports that no worker delivers, or that no worker has its callback") {
     DeliveryScene scene;
     scene.subscribe("audit", {.callback = "local:audit"});
     scene.subscribe("billing");
@@ -177,7 +177,7 @@ TEST_CASE("a recurring job says whether a scheduler runs, and a worker for its j
     CHECK(!scene.recurring.explain("none").value());
 }
 
-TEST_CASE("schedulers say that they live for as long as they look") {
+TEST_CASE("schedulers send heartbeats while they run") {
     JobScene scene;
     RecurringScheduler scheduler{scene.memory, {.seed = 1}};
     HandRunner runner{scheduler};
@@ -193,7 +193,7 @@ TEST_CASE("schedulers say that they live for as long as they look") {
     CHECK(gone.value().lack() == QueueWorkers::Lack::worker);
 }
 
-TEST_CASE("a timer says whether a listener asks for it") {
+TEST_CASE("a timer reports whether its namespace has a listener") {
     TimerScene scene;
     const auto id = scene.post("call", 10s, {.retries_max = 1});
     const auto text = [&] { return to_text(scene.calls.explain(id).value().value()); };

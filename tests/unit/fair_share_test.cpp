@@ -27,7 +27,7 @@ std::vector<std::size_t> shared(FairShare share, std::size_t subscribers) {
 
 }  // namespace
 
-TEST_CASE("n subscribers that take all they can get 8/(1 + 8n) each") {
+TEST_CASE("n subscribers with unlimited demand get 8/(1 + 8n) each") {
     const FairShare share{1'024};
     CHECK(share.reserve() == 128);
     CHECK(shared(share, 1) == std::vector<std::size_t>{797});

@@ -65,7 +65,7 @@ std::string told(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("steps about timers do the same together as one by one") {
+TEST_CASE("steps about timers in one submission have the effects of separate steps") {
     const auto number = test::seed(9);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

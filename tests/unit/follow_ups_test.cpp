@@ -63,7 +63,7 @@ struct Follow {
 
 }  // namespace
 
-TEST_CASE("what follows from a job is there when the job is done, and not before") {
+TEST_CASE("follow-ups of a job exist when the job is done, and not before") {
     FollowScene scene;
     HandPool pool{scene};
     JobQueue next{scene.memory, "next", scene.clock};
@@ -94,7 +94,7 @@ TEST_CASE("what follows from a job is there when the job is done, and not before
     CHECK(late.error().message().find("the attempt has ended") != std::string::npos);
 }
 
-TEST_CASE("what would follow from an attempt that fails is dropped") {
+TEST_CASE("follow-ups of a failed attempt are dropped") {
     FollowScene scene;
     HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("fails", [](JobContext& job) {
@@ -116,7 +116,7 @@ TEST_CASE("what would follow from an attempt that fails is dropped") {
     CHECK(scene.events() == 0);
 }
 
-TEST_CASE("what would follow from a job that was handed on never happens") {
+TEST_CASE("follow-ups of a job with a lost lease are never performed") {
     FollowScene scene;
     HandPool frozen{scene};
     frozen.keep("a");
@@ -138,7 +138,7 @@ TEST_CASE("what would follow from a job that was handed on never happens") {
     CHECK(JobQueue(scene.memory, "next").status().value() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("what follows from jobs whose reply was lost follows once") {
+TEST_CASE("follow-ups of a job whose reply was lost are performed once") {
     FollowScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", follow);
@@ -150,7 +150,7 @@ TEST_CASE("what follows from jobs whose reply was lost follows once") {
     CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1});
 }
 
-TEST_CASE("an attempt that may not publish its event has failed, and nothing follows from it") {
+TEST_CASE("an attempt that may not publish its event fails without follow-ups") {
     FollowScene scene;
     Bus shop{scene.memory, {.publisher = "shop", .clock = &scene.clock}};
     shop.publish(order_event()).value();
@@ -172,7 +172,7 @@ TEST_CASE("an attempt that may not publish its event has failed, and nothing fol
     CHECK(scene.events() == 2);
 }
 
-TEST_CASE("while the store has no space, jobs with follow-ups wait, and take the slots of others") {
+TEST_CASE("while the store is full, jobs with follow-ups wait and occupy slots") {
     FollowScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::size_t begun = 0;
@@ -195,7 +195,7 @@ TEST_CASE("while the store has no space, jobs with follow-ups wait, and take the
     CHECK(scene.events() == 20);
 }
 
-TEST_CASE("a bad follow-up is refused where the handler asks for it, and adds nothing") {
+TEST_CASE("a bad follow-up is refused in the handler, and is not added") {
     FollowScene scene;
     HandPool pool{scene};
     int refused = 0;
@@ -227,7 +227,7 @@ TEST_CASE("a bad follow-up is refused where the handler asks for it, and adds no
     CHECK(JobQueue(scene.memory, "next").status().value() == QueueStatus{.ready = follow_ups_max});
 }
 
-TEST_CASE("follow-ups have so many bytes together and no more") {
+TEST_CASE("the total size of follow-ups is bounded") {
     FollowUps all;
     const TimePoint now = from_milliseconds(1'700'000'000'000);
     const std::string quarter(follow_up_bytes_max / 4 - 100, 'x');
@@ -253,7 +253,7 @@ TEST_CASE("a job may push itself again") {
     CHECK(runs == 4);
 }
 
-TEST_CASE("a tester shows and runs what follows from jobs") {
+TEST_CASE("a tester shows and runs the follow-ups of jobs") {
     testing::JobTester jobs{{.queues = {"work"}}};
     std::vector<std::string> ran;
     jobs.pool().handle("first", [&](JobContext& job) {
@@ -272,7 +272,7 @@ TEST_CASE("a tester shows and runs what follows from jobs") {
     CHECK(jobs.pushed("third").at(0).queue == "elsewhere");
 }
 
-TEST_CASE("the test of a handler sees what follows without a pool") {
+TEST_CASE("the test of a handler sees follow-ups without a pool") {
     JobContext context{{"a"}, {.queue = "work", .job = "a", .worker = {}}};
     follow(context);
     const auto all = context.take_follow_ups();
@@ -283,7 +283,7 @@ TEST_CASE("the test of a handler sees what follows without a pool") {
     CHECK(!context.take_follow_ups());
 }
 
-TEST_CASE("a timer that follows from a job is posted when the job is done, and not before") {
+TEST_CASE("a timer from a job is posted when the job is done, and not before") {
     FollowScene scene;
     HandPool pool{scene};
     Delayer calls{scene.memory, "calls", scene.clock};

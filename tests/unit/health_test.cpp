@@ -55,7 +55,7 @@ TEST_CASE("jitter lengthens a wait by up to half") {
     CHECK(retry_wait(0, 1, Duration{60'000}, 0.4999) == Duration{89'994});
 }
 
-TEST_CASE("after an attempt that took long, retries are due together with more others") {
+TEST_CASE("after a slow attempt more retries are due together") {
     const auto due = [](std::int64_t wait, std::int64_t took) {
         return retry_time(TimePoint{Duration{1}}, Duration{wait}, Duration{took})
             .time_since_epoch()

@@ -207,7 +207,7 @@ TEST_CASE("http api: a 401 asks for Basic") {
     CHECK(header(answer, "X-Content-Type-Options") == "nosniff");
 }
 
-TEST_CASE("http api: the health routes accept no Authorization header, not even an empty one") {
+TEST_CASE("http api: the health routes refuse every Authorization header, even an empty header") {
     Scenario bus;
     const std::string text = "this endpoint requires authentication with no token";
     for (const char* path : {"/health", "/health/ping", "/health/ping.json"}) {
@@ -229,7 +229,7 @@ TEST_CASE("http api: the user name is the token, and the password does not matte
         return bus.ask(asking).status;
     };
     const std::string token = shop;
-    SUBCASE("whatever it is") {
+    SUBCASE("any password") {
         for (const char* password : {":", ":x", ":a:b", ":\xff\x01"}) {
             CHECK(status("Basic " + base64(token + password)) == 200);
         }
@@ -251,7 +251,7 @@ TEST_CASE("http api: the user name is the token, and the password does not matte
             CHECK(status("Basic " + text) == 200);
         }
     }
-    SUBCASE("other schemes, or text that is not Base64, are no credentials") {
+    SUBCASE("credentials of another scheme, or not in Base64, are refused") {
         CHECK(status("Bearer " + base64(token + ":x")) == 401);
         CHECK(status("Basic" + base64(token + ":x")) == 401);
         CHECK(status("Basic " + token + ":x") == 401);
@@ -339,7 +339,7 @@ TEST_CASE("http api: invalid options are refused") {
     CHECK(refuses({.root_key = "a", .scaling_deadline = rm::Duration{-1}}, "scaling_deadline"));
 }
 
-TEST_CASE("http api: admission knows no other routes, and refuses needless tokens") {
+TEST_CASE("http api: admission refuses unknown routes and needless tokens") {
     Scenario bus;
     const auto status = [&](const char* method, const char* path, const char* user) {
         return admission(bus, request(method, path, user)).status;

@@ -110,7 +110,7 @@ TEST_CASE("http api: an event is published, or delivered to one subscriber, at a
     CHECK(events("audit") == 1);
 }
 
-TEST_CASE("http api: who publishes at a later time must be a client then, whatever was asked") {
+TEST_CASE("http api: the publisher of a later event must be a client at that time") {
     ActionScenario bus;
     const auto publish = [&](const std::string& topic) {
         const auto answer =
@@ -133,7 +133,7 @@ TEST_CASE("http api: who publishes at a later time must be a client then, whatev
     CHECK(bus.actions.counts().value().dead == 2);
 }
 
-TEST_CASE("http api: an action that can never be done is refused") {
+TEST_CASE("http api: an impossible action is refused") {
     ActionScenario bus;
     const auto refused = [&](const std::string& body) {
         const auto answer = bus.post(body);
@@ -160,7 +160,7 @@ TEST_CASE("http api: an action that can never be done is refused") {
     CHECK(bus.ask("POST", "/v1/actions", "{}", shop).status == 401);
 }
 
-TEST_CASE("http api: nothing else is posted among the actions, and no client takes them") {
+TEST_CASE("http api: the namespace of actions accepts only actions, and fires to no client") {
     ActionScenario bus;
     const std::string timer = R"({"payload":{"push":{"queue":"q","name":"n"}},"retries_max":1})";
     CHECK(bus.ask("POST", actions_path, timer).body.starts_with("namespace:"));

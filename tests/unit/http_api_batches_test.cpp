@@ -97,7 +97,7 @@ TEST_CASE("http api: a queued batch is delivered now, or dropped") {
             "the batch is being delivered");
 }
 
-TEST_CASE("http api: nobody but its owner and root reaches a queued batch") {
+TEST_CASE("http api: only its owner and root reach a queued batch") {
     Scenario bus;
     const auto ids = three_queued(bus);
     for (const auto& path : {own_batches + "/" + ids[1], own_batches + "/x",
@@ -113,7 +113,7 @@ TEST_CASE("http api: nobody but its owner and root reaches a queued batch") {
     CHECK(done(bus.store, rm::ListBatches{.token = billing}).size() == 3);
 }
 
-TEST_CASE("http api: a queued batch says why it is not delivered yet") {
+TEST_CASE("http api: a queued batch gives the reason for its wait") {
     Scenario bus;
     const auto ids = three_queued(bus);
     const auto explanation = [&](const std::string& id) {

@@ -99,7 +99,7 @@ TEST_CASE("http api: callbacks may lead anywhere but to this machine") {
     }
 }
 
-TEST_CASE("http api: http and this machine are accepted only where they are allowed") {
+TEST_CASE("http api: http and this machine are accepted only where allowed") {
     Scenario bus{lenient()};
     for (const std::string host : hosts_of_this_machine) {
         const auto callback = "http://user:pass@" + host + ":8080/in";

@@ -126,8 +126,8 @@ TEST_CASE("http api: DEAD batches come in pages") {
 TEST_CASE("http api: lists of batches with long errors end at a mebibyte") {
     Scenario bus;
     bool dead = false;
-    SUBCASE("of DEAD ones") { dead = true; }
-    SUBCASE("of queued ones") {}
+    SUBCASE("of DEAD batches") { dead = true; }
+    SUBCASE("of queued batches") {}
     const std::string path = dead ? "/subscriber/dead" : "/v1/subscriber/batches";
     const auto ids = failures(bus, 400, dead);
     const auto first = bus.get(path, billing);
@@ -188,7 +188,7 @@ TEST_CASE("http api: the events of a large DEAD batch are produced part by part"
     for (const auto& event : events) CHECK(*event.find("data")->find("x") == rm::Value{data});
 }
 
-TEST_CASE("http api: a client sees its DEAD batches, and root those of anybody") {
+TEST_CASE("http api: a client sees its own DEAD batches, and root sees all") {
     Scenario bus;
     CHECK(bus.get("/subscriber/dead", billing).body == "[]");
     const auto ids = three_dead(bus);
@@ -237,7 +237,7 @@ TEST_CASE("http api: all DEAD batches are redelivered") {
     }
 }
 
-TEST_CASE("http api: DEAD batches are dropped, one or all") {
+TEST_CASE("http api: one DEAD batch is dropped, or all DEAD batches") {
     for (const bool by_root : {false, true}) {
         Scenario bus;
         const auto ids = three_dead(bus);
@@ -276,7 +276,7 @@ TEST_CASE("http api: no client manages the DEAD batches of another") {
     }
 }
 
-TEST_CASE("http api: an id that is not one of a DEAD batch is not found") {
+TEST_CASE("http api: an id without a DEAD batch is not found") {
     Scenario bus;
     three_dead(bus);
     for (const std::string id : {"x", "AAAAAAAAAAAAAAAAAAAA", "%41", "redeliver"}) {
@@ -293,7 +293,7 @@ TEST_CASE("http api: an id that is not one of a DEAD batch is not found") {
     }
 }
 
-TEST_CASE("http api: a subscriber that does not exist is not found, and has no DEAD batches") {
+TEST_CASE("http api: a missing subscriber is not found, and has no DEAD batches") {
     Scenario bus;
     CHECK(bus.post("/subscription", billing, R"({"topics":[],"callback":"https://b.example"})")
               .status == 204);

@@ -51,7 +51,7 @@ TEST_CASE("http api: a batch of jobs is created, filled, closed, shown and remov
     CHECK(bus.get(batches_path + "/1", root).body == "batch not found");
 }
 
-TEST_CASE("http api: a batch of jobs counts what became of each, and shows when it was closed") {
+TEST_CASE("http api: a batch of jobs counts the ends of its jobs, and shows its closing time") {
     Scenario bus;
     CHECK(bus.post(batches_path, root, R"({"name":"first"})").status == 200);
     CHECK(bus.post(batches_path, root, R"({"on_end":{"queue":"mail","name":"end"}})").body ==
@@ -76,7 +76,7 @@ TEST_CASE("http api: a batch of jobs counts what became of each, and shows when 
     CHECK(bus.get(batches_path + "?after=1", root).body == "[" + shown + "]");
 }
 
-TEST_CASE("http api: batches that have ended are listed apart, in pages") {
+TEST_CASE("http api: ended batches are listed separately, in pages") {
     Scenario bus;
     for (int n = 1; n <= 3; ++n) {
         CHECK(bus.post(batches_path, root, "{}").status == 200);

@@ -39,7 +39,7 @@ void push_refused(Scenario& bus, const std::string& body, const std::string& pro
 
 }  // namespace
 
-TEST_CASE("http api: a job is pushed, and pushed again it is a duplicate") {
+TEST_CASE("http api: a job is pushed, and a repeated push is a duplicate") {
     Scenario bus;
     const std::string body = R"({"name":"resize","arguments":[42,"large",{"a":[null,1.5]}]})";
     const auto answer = bus.post(jobs_path, root, body);
@@ -89,7 +89,7 @@ TEST_CASE("http api: a push has all options of a job") {
     CHECK(counted(bus) == rm::QueueStatus{.scheduled = 1, .ready = 2});
 }
 
-TEST_CASE("http api: a job is shown with each of its settings, and what it waits for") {
+TEST_CASE("http api: a job is shown with all settings, and with its dependencies") {
     Scenario bus;
     const auto at = [](int later) {
         return std::to_string(rm::to_milliseconds(noon + rm::Duration{later}));
@@ -165,7 +165,7 @@ TEST_CASE("http api: an explanation counts the workers of the queue, and names B
                          now + R"(,"unprofiled":1,"last_at":)" + now + "}") != std::string::npos);
 }
 
-TEST_CASE("http api: a bad job is refused, and nothing of an array with one is pushed") {
+TEST_CASE("http api: a bad job is refused, and an array with a bad job pushes no job") {
     Scenario bus;
     push_refused(bus, "",
                  "JSON: syntax error while parsing value - unexpected end of input at byte 0");
@@ -218,7 +218,7 @@ TEST_CASE("http api: a bad job is refused, and nothing of an array with one is p
         "JSON: nested too deep at byte 88");
 }
 
-TEST_CASE("http api: a push that is repeated with its Idempotency-Key has the same answer") {
+TEST_CASE("http api: a repeated push with its Idempotency-Key has an equal response") {
     Scenario bus;
     const auto push = [&bus](const std::string& key, const std::string& body) {
         auto sent = request("POST", jobs_path, root, body);
@@ -298,7 +298,7 @@ TEST_CASE("http api: jobs of a queue are counted, listed in pages, and shown") {
     }
 }
 
-TEST_CASE("http api: jobs of one name or group are listed") {
+TEST_CASE("http api: jobs are listed by name or by group") {
     Scenario bus;
     CHECK(bus.post(jobs_path, root,
                    R"([{"name":"a b","arguments":[1],"group":"g&h"},{"name":"c","group":"g&h"},)"
@@ -320,7 +320,7 @@ TEST_CASE("http api: jobs of one name or group are listed") {
     }
 }
 
-TEST_CASE("http api: a job waits for others that its push names") {
+TEST_CASE("http api: a job waits for the dependencies in its push") {
     Scenario bus;
     const auto push = [&](const std::string& after) {
         return bus.post(jobs_path, root, R"({"name":"b","after":)" + after + "}");
@@ -344,7 +344,7 @@ TEST_CASE("http api: a job waits for others that its push names") {
           std::string::npos);
 }
 
-TEST_CASE("http api: a job says why it does not run") {
+TEST_CASE("http api: a job gives the reason for its wait") {
     Scenario bus;
     const auto explanation = [&](const std::string& id) {
         return bus.get(jobs_path + "/" + id + "/explanation", root);
@@ -380,7 +380,7 @@ TEST_CASE("http api: a job says why it does not run") {
           std::string::npos);
 }
 
-TEST_CASE("http api: a page of jobs ends once it is large") {
+TEST_CASE("http api: a page of jobs ends at its size limit") {
     Scenario bus;
     for (char c = 'a'; c < 'e'; ++c) {
         CHECK(bus.post(jobs_path, root,
@@ -393,7 +393,7 @@ TEST_CASE("http api: a page of jobs ends once it is large") {
           "<" + jobs_path + "?state=ready&after=2&limit=100>; rel=\"next\"");
 }
 
-TEST_CASE("http api: BURIED jobs are kicked, one or many") {
+TEST_CASE("http api: one BURIED job is kicked, or many") {
     Scenario bus;
     for (const char* name : {"a", "b", "c"}) {
         CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"("})").status ==
@@ -409,7 +409,7 @@ TEST_CASE("http api: BURIED jobs are kicked, one or many") {
     CHECK(counted(bus) == rm::QueueStatus{.ready = 3});
 }
 
-TEST_CASE("http api: jobs are cancelled and deleted, but none that a worker has is deleted") {
+TEST_CASE("http api: jobs are cancelled and deleted, but a leased job is not deleted") {
     Scenario bus;
     for (const char* name : {"a", "b", "c"}) {
         CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"("})").status ==
@@ -426,7 +426,7 @@ TEST_CASE("http api: jobs are cancelled and deleted, but none that a worker has 
     CHECK(counted(bus) == rm::QueueStatus{.pending = 1});
 }
 
-TEST_CASE("http api: actions without settings refuse a body that has some") {
+TEST_CASE("http api: actions without settings refuse a body with settings") {
     Scenario bus;
     CHECK(bus.post(jobs_path, root, R"({"name":"a"})").status == 200);
     for (const std::string& path :

@@ -101,7 +101,7 @@ TEST_CASE("http api: a request leases as many jobs as its limit says, each with 
     CHECK(answer.body.ends_with(R"(,"attempt":1,"timeout":700,"metadata":{},"batch":null}]})"));
 }
 
-TEST_CASE("http api: a worker says which jobs it can do") {
+TEST_CASE("http api: a worker names the jobs of its handlers") {
     LeaseScenario bus;
     bus.lease(R"({"worker":"w","handlers":["resize","crop"]})");
     bus.run_for(rm::Duration{10'000});
@@ -118,7 +118,7 @@ TEST_CASE("http api: a worker says which jobs it can do") {
                       R"("others":"refused",)") != std::string::npos);
 }
 
-TEST_CASE("http api: the heartbeat of a worker says that its job was cancelled") {
+TEST_CASE("http api: the heartbeat of a worker reports a cancelled job") {
     LeaseScenario bus;
     const auto lease = bus.lease();
     CHECK(bus.post(images_path + "/jobs/1/cancel", "").body == R"({"outcome":"requested"})");
@@ -127,7 +127,7 @@ TEST_CASE("http api: the heartbeat of a worker says that its job was cancelled")
               .body.ends_with(R"("cancelled":true})"));
 }
 
-TEST_CASE("http api: a job that is given up runs again after the time that its worker says") {
+TEST_CASE("http api: a failed job runs again after the time set by its worker") {
     LeaseScenario bus;
     const auto runs_at = [&] { return bus.images.find(1).value().value().run_at; };
     CHECK(bus.post(images_path + "/jobs/1/release", naming(bus.lease(), R"(,"retry_after":9000)"))
@@ -140,7 +140,7 @@ TEST_CASE("http api: a job that is given up runs again after the time that its w
     CHECK(runs_at() == noon + rm::Duration{99'000});
 }
 
-TEST_CASE("http api: the arguments of a job come back as they were pushed") {
+TEST_CASE("http api: the arguments of a job are returned as pushed") {
     LeaseScenario bus;
     bus.lease();
     const std::string arguments =
@@ -160,7 +160,7 @@ TEST_CASE("http api: a lease names the batch of its job") {
     CHECK(bus.post(images_path + "/lease", "{}").body.ends_with(R"(,"batch":1}]})"));
 }
 
-TEST_CASE("http api: a worker that gives no name gets one") {
+TEST_CASE("http api: a worker without a name gets a name") {
     LeaseScenario bus;
     const auto answer = rm::parse_json(bus.post(images_path + "/lease", "{}").body).value();
     CHECK(answer.find("worker")->get_if<std::string>()->size() == 20);
@@ -243,7 +243,7 @@ TEST_CASE("http api: bad requests about leases are refused, and change nothing")
     CHECK(bus.post(images_path + "/jobs/1/ack", naming(lease)).status == 204);
 }
 
-TEST_CASE("http api: jobs and events follow from a job that is acknowledged") {
+TEST_CASE("http api: jobs and events follow from an acknowledged job") {
     LeaseScenario bus;
     rm::Bus events{bus.store, {.clock = &bus.clock}};
     REQUIRE(events.subscriber("billing").subscribe(
@@ -275,7 +275,7 @@ TEST_CASE("http api: jobs and events follow from a job that is acknowledged") {
     CHECK(rm::JobQueue(bus.store, "mail").status().value() == rm::QueueStatus{.ready = 1});
 }
 
-TEST_CASE("http api: timers follow from a job that is acknowledged") {
+TEST_CASE("http api: timers follow from an acknowledged job") {
     LeaseScenario bus;
     const auto lease = bus.lease();
     const auto ack = images_path + "/jobs/1/ack";
@@ -291,7 +291,7 @@ TEST_CASE("http api: timers follow from a job that is acknowledged") {
     CHECK(found->retries_max == 2);
 }
 
-TEST_CASE("http api: what is wrong with follow-ups is said, and the lease lasts") {
+TEST_CASE("http api: an error about follow-ups names the field, and the lease lasts") {
     LeaseScenario bus;
     rm::Bus shop{bus.store, {.publisher = "shop", .clock = &bus.clock}};
     REQUIRE(shop.publish({.topic = "orders",

@@ -2,7 +2,7 @@
 
 using namespace http_api_test;
 
-TEST_CASE("http api: health and ping are JSON, the time is printed as Ruby prints it") {
+TEST_CASE("http api: health and ping are JSON, with the time in the format of Ruby") {
     Scenario bus;
     const auto health = bus.get("/health", "");
     CHECK(health.status == 200);
@@ -40,8 +40,7 @@ TEST_CASE("http api: the pulse is 503 and says why when nothing can be delivered
     CHECK(bus.get("/pulse", shop).status == 204);
 }
 
-TEST_CASE(
-    "http api: the pulse for scaling reports how many jobs are due and whether that is many") {
+TEST_CASE("http api: the pulse for scaling reports how many jobs are due, and when many are") {
     auto options = default_options();
     options.scaling_threshold = 3;
     Scenario bus{options};

@@ -21,7 +21,7 @@ std::string shown(const std::string& name, int ready, const char* paused, const 
 
 }  // namespace
 
-TEST_CASE("http api: queues are listed in pages, and shown one by one") {
+TEST_CASE("http api: queues are listed in pages, and shown separately") {
     Scenario bus;
     CHECK(bus.get("/v1/queues", root).body == "[]");
     for (const char* name : {"b", "a", "c"}) {

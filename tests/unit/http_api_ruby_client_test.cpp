@@ -31,7 +31,7 @@ TEST_CASE("http api: the Ruby client configures itself, publishes and subscribes
     CHECK(is_success(bus.remove("/topics/widgets", shop)));
 }
 
-TEST_CASE("http api: the Ruby client finds the keys it reads") {
+TEST_CASE("http api: the Ruby client finds its keys in responses") {
     Scenario bus;
     CHECK(is_success(bus.post("/topics/widgets", shop,
                               R"({"type":"noop","url":"https://a.example/1","timestamp":null})")));

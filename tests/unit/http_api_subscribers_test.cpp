@@ -44,14 +44,14 @@ TEST_CASE("http api: subscribing accepts all settings, under both names of the r
     }
 }
 
-TEST_CASE("http api: settings that are left out begin with their defaults") {
+TEST_CASE("http api: omitted settings begin with their defaults") {
     Scenario bus;
     CHECK(bus.post("/subscription", billing, payload_with()).status == 204);
     CHECK(subscription(bus) ==
           rm::Subscription{.token = billing, .callback = "https://b.example/in", .uuid = ""});
 }
 
-TEST_CASE("http api: numbers that are left out keep their value, the uuid is emptied") {
+TEST_CASE("http api: omitted numbers keep their value, and an omitted uuid is emptied") {
     Scenario bus;
     const auto all =
         R"("uuid":"u","timeout":3600000,"max":4294967295,"max_in_flight":2,"attempts_max":1000000,)"
@@ -74,7 +74,7 @@ TEST_CASE("http api: numbers that are left out keep their value, the uuid is emp
     }
 }
 
-TEST_CASE("http api: a new list of topics replaces the old one, and may be empty") {
+TEST_CASE("http api: a new list of topics replaces the old list, and may be empty") {
     Scenario bus;
     const auto topics = [&](const std::string& list) {
         const auto body = R"({"topics":)" + list + R"(,"callback":"https://b.example"})";
@@ -86,7 +86,7 @@ TEST_CASE("http api: a new list of topics replaces the old one, and may be empty
     CHECK(topics("[]").empty());
 }
 
-TEST_CASE("http api: a bad subscription says which field is wrong, and leaves nothing behind") {
+TEST_CASE("http api: a bad subscription is refused with its field, and changes nothing") {
     Scenario bus;
     const auto bad = [&](const std::string& body, const std::string& text) {
         refused(bus, request("POST", "/subscription", billing, body), 400, text);
@@ -238,7 +238,7 @@ TEST_CASE("http api: a client ends one of its subscriptions") {
     refused(bus, request("DELETE", path, root), 404, "subscriber not found");
 }
 
-TEST_CASE("http api: a client removes itself as a subscriber, and nobody else") {
+TEST_CASE("http api: a client removes only itself as a subscriber") {
     Scenario bus;
     refused(bus, request("DELETE", "/subscriber", billing), 404, "subscriber not found");
     CHECK(bus.post("/subscription", billing, payload_with()).status == 204);

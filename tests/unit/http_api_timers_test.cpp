@@ -135,7 +135,7 @@ TEST_CASE("http api: timers are listed by their state, page by page, and counted
           R"({"pending":0,"fired":0,"dead":0,"listeners":0,"next_due":null})");
 }
 
-TEST_CASE("http api: timers that fired are listed, taken and shown with their own settings") {
+TEST_CASE("http api: FIRED timers are listed, taken and shown with their own settings") {
     TimerScenario bus;
     CHECK(bus.calls.post(rm::Value{1}, rm::Duration{0}, {.id = "a", .retries_max = 1}));
     CHECK(bus.calls.post(rm::Value{"two"}, rm::Duration{5}, {.id = "b", .retries_max = 2}));
@@ -213,7 +213,7 @@ TEST_CASE("http api: a timer is taken with a long poll, and confirmed") {
         bus.post(calls_path + "/take", "{}").body.ends_with(R"("confirm_by":null,"firing":0}]})"));
 }
 
-TEST_CASE("http api: jobs, events and timers follow from a timer that is confirmed") {
+TEST_CASE("http api: jobs, events and timers follow from a confirmed timer") {
     TimerScenario bus;
     rm::Bus events{bus.store, {.clock = &bus.clock}};
     REQUIRE(events.subscriber("billing").subscribe(
@@ -239,7 +239,7 @@ TEST_CASE("http api: jobs, events and timers follow from a timer that is confirm
     CHECK(bus.calls.counts().value().fired == 0);
 }
 
-TEST_CASE("http api: timers that were given up are listed, reposted and dropped") {
+TEST_CASE("http api: DEAD timers are listed, posted again and dropped") {
     TimerScenario bus;
     for (const char* id : {"a", "b", "c"}) {
         CHECK(bus.calls.post(id, rm::Duration{0}, {.id = id, .retries_max = 1}));

@@ -46,7 +46,7 @@ TEST_CASE("http api: a token is made valid, and may get another name") {
     CHECK(bus.get("/topics", "audit--1").status == 200);
 }
 
-TEST_CASE("http api: a generated token is its owner's name and 32 digits, never the same") {
+TEST_CASE("http api: a generated token is unique: the name of its owner and 32 digits") {
     Scenario bus;
     std::set<std::string> tokens;
     std::set<char> upper_digits;
@@ -89,7 +89,7 @@ TEST_CASE("http api: the longest name of a generated token has 30 characters") {
               .status == 201);
 }
 
-TEST_CASE("http api: a bad token says which field is wrong, and leaves nothing behind") {
+TEST_CASE("http api: a bad token is refused with the name of the field, and changes nothing") {
     Scenario bus;
     const auto bad = [&](const std::string& body, const std::string& text) {
         refused(bus, request("POST", "/api_tokens", root, body), 400, text);
@@ -128,7 +128,7 @@ TEST_CASE("http api: removing a token forgets its subscriber, and is always 204"
     }
 }
 
-TEST_CASE("http api: a token that cannot exist does not exist") {
+TEST_CASE("http api: a token of an invalid form does not exist") {
     Scenario bus;
     const auto before = holdings(bus.store);
     for (const auto& token : std::vector<std::string>{"FOO", "a b", "\xff", std::string(100, 'a'),

@@ -31,7 +31,7 @@ TEST_CASE("http api: the publisher deletes its topic, and root any") {
     }
 }
 
-TEST_CASE("http api: nobody else deletes a topic") {
+TEST_CASE("http api: only its publisher and root delete a topic") {
     Scenario bus;
     const std::string text = "only the publisher of a topic, or root, may delete it";
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
@@ -60,7 +60,7 @@ TEST_CASE("http api: a client owns no more topics than the setting allows") {
     CHECK(bus.post("/topics/d", shop, an_event).status == 200);
 }
 
-TEST_CASE("http api: a topic that nobody published in goes with its last subscription") {
+TEST_CASE("http api: a topic without a publisher goes with its last subscription") {
     Scenario bus;
     for (const std::string topics : {R"(["a","b"])", R"(["c","d"])", "[]"}) {
         CHECK(bus.post("/subscription", billing,
@@ -70,7 +70,7 @@ TEST_CASE("http api: a topic that nobody published in goes with its last subscri
     }
 }
 
-TEST_CASE("http api: deleting a topic unsubscribes from it, and breaks nobody") {
+TEST_CASE("http api: deleting a topic ends its subscriptions, and breaks no subscriber") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     const std::string payload = R"({"topics":["orders","refunds"],"callback":"https://b.example"})";

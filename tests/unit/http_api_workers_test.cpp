@@ -5,7 +5,7 @@
 
 using namespace http_api_test;
 
-TEST_CASE("http api: workers are listed in pages, with what they have leased") {
+TEST_CASE("http api: workers are listed in pages, with their leases") {
     Scenario bus;
     CHECK(bus.get("/v1/workers", root).body == "[]");
     rm::JobQueue images{bus.store, "images", bus.clock};

@@ -12,12 +12,12 @@
 using namespace routemaster::detail;
 using namespace routemaster::test;
 
-TEST_CASE("memory in huge pages is aligned to one, usable, and returned") {
+TEST_CASE("memory in huge pages is aligned to a huge page, usable, and returned") {
     std::size_t size = huge_page;
-    SUBCASE("one") {}
-    SUBCASE("nearly one") { size -= 1'000; }
-    SUBCASE("some") { size = 3 * huge_page; }
-    SUBCASE("some and a part") { size = 3 * huge_page + 1; }
+    SUBCASE("one page") {}
+    SUBCASE("nearly one page") { size -= 1'000; }
+    SUBCASE("some pages") { size = 3 * huge_page; }
+    SUBCASE("some pages and a part") { size = 3 * huge_page + 1; }
     HugePageAllocator<char> allocator;
     // Two blocks: deallocating one must not return the memory of the other.
     char* const memory = allocator.allocate(size);
@@ -39,7 +39,7 @@ TEST_CASE("memory in huge pages is aligned to one, usable, and returned") {
     CHECK_FALSE(is_mapped(other));
 }
 
-TEST_CASE("huge pages are requested if the system has some, and only for blocks that fill one") {
+TEST_CASE("huge pages are requested if the system has any, for blocks that fill a page") {
     HugePageAllocator<char> allocator;
     const auto before = huge_page_bytes();
     char* const small = allocator.allocate(huge_page / 2);

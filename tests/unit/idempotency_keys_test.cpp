@@ -46,7 +46,7 @@ TEST_CASE("of too many idempotency keys the key that expires first is removed, a
     CHECK(counted[0].value == 1);
 }
 
-TEST_CASE("a push that is repeated with its idempotency key returns what the first returned") {
+TEST_CASE("a push repeated with its idempotency key returns the first reply") {
     JobScene scene;
     HandPool pool{scene};
     int done = 0;
@@ -65,7 +65,7 @@ TEST_CASE("a push that is repeated with its idempotency key returns what the fir
     CHECK(scene.jobs.push(Job{"a"}, options).value().id != first.id);
 }
 
-TEST_CASE("an idempotency key refuses a push that asks for anything else than the first") {
+TEST_CASE("an idempotency key refuses a push that differs from the first push") {
     const PushOptions first{.group = "g", .idempotency_key = "k"};
     const auto with = [&first](const std::function<void(PushOptions&)>& change) {
         auto options = first;

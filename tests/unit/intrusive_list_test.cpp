@@ -34,7 +34,7 @@ std::string names(const List& list) {
 
 }  // namespace
 
-TEST_CASE("an intrusive list keeps its elements in order and removes any of them") {
+TEST_CASE("an intrusive list keeps its elements in order and removes any element") {
     std::array<Item, 4> items{{{'a'}, {'b'}, {'c'}, {'d'}}};
     List list;
     CHECK(names(list).empty());

@@ -41,11 +41,11 @@ struct StoodStill {
 
 }  // namespace
 
-TEST_CASE("a lease that was lost while its process stood still is never extended") {
+TEST_CASE("a lease that was lost while its process stalled is never extended") {
     StoodStill process{true};
     process.scene.store.delay<AcquireJobs>();
-    SUBCASE("the heartbeat is answered sooner than what was lost") {}
-    SUBCASE("neither is answered") { process.scene.store.delay<Heartbeat>(); }
+    SUBCASE("the heartbeat returns before the query for lost leases") {}
+    SUBCASE("neither returns in time") { process.scene.store.delay<Heartbeat>(); }
     const auto answer = process.hand.ask_to_extend(process.job);
     process.hand.run_for(Duration{900});
     CHECK(!answer->has_value());
@@ -56,7 +56,7 @@ TEST_CASE("a lease that was lost while its process stood still is never extended
     CHECK(process.scene.log.count(LogLevel::warning, "lost the lease of job") == 1);
 }
 
-TEST_CASE("a lease that nobody took over is extended once the store has said so") {
+TEST_CASE("after a stall a lease is extended when the store confirms the lease") {
     StoodStill process{false};
     process.scene.store.delay<AcquireJobs>();
     const auto answer = process.hand.ask_to_extend(process.job, Duration{30'000});
@@ -70,7 +70,7 @@ TEST_CASE("a lease that nobody took over is extended once the store has said so"
     CHECK(answer->value().value()->until == until);
 }
 
-TEST_CASE("an extension does not wait for ever for a store that is away, and takes effect") {
+TEST_CASE("an extension waits a bounded time for an unreachable store, and takes effect") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -90,7 +90,7 @@ TEST_CASE("an extension does not wait for ever for a store that is away, and tak
     CHECK(hand.extend(job));
 }
 
-TEST_CASE("who extends a lease hears at the end of its process that it is over") {
+TEST_CASE("an extension that waits at the end of its process is refused") {
     StoodStill process{false};
     process.scene.store.delay<AcquireJobs>();
     const auto answer = process.hand.ask_to_extend(process.job);

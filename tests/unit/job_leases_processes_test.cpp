@@ -37,7 +37,7 @@ TEST_CASE("leases last while their process lives, and end within 5 s of its deat
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("another process settles a lease, but does not extend it") {
+TEST_CASE("another process settles a lease, but does not extend the lease") {
     JobScene scene;
     HandLeases here{scene};
     HandLeases there{scene};
@@ -58,7 +58,7 @@ TEST_CASE("another process settles a lease, but does not extend it") {
     CHECK(scene.log.count(LogLevel::warning, "BURIED") == 0);
 }
 
-TEST_CASE("a failure that another process reports counts as the attempt that it is") {
+TEST_CASE("a failure reported by another process keeps its attempt number") {
     JobScene scene;
     const JobLeasesOptions options{.retry = {.jitter = 0, .attempts_max = 4}};
     HandLeases here{scene, options};

@@ -50,7 +50,7 @@ TEST_CASE("a job is leased, extended and done") {
     CHECK(!hand.extend(job));
 }
 
-TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhere") {
+TEST_CASE("a lease of a silent worker ends on time, and the job runs elsewhere") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a");
@@ -76,7 +76,7 @@ TEST_CASE("a lease whose worker is silent ends on time, and the job runs elsewhe
     CHECK(hand.settle(again).value() == Settlement::settled);
 }
 
-TEST_CASE("an end whose reply was lost is in doubt, though the lease is over when it is repeated") {
+TEST_CASE("a settlement whose reply was lost is in doubt, even if the lease ends meanwhile") {
     for (const auto kind : {AttemptEnd::Kind::done, failed, released}) {
         JobScene scene;
         HandLeases hand{scene};
@@ -93,7 +93,7 @@ TEST_CASE("an end whose reply was lost is in doubt, though the lease is over whe
     }
 }
 
-TEST_CASE("leases of large jobs that are over at once end in slices, and the others last") {
+TEST_CASE("leases of large jobs that expire at once end in chunks, and unexpired leases last") {
     JobScene scene;
     HandLeases hand{scene};
     for (int i = 0; i < 6; ++i) {
@@ -117,7 +117,7 @@ TEST_CASE("leases of large jobs that are over at once end in slices, and the oth
     CHECK(scene.log.count(LogLevel::warning, "silent for 2000 ms") == 6);
 }
 
-TEST_CASE("very many leases that are over at once end with some polls") {
+TEST_CASE("very many leases that expire at once end within a few polls") {
     JobScene scene;
     HandLeases hand{scene};
     for (int i = 0; i < 1'100; ++i) scene.push(std::to_string(i));
@@ -139,7 +139,7 @@ TEST_CASE("the name of a worker forges no log lines") {
     CHECK(scene.log.count(LogLevel::warning, "its worker 'w [error]  [2J ' was silent") == 1);
 }
 
-TEST_CASE("two workers of one name have leases of their own") {
+TEST_CASE("two workers with one name have separate leases") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -152,7 +152,7 @@ TEST_CASE("two workers of one name have leases of their own") {
     CHECK(hand.extend(second));
 }
 
-TEST_CASE("an attempt that failed counts, and the job runs again when its worker says") {
+TEST_CASE("a failed attempt counts, and the job runs again at the time set by its worker") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a");
@@ -197,7 +197,7 @@ TEST_CASE("the policy limits the attempts, and how long a job goes on failing") 
     CHECK(fail() == Settlement::buried);
 }
 
-TEST_CASE("an attempt that is released does not count") {
+TEST_CASE("a released attempt does not count") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -227,7 +227,7 @@ TEST_CASE("a request waits until there is a job, or its time is over") {
     CHECK(only_job(patient).job == Job{"a"});
 }
 
-TEST_CASE("a thousand requests wait, and each job wakes one, in their order") {
+TEST_CASE("a thousand requests wait, and each job wakes one request, in their order") {
     JobScene scene;
     HandLeases hand{scene};
     std::vector<Leased> waiting;
@@ -252,7 +252,7 @@ TEST_CASE("a thousand requests wait, and each job wakes one, in their order") {
     CHECK(scene.queue() == QueueStatus{.pending = 4});
 }
 
-TEST_CASE("requests that wait cost the store nothing but the heartbeats of one worker") {
+TEST_CASE("waiting requests cost the store only the heartbeats of one worker") {
     JobScene scene;
     HandLeases hand{scene, {.poll_interval = Duration{60'000}}};
     for (int i = 0; i < 100; ++i) hand.lease({.wait = Duration{30'000}});
@@ -265,7 +265,7 @@ TEST_CASE("requests that wait cost the store nothing but the heartbeats of one w
     CHECK(heartbeats() - beaten == 10);
 }
 
-TEST_CASE("a request gets as many jobs as it wants, and there are") {
+TEST_CASE("a request gets the wanted number of jobs, or all available jobs") {
     JobScene scene;
     HandLeases hand{scene};
     for (const auto* name : {"a", "b", "c", "d", "e"}) scene.push(name);
@@ -275,7 +275,7 @@ TEST_CASE("a request gets as many jobs as it wants, and there are") {
     CHECK((*three)->value().front().job == Job{"a"});
 }
 
-TEST_CASE("a request gets no more than a slice of large jobs, and the others stay READY") {
+TEST_CASE("a request gets at most a chunk of large jobs, and the rest stays READY") {
     JobScene scene;
     HandLeases hand{scene};
     for (int i = 0; i < 6; ++i) {
@@ -286,7 +286,7 @@ TEST_CASE("a request gets no more than a slice of large jobs, and the others sta
     CHECK(jobs_in(hand.lease({.limit = 100})) == 2);
 }
 
-TEST_CASE("a client that is gone gets no job, and keeps none from others") {
+TEST_CASE("a disconnected client gets no job, and blocks no job") {
     JobScene scene;
     HandLeases hand{scene};
     const auto gone = std::make_shared<std::atomic<bool>>(false);
@@ -303,7 +303,7 @@ TEST_CASE("a client that is gone gets no job, and keeps none from others") {
     CHECK(also_left->has_value());
 }
 
-TEST_CASE("an attempt that takes longer than its timeout fails, though its lease is extended") {
+TEST_CASE("an attempt beyond its timeout fails, even if its lease is extended") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a", {.timeout = Duration{3'000}});
@@ -318,7 +318,7 @@ TEST_CASE("an attempt that takes longer than its timeout fails, though its lease
     CHECK(hand.settle(job).value() == Settlement::lease_lost);
 }
 
-TEST_CASE("a worker learns with its heartbeat that its job was cancelled") {
+TEST_CASE("a worker learns from its heartbeat that its job was cancelled") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a");
@@ -330,7 +330,7 @@ TEST_CASE("a worker learns with its heartbeat that its job was cancelled") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a lease settles no other job, also one that is equal but for its id") {
+TEST_CASE("a lease settles only its own job, even among equal jobs") {
     JobScene scene;
     HandLeases here{scene};
     HandLeases there{scene};
@@ -350,7 +350,7 @@ TEST_CASE("a lease settles no other job, also one that is equal but for its id")
     }
 }
 
-TEST_CASE("a settlement that the store could not do leaves the lease as it was") {
+TEST_CASE("a settlement that fails in the store keeps the lease unchanged") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -363,7 +363,7 @@ TEST_CASE("a settlement that the store could not do leaves the lease as it was")
     CHECK(hand.settle(job).value() == Settlement::settled);
 }
 
-TEST_CASE("a request that the store cannot answer is refused, and those after it are answered") {
+TEST_CASE("a request fails when the store fails, and the next requests are served") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -375,7 +375,7 @@ TEST_CASE("a request that the store cannot answer is refused, and those after it
     CHECK(jobs_in(hand.lease()) == 1);
 }
 
-TEST_CASE("a request does not wait for ever for a store that does not answer") {
+TEST_CASE("a request waits only a bounded time for a store that does not reply") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -393,7 +393,7 @@ TEST_CASE("a request does not wait for ever for a store that does not answer") {
     CHECK(only_job(hand.lease()).lease.attempt == 1);
 }
 
-TEST_CASE("what waits is bounded, and what is leased") {
+TEST_CASE("the numbers of waiting requests and of leases are bounded") {
     JobScene scene;
     HandLeases hand{scene, {.waiting_max = 2, .leased_max = 1, .queues_max = 2}};
     const auto refusal = [&](LeaseRequest request) {
@@ -442,7 +442,7 @@ TEST_CASE("requests without a wait are bounded by themselves") {
     CHECK(!first->has_value());
 }
 
-TEST_CASE("what is leased is bounded in bytes, too") {
+TEST_CASE("the bytes of leases are bounded, too") {
     JobScene scene;
     HandLeases hand{scene, {.leased_bytes_max = 1'000}};
     for (int i = 0; i < 2; ++i) CHECK(scene.jobs.push({"a", {i, std::string(1'000, 'x')}}));
@@ -473,7 +473,7 @@ TEST_CASE("a bad request is refused, and names the field") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a stop answers those who wait, and releases the rest") {
+TEST_CASE("a stop ends waiting requests, and releases the leases") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -493,7 +493,7 @@ TEST_CASE("a stop answers those who wait, and releases the rest") {
     CHECK(only_job(next.lease()).lease.attempt == 1);
 }
 
-TEST_CASE("a clock that is set back makes nobody wait twice") {
+TEST_CASE("setting the clock back does not repeat a wait") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -538,7 +538,7 @@ TEST_CASE("a lease does not end because its process stood still") {
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("a job that cannot be decoded is BURIED") {
+TEST_CASE("an undecodable job is BURIED") {
     JobScene scene;
     HandLeases hand{scene};
     CHECK(perform(scene.memory, PushJob{"work", "\x01", scene.clock.now()}, scene.clock.now()));

@@ -13,7 +13,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a push says how its job is done, and the job can be found with that") {
+TEST_CASE("a push sets how its job is done, and the job is found with these settings") {
     JobScene scene;
     const auto id = scene.push("a", {.delay = Duration{100},
                                      .attempts_max = 7,
@@ -31,7 +31,7 @@ TEST_CASE("a push says how its job is done, and the job can be found with that")
     CHECK(!scene.jobs.find(id + 1).value());
 }
 
-TEST_CASE("a job that nobody began in time is dropped when it would begin, and counted") {
+TEST_CASE("a job that expires before its first attempt is dropped at its start, and counted") {
     JobScene scene;
     HandPool pool{scene};
     int done = 0;
@@ -65,7 +65,7 @@ TEST_CASE("jobs are listed by their state, page by page") {
     CHECK(scene.jobs.list(JobStatus::State::ready, 0, 1'001).error().code() == Errc::invalid);
 }
 
-TEST_CASE("jobs of one name or group are listed") {
+TEST_CASE("jobs are listed by name or by group") {
     JobScene scene;
     const auto a = scene.push("a");
     const auto b = scene.push("b", {.group = "g"});
@@ -79,7 +79,7 @@ TEST_CASE("jobs of one name or group are listed") {
     CHECK(!scene.jobs.explain(b + 1).value());
 }
 
-TEST_CASE("BURIED jobs are kicked one by one, or those that were buried first") {
+TEST_CASE("one BURIED job is kicked, or the jobs that were BURIED first") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) { throw Bury{"no"}; });
@@ -94,7 +94,7 @@ TEST_CASE("BURIED jobs are kicked one by one, or those that were buried first") 
     CHECK(scene.queue() == QueueStatus{.ready = 3, .buried = 1});
 }
 
-TEST_CASE("a job that nobody has leased can be removed") {
+TEST_CASE("a job without a lease can be removed") {
     JobScene scene;
     HandPool pool{scene};
     pool.keep("a");
@@ -107,7 +107,7 @@ TEST_CASE("a job that nobody has leased can be removed") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("a job that waits is cancelled, and one that runs is asked to stop") {
+TEST_CASE("a waiting job is cancelled, and a running job is asked to stop") {
     JobScene scene;
     HandPool pool{scene};
     const auto later = scene.push("a", {.delay = Duration{60'000}});
@@ -123,19 +123,19 @@ TEST_CASE("a job that waits is cancelled, and one that runs is asked to stop") {
     CHECK(!kept->context().stop_requested());
     pool.run_for(Duration{1'000});
     CHECK(kept->context().stop_requested());
-    SUBCASE("it may succeed all the same") {
+    SUBCASE("a cancelled job may still succeed") {
         kept->done();
         pool.run();
         CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1});
     }
-    SUBCASE("and does not run again when it fails") { kept->fail("stopped"); }
-    SUBCASE("nor when it wants to wait") { kept->snooze(Duration{1}); }
+    SUBCASE("a cancelled job does not run again after a failure") { kept->fail("stopped"); }
+    SUBCASE("a cancelled job does not run again after a release") { kept->snooze(Duration{1}); }
     pool.run_for(Duration{60'000});
     CHECK(scene.queue() == QueueStatus{});
     CHECK(!scene.jobs.find(id).value());
 }
 
-TEST_CASE("a queue that is paused says so, and is paused for every pool until it is resumed") {
+TEST_CASE("a paused queue is shown as paused, and stays paused for every pool until resumed") {
     JobScene scene;
     HandPool pool{scene,
                   {.heartbeat_interval = Duration{3'600'000},
@@ -177,7 +177,7 @@ TEST_CASE("every call about jobs has a form with a completion") {
     CHECK(replies == 8);
 }
 
-TEST_CASE("many jobs are pushed in one trip, each with settings of its own") {
+TEST_CASE("many jobs are pushed in one trip, each with its own settings") {
     JobScene scene;
     JobQueue jobs{scene.store, "work", scene.clock};
     const std::vector<JobPush> pushes{{Job{"a"}, {.attempts_max = 3}},
@@ -200,7 +200,7 @@ TEST_CASE("many jobs are pushed in one trip, each with settings of its own") {
     CHECK(duplicates == 2);
 }
 
-TEST_CASE("what a push would refuse, whatever is there, can be asked without a push") {
+TEST_CASE("a push can be validated without pushing") {
     JobScene scene;
     CHECK(scene.jobs.check(Job{"a"}));
     CHECK(scene.jobs.check(Job{""}).error().context() == "name: of a job must not be empty");

@@ -40,7 +40,7 @@ const Job resize{"resize", {Value{42}, Value{"large"}}};
 
 }  // namespace
 
-TEST_CASE("a job that is pushed can be acquired at once") {
+TEST_CASE("a pushed job can be acquired at once") {
     Queue queue;
     CHECK(queue.jobs.push(resize).value() == PushOutcome::pushed);
     CHECK(queue.jobs.status().value() == QueueStatus{0, 1, 0});
@@ -83,7 +83,7 @@ TEST_CASE("a job with a delay beyond the end of time is never due") {
     CHECK(queue.acquire().empty());
 }
 
-TEST_CASE("a job waits for others that its push names") {
+TEST_CASE("a job waits for the dependencies in its push") {
     Queue queue;
     const auto first = queue.jobs.push(resize).value().id;
     const auto next = queue.jobs.push({"mail"}, {.after = {first}}).value().id;
@@ -141,7 +141,7 @@ TEST_CASE("a job has a name") {
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }
 
-TEST_CASE("a job that JSON or its own bytes could not carry is refused") {
+TEST_CASE("a job that cannot be represented in JSON or in its encoding is refused") {
     Queue queue;
     const auto refused = [&](const Job& job, std::string_view field) {
         const auto reply = queue.jobs.push(job);
@@ -169,7 +169,7 @@ TEST_CASE("a job that JSON or its own bytes could not carry is refused") {
     CHECK(queue.acquire().size() == 2);
 }
 
-TEST_CASE("a push with settings that no job can have is refused") {
+TEST_CASE("a push with invalid settings is refused") {
     Queue queue;
     const auto refused = [&](const PushOptions& options) {
         const auto checked = queue.jobs.check(resize, options);
@@ -186,13 +186,13 @@ TEST_CASE("a push with settings that no job can have is refused") {
     CHECK(queue.jobs.push(resize, {.run_at = due_at_max, .bytes_max = job_bytes_limit}));
 }
 
-TEST_CASE("a job whose delay has no end is due at the last instant there is") {
+TEST_CASE("a job with an endless delay is due at the last instant") {
     Queue queue;
     const auto pushed = queue.jobs.push(resize, {.delay = Duration::max()}).value();
     CHECK(queue.jobs.find(pushed.id).value()->run_at == due_at_max);
 }
 
-TEST_CASE("a job is nested as deep as it can be decoded, and no deeper") {
+TEST_CASE("a job is nested up to the limit of its decoder, and no deeper") {
     Queue queue;
     Value nested = 1;
     for (std::size_t depth = 1; depth <= msgpack_depth_max; ++depth) {
@@ -204,7 +204,7 @@ TEST_CASE("a job is nested as deep as it can be decoded, and no deeper") {
     }
 }
 
-TEST_CASE("a key is for pushes that are unique by their keys") {
+TEST_CASE("a key is only for pushes that are unique by key") {
     Queue queue;
     for (const auto by : {Unique::By::job, Unique::By::nothing}) {
         const auto reply = queue.jobs.push(resize, {.unique = {.by = by, .key = "k"}});
@@ -215,7 +215,7 @@ TEST_CASE("a key is for pushes that are unique by their keys") {
     CHECK(queue.jobs.status().value() == QueueStatus{});
 }
 
-TEST_CASE("pushes whose replies are lost are repeated, alone or among many") {
+TEST_CASE("a push whose reply is lost is repeated, alone or among many") {
     MemoryStore memory;
     test::DisturbedStore store{memory};
     JobQueue jobs{store, "work"};
@@ -266,7 +266,7 @@ TEST_CASE("many jobs are pushed in order, each with its own outcome") {
     CHECK(queue.acquire() == std::vector<Job>{{"b"}, {"a"}, resize});
 }
 
-TEST_CASE("many jobs can be pushed for later, and none at all") {
+TEST_CASE("many jobs, or none, can be pushed for later") {
     Queue queue;
     const std::vector<Job> jobs{{"a"}, {"b"}};
     CHECK(queue.jobs.push_many(jobs, {.delay = Duration{10}}).size() == 2);

@@ -28,7 +28,7 @@ TEST_CASE("with uniqueness off each push is a job of its own, also when its repl
     CHECK(jobs.status().value() == QueueStatus{.ready = 5});
 }
 
-TEST_CASE("a key excludes other jobs until it is done, or until it has started") {
+TEST_CASE("a key excludes jobs until its job is done, or until its job starts") {
     JobScene scene;
     HandPool pool{scene};
     std::vector<std::string> pushed_again;
@@ -49,7 +49,7 @@ TEST_CASE("a key excludes other jobs until it is done, or until it has started")
     CHECK(pushed_again == std::vector<std::string>{"started"});
 }
 
-TEST_CASE("the last push replaces the job that waits") {
+TEST_CASE("the last push replaces the waiting job") {
     JobScene scene;
     const PushOptions latest{.unique = Unique::replace("report")};
     const auto id = scene.jobs.push({"report", {1}}, latest).value().id;
@@ -57,7 +57,7 @@ TEST_CASE("the last push replaces the job that waits") {
     CHECK(decode_job(scene.job(id).job).value() == Job{"report", {2}});
 }
 
-TEST_CASE("a job that is debounced runs so long after the last push") {
+TEST_CASE("the delay of a debounced job counts from the last push") {
     JobScene scene;
     const PushOptions later{.delay = Duration{100}, .unique = Unique::debounce("reindex")};
     const auto id = scene.jobs.push(Job{"reindex"}, later).value().id;
@@ -66,7 +66,7 @@ TEST_CASE("a job that is debounced runs so long after the last push") {
     CHECK(scene.job(id).run_at == scene.clock.now() + Duration{100});
 }
 
-TEST_CASE("a job that is throttled is pushed once in its time, though it is done") {
+TEST_CASE("a throttled job is pushed once within its time, even after it is done") {
     JobScene scene;
     HandPool pool{scene};
     int mails = 0;
