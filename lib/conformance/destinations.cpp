@@ -118,7 +118,7 @@ void add_cases_of_waiting_destinations(StoreCases& add) {
         }
     });
 
-    add("where few are acquired at once, each destination gets its share", [](Scenario& s) {
+    add("small acquisitions give each destination its share", [](Scenario& s) {
         for (const char* name : {"a", "b"}) s.subscribe(name, {"orders"}, called(name));
         s.subscribe("u", {"orders"}, {.max_events = 1, .max_in_flight = 5});
         s.publish("orders", 5);

@@ -96,17 +96,18 @@ void add_job_list_cases(StoreCases& add) {
         }
     });
 
-    add("a page looks at a bounded number of jobs, and says where to go on", [](Scenario& s) {
-        for (std::uint32_t i = 0; i < jobs_looked_at_max; ++i) {
-            s.push(std::to_string(i), Duration{1});
-        }
-        s.push("a");
-        const ListJobs step{.queue = work_queue, .state = State::ready};
-        const auto page = s.perform(step);
-        expect_equal(page.jobs.size(), 0U, "jobs on the first page");
-        expect(page.next != 0, "more must follow");
-        expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY");
-    });
+    add("a page visits a bounded number of jobs, and has the place of the next page",
+        [](Scenario& s) {
+            for (std::uint32_t i = 0; i < jobs_looked_at_max; ++i) {
+                s.push(std::to_string(i), Duration{1});
+            }
+            s.push("a");
+            const ListJobs step{.queue = work_queue, .state = State::ready};
+            const auto page = s.perform(step);
+            expect_equal(page.jobs.size(), 0U, "jobs on the first page");
+            expect(page.next != 0, "more must follow");
+            expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY");
+        });
 
     add("pages of jobs are filtered by name or by group", [](Scenario& s) {
         const auto push = [&](const std::string& name, std::int64_t number, JobOptions options) {

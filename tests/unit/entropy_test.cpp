@@ -43,7 +43,7 @@ Numbers drawn_by_child() {
 
 }  // namespace
 
-TEST_CASE("no number is drawn twice, neither by children of a process") {
+TEST_CASE("random numbers never repeat, even in forked children") {
     std::set<std::uint64_t> seen;
     const auto see = [&seen](const Numbers& numbers) {
         seen.insert(numbers.begin(), numbers.end());

@@ -211,7 +211,7 @@ TEST_CASE("a timer reports whether its namespace has a listener") {
     CHECK(!scene.calls.explain("none").value());
 }
 
-TEST_CASE("a span of time is said in its largest unit") {
+TEST_CASE("a duration is printed in its largest unit") {
     CHECK(to_words(Duration{-1}) == "0 s");
     CHECK(to_words(59'999ms) == "59 s");
     CHECK(to_words(60s) == "1 min");

@@ -40,7 +40,7 @@ TEST_CASE("http api: the pulse is 503 and says why when nothing can be delivered
     CHECK(bus.get("/pulse", shop).status == 204);
 }
 
-TEST_CASE("http api: the pulse for scaling reports how many jobs are due, and when many are") {
+TEST_CASE("http api: the pulse for scaling reports the number of due jobs, and the busy state") {
     auto options = default_options();
     options.scaling_threshold = 3;
     Scenario bus{options};

@@ -30,14 +30,14 @@ TEST_CASE("the queues of a store are listed, with their jobs and how long these 
     CHECK(listed == std::vector<ListedQueue>{paused, work});
 }
 
-TEST_CASE("a list of queues whose reply was lost is asked for again") {
+TEST_CASE("a list of queues is repeated when its reply is lost") {
     JobScene scene;
     scene.push("a");
     scene.store.lose_replies<ListQueues>(1);
     CHECK(JobQueues{scene.store, scene.clock}.list().value().size() == 1);
 }
 
-TEST_CASE("one queue is found among those whose names begin alike") {
+TEST_CASE("a queue is found among queues whose names begin alike") {
     JobScene scene;
     const JobQueues queues{scene.store, scene.clock};
     const std::string longest(name_length_max, 'z');

@@ -51,7 +51,7 @@ OrderingGroup group_of(std::uint32_t concurrency) {
 
 }  // namespace
 
-TEST_CASE("a group admits jobs up to its concurrency limit, and the next when one leaves") {
+TEST_CASE("a group admits jobs up to its concurrency, and the next job when a job leaves") {
     Table t;
     auto group = group_of(2);
     std::map<std::string, JobState*> jobs;
@@ -90,7 +90,7 @@ TEST_CASE("a released job keeps its place in its group") {
     CHECK(t.acquire(start + Duration{10}) == "a");
 }
 
-TEST_CASE("a group with a lower concurrency limit blocks the last jobs that are not under way") {
+TEST_CASE("a group with a lower concurrency blocks the last jobs that are not under way") {
     Table t;
     auto group = group_of(4);
     for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &group);
@@ -112,7 +112,7 @@ TEST_CASE("a group with a lower concurrency limit blocks the last jobs that are 
     CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 4, .pending = 1});
 }
 
-TEST_CASE("a scheduled job waits in its group like any other") {
+TEST_CASE("a scheduled job waits in its group like any job") {
     Table t;
     auto group = group_of(1);
     t.push("a", &group, start + Duration{50});
@@ -122,7 +122,7 @@ TEST_CASE("a scheduled job waits in its group like any other") {
     CHECK(t.acquire(start + Duration{50}) == "a");
 }
 
-TEST_CASE("a job can be moved to another instant until it is acquired") {
+TEST_CASE("a job can be rescheduled until it is acquired") {
     Table t;
     auto& a = t.push("a", nullptr, start + Duration{100});
     t.push("b", nullptr, start + Duration{50});
@@ -163,7 +163,7 @@ TEST_CASE("queues without jobs take no memory") {
     CHECK(machine.jobs().take_woken() == std::vector<std::string>{"images"});
 }
 
-TEST_CASE("a queue wakes once for all that happened since it was asked") {
+TEST_CASE("a queue wakes once for all changes since the last acquisition") {
     Table t;
     // Acquisitions before the first job are forgotten.
     t.push("a");

@@ -42,7 +42,7 @@ struct MailTester : JobTester {
 
 }  // namespace
 
-TEST_CASE("a tester leaves a job without a handler in its queue, and counts it") {
+TEST_CASE("a tester counts a job without a handler, and leaves it in its queue") {
     MailTester tester;
     tester.queue("mail").push(Job{"goodbye"}).value();
     CHECK(tester.drain() == 0);
@@ -50,7 +50,7 @@ TEST_CASE("a tester leaves a job without a handler in its queue, and counts it")
     CHECK(tester.queue("mail").status().value().scheduled == 1);
 }
 
-TEST_CASE("a tester shows what was pushed before it runs") {
+TEST_CASE("a tester shows pushed jobs before they run") {
     MailTester tester;
     auto mail = tester.queue("mail");
     mail.push(Welcome{"ada"}).value();
@@ -73,7 +73,7 @@ TEST_CASE("a tester shows what was pushed before it runs") {
     CHECK(tester.sent == std::vector<std::string>{"ada"});
 }
 
-TEST_CASE("a tester runs what handlers push, and what is due at its time") {
+TEST_CASE("a tester runs jobs from handlers, and delayed jobs when due") {
     MailTester tester;
     auto mail = tester.queue("mail");
     std::vector<Duration> at;
@@ -94,7 +94,7 @@ TEST_CASE("a tester runs what handlers push, and what is due at its time") {
     CHECK(tester.sent.size() == 3);
 }
 
-TEST_CASE("a tester retries what fails, and keeps what is given up") {
+TEST_CASE("a tester retries failed jobs, and keeps BURIED jobs") {
     JobTester tester{{.queues = {"mail"}, .retry = {.attempts_max = 3}}};
     int attempts = 0;
     tester.pool().handle("welcome", [&](JobContext&) {
@@ -110,7 +110,7 @@ TEST_CASE("a tester retries what fails, and keeps what is given up") {
     CHECK(mail.status().value().buried == 1);
 }
 
-TEST_CASE("a tester runs each push at once when it is told to") {
+TEST_CASE("a tester in immediate mode runs each push at once") {
     MailTester tester;
     auto mail = tester.queue("mail");
     bool ended = false;
@@ -131,7 +131,7 @@ TEST_CASE("a tester runs each push at once when it is told to") {
     CHECK(tester.sent.size() == 1);
 }
 
-TEST_CASE("a tester's asynchronous handlers end when they say so") {
+TEST_CASE("asynchronous handlers of a tester end with their responders") {
     JobTester tester{{.queues = {"mail"}, .concurrency = 4}};
     std::vector<JobResponder> responders;
     tester.pool().handle_async(
@@ -182,7 +182,7 @@ TEST_CASE("a tester runs recurring jobs at their ticks") {
     CHECK(tester.drain() == 1);
 }
 
-TEST_CASE("a tester runs each job at its time, however long it waits") {
+TEST_CASE("a tester runs each job at its due time, after any wait") {
     JobTester tester{{.queues = {"work"}}};
     const auto start = tester.clock().now();
     std::vector<Duration> times;
@@ -211,7 +211,7 @@ TEST_CASE("a tester runs each job at its time, however long it waits") {
     CHECK(tester.drain() == 1);
 }
 
-TEST_CASE("a tester keeps what an asynchronous handler has for days") {
+TEST_CASE("a tester keeps the job of an asynchronous handler for days") {
     JobTester tester{{.queues = {"work"}, .concurrency = 4}};
     std::vector<JobResponder> held;
     tester.pool().handle_async("a",

@@ -38,7 +38,7 @@ TEST_CASE("JSON is printed compactly, maps in their own order") {
     CHECK(json(UINT64_MAX) == "18446744073709551615");
 }
 
-TEST_CASE("floats are delivered as Ruby Routemaster prints them") {
+TEST_CASE("floats are delivered in the format of Ruby Routemaster") {
     CHECK(ruby_number(1795222839773.5) == "1795222839773.5");
     CHECK(ruby_number(1e15) == "1000000000000000.0");
     CHECK(ruby_number(1e20) == "1e+20");
@@ -57,7 +57,7 @@ TEST_CASE("floats are delivered as Ruby Routemaster prints them") {
     CHECK(ruby_number(std::numeric_limits<double>::quiet_NaN()) == "null");
 }
 
-TEST_CASE("floats of values are printed so that the same ones are read again") {
+TEST_CASE("floats of values are printed such that parsing returns equal floats") {
     CHECK(json(-0.0) == "-0.0");
     CHECK(json(0.0) == "0.0");
     CHECK(json(-2.0) == "-2.0");
@@ -81,7 +81,7 @@ TEST_CASE("texts are printed with the least escaping") {
     CHECK(json(Value::Map{{"\"\n", 1}}) == R"({"\"\u000a":1})");
 }
 
-TEST_CASE("a character that needs escaping is found at any place of a text") {
+TEST_CASE("a character that needs escaping is found at any position of a text") {
     for (std::size_t size = 1; size < 40; ++size) {
         for (std::size_t at = 0; at < size; ++at) {
             std::string text(size, 'x');
@@ -93,7 +93,7 @@ TEST_CASE("a character that needs escaping is found at any place of a text") {
     }
 }
 
-TEST_CASE("bytes that are not UTF-8 are printed as U+FFFD") {
+TEST_CASE("bytes outside of UTF-8 are printed as U+FFFD") {
     CHECK(json("a\xff"
                "b") == "\"a\uFFFDb\"");
     CHECK(json("\xc0\xaf") == "\"\uFFFD\uFFFD\"");            // overlong encoding
@@ -141,7 +141,7 @@ TEST_CASE("the last value of equal keys in an object is kept, however many there
     CHECK(value.get_if<Value::Map>()->at(49'999).first == "49999");
 }
 
-TEST_CASE("text that is not JSON is refused with the place of the error") {
+TEST_CASE("text outside of JSON is refused with the place of the error") {
     const auto problem = [](std::string_view text) {
         const auto value = parse_json(text);
         if (value) return std::string{"accepted"};
@@ -198,7 +198,7 @@ TEST_CASE("random values survive printing and parsing") {
     }
 }
 
-TEST_CASE("random and damaged JSON is parsed to something that prints, or refused") {
+TEST_CASE("random and damaged JSON is refused, or parsed to a printable value") {
     const auto seed = test::seed(5);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

@@ -37,7 +37,7 @@ TEST_CASE("a key is kept until its time is over, in its queue") {
     CHECK(kept.keys.size() == 0);
 }
 
-TEST_CASE("keys whose time is over do not pile up") {
+TEST_CASE("expired keys do not pile up") {
     KeptScene kept;
     for (int n = 0; n < 100; ++n) {
         kept.keep(std::to_string(n), Duration{n + 10}, begun + Duration{n});

@@ -74,7 +74,7 @@ void stand_still(LeaseScene& scene, int seconds) {
 
 }  // namespace
 
-TEST_CASE("a worker says each interval that it is alive, and looks for the dead") {
+TEST_CASE("each interval a worker sends a heartbeat, and looks for dead workers") {
     LeaseScene scene{1, {.heartbeat_interval = Duration{700}}};
     scene.run_for(Duration{2'100});
     const std::vector<std::int64_t> expected{700, 700, 700};
@@ -82,7 +82,7 @@ TEST_CASE("a worker says each interval that it is alive, and looks for the dead"
     CHECK(scene.waits<ScrubWorkers>() == expected);
 }
 
-TEST_CASE("a worker that has all it can do is not taken for dead") {
+TEST_CASE("a worker without free slots is not taken for dead") {
     LeaseScene scene{1};
     scene.push("resize");
     scene.run();
@@ -93,7 +93,7 @@ TEST_CASE("a worker that has all it can do is not taken for dead") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("a worker hears that it is alive, however long what it sent besides takes") {
+TEST_CASE("the reply to a heartbeat does not wait for slow steps") {
     LeaseScene scene{10, {.finds_lost = true}};
     scene.push("resize");
     scene.run();
@@ -104,7 +104,7 @@ TEST_CASE("a worker hears that it is alive, however long what it sent besides ta
     CHECK(scene.worker.loop.knows_leases());
 }
 
-TEST_CASE("what a dead worker had leased is done by another") {
+TEST_CASE("the jobs of a dead worker are done by another worker") {
     LeaseScene scene{2'000};
     LoopWorker dead{scene.store, scene.now, scene.complete({}), 2'000};
     scene.push_many(1'500);
@@ -117,7 +117,7 @@ TEST_CASE("what a dead worker had leased is done by another") {
     CHECK(scene.jobs().size() == 1'500);
 }
 
-TEST_CASE("large jobs of a dead worker are all back at once, in as many steps as it takes") {
+TEST_CASE("all large jobs of a dead worker are released at once, in several steps") {
     LeaseScene scene;
     LoopWorker dead{scene.store, scene.now, scene.complete({}), 10};
     for (const char letter : {'a', 'b', 'c'}) {
@@ -130,7 +130,7 @@ TEST_CASE("large jobs of a dead worker are all back at once, in as many steps as
     CHECK(scene.jobs().size() == 3);
 }
 
-TEST_CASE("a worker says which fence it got last, also when it asks for all of its leases") {
+TEST_CASE("a worker reports its newest fence, even when it asks for all of its leases") {
     LeaseScene scene{10, {.finds_lost = true}};
     Acquisitions recorded{scene.store};
     LoopWorker worker{recorded, scene.now, scene.complete({.finds_lost = true}), 10};
@@ -145,7 +145,7 @@ TEST_CASE("a worker says which fence it got last, also when it asks for all of i
     CHECK(recorded.all.back().newest == fence);
 }
 
-TEST_CASE("workers that stood still together do not take each other for dead") {
+TEST_CASE("workers that stalled together do not take each other for dead") {
     LeaseScene scene{1};
     LoopWorker other{scene.store, scene.now, scene.complete({}), 1};
     scene.push("resize");
@@ -170,7 +170,7 @@ TEST_CASE("workers that stood still together do not take each other for dead") {
     CHECK(other.notes.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("after a store was away, its workers do not take each other for dead") {
+TEST_CASE("after an outage of the store its workers do not take each other for dead") {
     LeaseScene scene{1, {.finds_lost = true}};
     AwayStore away{scene.store};
     LoopWorker other{away, scene.now, scene.complete({.finds_lost = true}), 1};
@@ -203,7 +203,7 @@ TEST_CASE("after a store was away, its workers do not take each other for dead")
     CHECK(other.notes.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("a worker whose store was away asks what it lost, though it never stood still") {
+TEST_CASE("after an outage of the store a worker asks for its lost leases, even without a stall") {
     LeaseScene scene;
     AwayStore away{scene.store};
     LoopWorker worker{away, scene.now, scene.complete({.finds_lost = true}), 1};
@@ -221,7 +221,7 @@ TEST_CASE("a worker whose store was away asks what it lost, though it never stoo
     CHECK(worker.notes.lost_ones.size() == 1);
 }
 
-TEST_CASE("a worker that stood still can settle nothing that was handed on") {
+TEST_CASE("after a stall a worker cannot settle a job that another worker has") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -235,10 +235,10 @@ TEST_CASE("a worker that stood still can settle nothing that was handed on") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("a worker that stood still finds which leases it has lost, if it wants to know") {
+TEST_CASE("a worker finds its lost leases after a stall, if enabled") {
     bool wants = false;
-    SUBCASE("it does not") {}
-    SUBCASE("it does") { wants = true; }
+    SUBCASE("disabled") {}
+    SUBCASE("enabled") { wants = true; }
     LeaseScene scene{10, {.finds_lost = wants}};
     scene.push_many(3);
     scene.run();
@@ -258,7 +258,7 @@ TEST_CASE("a worker that stood still finds which leases it has lost, if it wants
     }
 }
 
-TEST_CASE("a worker whose heartbeats got lost, but whom nobody took for dead, loses nothing") {
+TEST_CASE("lost heartbeats cost no lease of a worker that is not taken for dead") {
     LeaseScene scene{10, {.finds_lost = true}};
     scene.push_many(3);
     scene.run();
@@ -269,7 +269,7 @@ TEST_CASE("a worker whose heartbeats got lost, but whom nobody took for dead, lo
     CHECK(scene.jobs().size() == 3);
 }
 
-TEST_CASE("what is being settled is not reported as lost besides") {
+TEST_CASE("a lease that is being settled is not reported as lost") {
     LeaseScene scene{10, {.finds_lost = true}};
     scene.push("resize");
     scene.run();
@@ -283,7 +283,7 @@ TEST_CASE("what is being settled is not reported as lost besides") {
     CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
 }
 
-TEST_CASE("where attempts are counted, one that is released does not count") {
+TEST_CASE("when attempts are counted, a released attempt does not count") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();

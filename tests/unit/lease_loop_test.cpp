@@ -31,7 +31,7 @@ void lease_large(LeaseScene& scene, const std::string& letters) {
 
 }  // namespace
 
-TEST_CASE("a worker takes a job that is pushed, and learns when it is settled") {
+TEST_CASE("a worker takes a pushed job, and learns of its settlement") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -45,7 +45,7 @@ TEST_CASE("a worker takes a job that is pushed, and learns when it is settled") 
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a worker acquires no more jobs than it has free slots") {
+TEST_CASE("a worker acquires only as many jobs as it has free slots") {
     LeaseScene scene{2};
     scene.push_many(5);
     scene.run();
@@ -65,7 +65,7 @@ TEST_CASE("a worker without a free slot asks for no job") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().empty());
 }
 
-TEST_CASE("what becomes of the jobs of dead workers is logged") {
+TEST_CASE("the ends of jobs of dead workers are logged") {
     LeaseScene scene;
     perform(scene.store, PushJob{"images", "last", scene.now, {.attempts_max = 1}}, scene.now)
         .value();
@@ -77,7 +77,7 @@ TEST_CASE("what becomes of the jobs of dead workers is logged") {
     CHECK(scene.log.count(LogLevel::warning, "job 1 of queue 'images' is BURIED") == 1);
 }
 
-TEST_CASE("a store that refuses jobs is asked again after growing waits") {
+TEST_CASE("a store that refuses acquisitions is asked again after growing waits") {
     LeaseScene scene{10, {.poll_interval = hour}};
     scene.disturbed.refuse<AcquireJobs>(6);
     scene.push("resize");
@@ -90,7 +90,7 @@ TEST_CASE("a store that refuses jobs is asked again after growing waits") {
     CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs: ") == 1);
 }
 
-TEST_CASE("a store that has refused jobs for 5 s is trouble until it returns some") {
+TEST_CASE("a store that refuses acquisitions for 5 s is unhealthy until it returns jobs") {
     LeaseScene scene;
     scene.disturbed.refuse<AcquireJobs>(9);
     scene.run_for(Duration{4'999});
@@ -101,7 +101,7 @@ TEST_CASE("a store that has refused jobs for 5 s is trouble until it returns som
     CHECK(!scene.worker.loop.trouble());
 }
 
-TEST_CASE("leases whose reply was lost come with the next acquisition") {
+TEST_CASE("leases whose reply was lost arrive with the next acquisition") {
     LeaseScene scene;
     scene.disturbed.lose_replies<AcquireJobs>(repeats_max + 1);
     scene.push_many(3);
@@ -109,7 +109,7 @@ TEST_CASE("leases whose reply was lost come with the next acquisition") {
     CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3"});
 }
 
-TEST_CASE("a clock that is set back makes nobody wait twice") {
+TEST_CASE("a worker does not wait twice when the clock is set back") {
     LeaseScene scene{1, {.heartbeat_interval = hour, .worker_silence = 2 * hour}};
     scene.push_many(2);
     scene.run();
@@ -123,7 +123,7 @@ TEST_CASE("a clock that is set back makes nobody wait twice") {
     CHECK(scene.jobs() == Jobs{"job-1", "job-2"});
 }
 
-TEST_CASE("a settlement that the store refuses is repeated until it is done") {
+TEST_CASE("a worker repeats a refused settlement until it is done") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -137,7 +137,7 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
 }
 
-TEST_CASE("however many settlements the store refuses together, the log has one line") {
+TEST_CASE("any number of settlements refused together makes one log line") {
     LeaseScene scene{100};
     scene.push_many(100);
     scene.run();
@@ -150,7 +150,7 @@ TEST_CASE("however many settlements the store refuses together, the log has one 
     CHECK(scene.log.count(LogLevel::warning, "(for 100 jobs)") == 1);
 }
 
-TEST_CASE("a settlement whose reply was lost is settled, and its refusal says so") {
+TEST_CASE("a settlement whose reply was lost is done, and its refusal proves this") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -163,7 +163,7 @@ TEST_CASE("a settlement whose reply was lost is settled, and its refusal says so
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("settlements of many jobs leave together, before the next question for jobs") {
+TEST_CASE("settlements of many jobs leave together, before the next acquisition") {
     LeaseScene scene{2};
     scene.push_many(4);
     scene.run();
@@ -176,7 +176,7 @@ TEST_CASE("settlements of many jobs leave together, before the next question for
     CHECK(scene.jobs().size() == 4);
 }
 
-TEST_CASE("settlements of large jobs leave in slices, each once those before are answered") {
+TEST_CASE("settlements of large jobs leave in chunks, each after the replies to the last chunk") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<AckJob>();
@@ -193,7 +193,7 @@ TEST_CASE("settlements of large jobs leave in slices, each once those before are
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("slices of settlements that the store refuses are repeated until all are done") {
+TEST_CASE("refused chunks of settlements are repeated until all are done") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.refuse<AckJob>(3);
@@ -204,7 +204,7 @@ TEST_CASE("slices of settlements that the store refuses are repeated until all a
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("large jobs that are released leave in slices, each once the one before is answered") {
+TEST_CASE("large released jobs leave in chunks, each after the reply to the last chunk") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<ReleaseJob>();
@@ -246,7 +246,7 @@ TEST_CASE("a released job that the store refuses goes back after growing waits")
     CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
 }
 
-TEST_CASE("a beginning that the store refuses is asked for again after growing waits") {
+TEST_CASE("a refused beginning is repeated after growing waits") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -270,7 +270,7 @@ TEST_CASE("a beginning that the store refuses is asked for again after growing w
     CHECK(scene.worker.loop.refusals(1) == 2);
 }
 
-TEST_CASE("a job that the store calls invalid is reported, and can be nacked") {
+TEST_CASE("a job that is invalid for the store is reported, and can be nacked") {
     LeaseScene scene;
     scene.push("no delivery");
     scene.run();
@@ -303,7 +303,7 @@ TEST_CASE("a worker without leases retires at once, and is forgotten") {
     CHECK(perform(scene.store, ScrubWorkers{Duration{0}}, scene.now).value().jobs == 0);
 }
 
-TEST_CASE("a worker that closes takes nothing new, and ends what it has") {
+TEST_CASE("a closing worker takes no new job, and ends its running jobs") {
     LeaseScene scene{2};
     scene.push_many(4);
     scene.run();
@@ -319,7 +319,7 @@ TEST_CASE("a worker that closes takes nothing new, and ends what it has") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("what is nacked at the end is released with few steps, however much it is") {
+TEST_CASE("any number of jobs nacked at the end is released in a few steps") {
     LeaseScene scene{2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) scene.worker.poll();
@@ -334,7 +334,7 @@ TEST_CASE("what is nacked at the end is released with few steps, however much it
     CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
 }
 
-TEST_CASE("a worker that retires asks again only when it has more than one step releases") {
+TEST_CASE("a retiring worker sends a second step only when one step is not enough") {
     LeaseScene scene{2'000};
     scene.push_many(1'000);
     for (int i = 0; i < 10; ++i) scene.worker.poll();
@@ -347,7 +347,7 @@ TEST_CASE("a worker that retires asks again only when it has more than one step 
     CHECK(scene.disturbed.times_of<RetireWorker>().size() == 1);
 }
 
-TEST_CASE("large jobs of a worker that ends are all back, in as many steps as it takes") {
+TEST_CASE("all large jobs of a retiring worker are released, in several steps") {
     LeaseScene scene;
     lease_large(scene, "abc");
     scene.worker.loop.close(scene.now);
@@ -359,7 +359,7 @@ TEST_CASE("large jobs of a worker that ends are all back, in as many steps as it
     CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
 }
 
-TEST_CASE("jobs that arrive after the deadline go back unseen") {
+TEST_CASE("jobs that arrive after the deadline go back without a start") {
     LeaseScene scene{3};
     scene.push("job-1");
     scene.run();
@@ -394,7 +394,7 @@ TEST_CASE("settlements are awaited for 5 s beyond the deadline, and no longer") 
     CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
 }
 
-TEST_CASE("settlements are awaited for as long as the store does some of them") {
+TEST_CASE("settlements are awaited while the store does some of them") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<AckJob>();
@@ -411,7 +411,7 @@ TEST_CASE("settlements are awaited for as long as the store does some of them") 
     CHECK(scene.worker.notes.settlements.size() == 5);
 }
 
-TEST_CASE("a worker that ends gives large jobs back in slices while it awaits a settlement") {
+TEST_CASE("a retiring worker releases large jobs in chunks while it awaits a settlement") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<AckJob>();
@@ -427,7 +427,7 @@ TEST_CASE("a worker that ends gives large jobs back in slices while it awaits a 
     CHECK(scene.queue() == QueueStatus{.ready = 4});
 }
 
-TEST_CASE("a worker does not end before jobs that are to run later have gone back") {
+TEST_CASE("a worker ends only after jobs with a later due time have gone back") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<ReleaseJob>();
@@ -444,7 +444,7 @@ TEST_CASE("a worker does not end before jobs that are to run later have gone bac
     CHECK(scene.queue() == QueueStatus{.scheduled = 5});
 }
 
-TEST_CASE("jobs that the store does not take back are released by the end of their worker") {
+TEST_CASE("jobs whose release was refused are released by the end of their worker") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -458,7 +458,7 @@ TEST_CASE("jobs that the store does not take back are released by the end of the
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("a worker that the store refuses to retire tries again, so that no attempt counts") {
+TEST_CASE("a worker retries a refused retirement, so no attempt counts") {
     LeaseScene scene;
     perform(scene.store, PushJob{"images", "once", scene.now, {.attempts_max = 1}}, scene.now)
         .value();
@@ -475,9 +475,9 @@ TEST_CASE("a worker that the store refuses to retire tries again, so that no att
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 0);
 }
 
-TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
+TEST_CASE("a worker ends even when the store cannot retire it") {
     LeaseScene scene;
-    SUBCASE("for long") {
+    SUBCASE("after a bounded wait") {
         scene.push("resize");
         scene.run();
         scene.disturbed.refuse<RetireWorker>(1'000);
@@ -488,7 +488,7 @@ TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
         CHECK(!scene.worker.loop.retired());
         scene.run_for(Duration{1'000});
     }
-    SUBCASE("at all, if it has nothing to release") {
+    SUBCASE("at once, without leases to release") {
         scene.run();
         scene.disturbed.refuse<RetireWorker>(1);
         scene.worker.close(scene.now);
@@ -497,7 +497,7 @@ TEST_CASE("a store that cannot retire a worker does not keep it from ending") {
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }
 
-TEST_CASE("a reply that comes after the worker is gone reaches nobody") {
+TEST_CASE("a reply after the end of the worker is ignored") {
     LeaseScene scene;
     scene.disturbed.delay<AcquireJobs>();
     {

@@ -60,7 +60,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a worker that is woken takes its job at that instant") {
+TEST_CASE("a woken worker takes its job at that instant") {
     LeaseScene scene{10,
                      {.heartbeat_interval = one_hour,
                       .worker_silence = 2 * one_hour,
@@ -71,7 +71,7 @@ TEST_CASE("a worker that is woken takes its job at that instant") {
     CHECK(scene.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("a worker takes a scheduled job when it falls due") {
+TEST_CASE("a worker takes a scheduled job at its due time") {
     LeaseScene scene{10,
                      {.heartbeat_interval = one_hour,
                       .worker_silence = 2 * one_hour,
@@ -83,7 +83,7 @@ TEST_CASE("a worker takes a scheduled job when it falls due") {
     CHECK(scene.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("a job whose wake-up got lost is found after the interval") {
+TEST_CASE("a job whose wake-up was lost is found after the interval") {
     LeaseScene scene;
     SleepyStore sleepy{scene.store};
     LoopWorker worker{sleepy, scene.now, scene.complete({.poll_interval = Duration{400}}), 1};
@@ -97,7 +97,7 @@ TEST_CASE("a job whose wake-up got lost is found after the interval") {
     CHECK(worker.notes.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("a job of which no wake-up told is run, counted, and logged with why it had not begun") {
+TEST_CASE("a job without a wake-up is run, counted, and logged with the cause of its wait") {
     LeaseScene scene;
     SleepyStore sleepy{scene.store};
     LoopWorker worker{sleepy, scene.now, scene.complete({}), 2};
@@ -135,7 +135,7 @@ TEST_CASE("a job of which no wake-up told is run, counted, and logged with why i
     CHECK(missed() == 2);
 }
 
-TEST_CASE("a wake-up that comes shortly after its job was found was not missed") {
+TEST_CASE("a wake-up shortly after its job was found is not missed") {
     LeaseScene scene;
     LateStore late{scene.store};
     LoopWorker worker{late, scene.now, scene.complete({}), 10};
@@ -153,7 +153,7 @@ TEST_CASE("a wake-up that comes shortly after its job was found was not missed")
     CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
 }
 
-TEST_CASE("a wake-up that comes between a look and its answer was not missed") {
+TEST_CASE("a wake-up between an acquisition and its reply is not missed") {
     LeaseScene scene;
     LateStore late{scene.store};
     LoopWorker worker{late, scene.now, scene.complete({}), 10};
@@ -173,7 +173,7 @@ TEST_CASE("a wake-up that comes between a look and its answer was not missed") {
     CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
 }
 
-TEST_CASE("what falls due, or was woken for, is no missed wake-up") {
+TEST_CASE("a due job, or a job with a wake-up, is no missed wake-up") {
     LeaseScene scene;
     scene.run();
     perform(scene.store, PushJob{"images", "later", scene.now + Duration{2'500}}, scene.now)

@@ -10,7 +10,7 @@
 
 using routemaster::api::LimitedReads;
 
-TEST_CASE("so many reads are under way at once, the others wait in their order") {
+TEST_CASE("the number of concurrent reads is bounded, and later reads wait in their order") {
     const auto reads = std::make_shared<LimitedReads>(2);
     std::vector<int> begun;
     std::vector<LimitedReads::Place> places;
@@ -29,7 +29,7 @@ TEST_CASE("so many reads are under way at once, the others wait in their order")
     CHECK(begun == std::vector<int>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("reads that end at once take no stack, however many wait") {
+TEST_CASE("reads that end at once use no stack, even for many waiting reads") {
     const auto reads = std::make_shared<LimitedReads>(1);
     int ended = 0;
     LimitedReads::Place first;
@@ -40,7 +40,7 @@ TEST_CASE("reads that end at once take no stack, however many wait") {
     CHECK(ended == 100'000);
 }
 
-TEST_CASE("a read that throws gives its place up") {
+TEST_CASE("a read that throws releases its place") {
     const auto reads = std::make_shared<LimitedReads>(1);
     bool begun = false;
     reads->begin([](const auto&) { throw std::runtime_error{"no memory"}; });
@@ -48,7 +48,7 @@ TEST_CASE("a read that throws gives its place up") {
     CHECK(begun);
 }
 
-TEST_CASE("places outlive those who handed them out, and reads that wait are dropped") {
+TEST_CASE("places outlive their limiter, and waiting reads are dropped") {
     auto reads = std::make_shared<LimitedReads>(1);
     LimitedReads::Place place;
     bool begun = false;

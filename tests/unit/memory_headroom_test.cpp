@@ -65,7 +65,7 @@ TEST_CASE("cgroups of version 1 are read, too") {
     CHECK(files.limits().left() == 420 * million);
 }
 
-TEST_CASE("memory is short from the reserve on, until a quarter of it is free beside it") {
+TEST_CASE("memory is short from the reserve on, until a quarter of the reserve is free besides") {
     const LimitedFiles files;
     const auto use = [&](std::uint64_t millions) {
         files.write("cgroups/outer/memory.current", std::to_string((150 + millions) * million));
@@ -86,7 +86,7 @@ TEST_CASE("memory is short from the reserve on, until a quarter of it is free be
     CHECK(!is_short());
 }
 
-TEST_CASE("a large step needs more than the reserve, and without a limit nothing is short") {
+TEST_CASE("a large step needs more than the reserve, and without a limit memory is never short") {
     const LimitedFiles files;
     detail::MemoryHeadroom headroom{100 * million, files.limits()};
     CHECK(!headroom.is_short_for(100 * million));

@@ -40,7 +40,7 @@ TEST_CASE("messages keep their order, their bytes and their lengths") {
     CHECK(texts(messages) == expected);
 }
 
-TEST_CASE("random messages are read as they were appended") {
+TEST_CASE("random messages are read as appended") {
     Random random{11};
     MessageList messages;
     std::vector<std::string> expected;

@@ -111,7 +111,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("a measurement is a line as Ruby Routemaster prints it") {
+TEST_CASE("a measurement is a line in the format of Ruby Routemaster") {
     CHECK(to_string(Measurement{.kind = Measurement::Kind::counter,
                                 .name = "events.published",
                                 .value = 3,
@@ -168,7 +168,7 @@ TEST_CASE("every counter of the store is reported, with the tags of Ruby Routema
     CHECK(scene.lines("gauge:store.bytes_used").front().ends_with(" (app:bus,env:test)"));
 }
 
-TEST_CASE("measurements show the public part of a token, and add up subscribers that share it") {
+TEST_CASE("measurements show the public part of a token, and sum subscribers with an equal part") {
     MonitoredScene scene;
     for (const auto* token : {"billing--secret", "billing--geheim", "0123secret"}) {
         scene.subscribe(token, {"orders"});
@@ -230,7 +230,7 @@ TEST_CASE("more subscribers than fit on a page are all reported, each once") {
     CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 3);
 }
 
-TEST_CASE("one poll makes one submission at most") {
+TEST_CASE("one poll makes at most one submission") {
     MonitoredScene scene;
     for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
     AddToCounters counted;
@@ -277,7 +277,7 @@ TEST_CASE("numbers too large for a measurement are reported as the greatest") {
     CHECK(value("wrapped") == INT64_MIN);
 }
 
-TEST_CASE("a report comes at once, and then one every interval") {
+TEST_CASE("a report comes at once, and then every interval") {
     MonitoredScene scene{{.interval = Duration{2'000}}};
     scene.run_for(Duration{1'999});
     CHECK(scene.reports.size() == 1);
@@ -288,7 +288,7 @@ TEST_CASE("a report comes at once, and then one every interval") {
     CHECK_MESSAGE(scene.reports.back() == scene.reports.front(), "nothing is reported twice");
 }
 
-TEST_CASE("values that the store cannot report are left out, and that is logged once") {
+TEST_CASE("values that the store cannot report are left out, with one log line") {
     MonitoredScene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"});
     scene.publish("orders");
@@ -300,7 +300,7 @@ TEST_CASE("values that the store cannot report are left out, and that is logged 
         CHECK(count("gauge:jobs") == 4);
         CHECK(count("counter:") == 3);
     }
-    SUBCASE("the jobs of one queue") {
+    SUBCASE("the jobs of a queue") {
         scene.disturbed.lose_replies<CountJobs>(1);
         scene.run();
         CHECK(count("gauge:subscriber") == 3);
@@ -343,7 +343,7 @@ TEST_CASE("without any value from the store there is no report") {
     CHECK(scene.reports.size() == 1);
 }
 
-TEST_CASE("a slow store is not asked again before it has replied") {
+TEST_CASE("a slow store is not asked again before its reply") {
     MonitoredScene scene;
     scene.disturbed.delay<ListSubscribers>();
     scene.run_for(Duration{60'000});
@@ -356,7 +356,7 @@ TEST_CASE("a slow store is not asked again before it has replied") {
     CHECK(scene.runner.next() == scene.clock.now() + Duration{10'000});
 }
 
-TEST_CASE("a monitor that closes waits for the store until its deadline, and reports nothing") {
+TEST_CASE("a closing monitor waits for the store until its deadline, and reports no value") {
     MonitoredScene scene;
     const auto close = [&] {
         scene.monitor.close(scene.clock.now() + Duration{1'000});
@@ -364,7 +364,7 @@ TEST_CASE("a monitor that closes waits for the store until its deadline, and rep
         scene.run();
     };
     std::size_t reports = 0;
-    SUBCASE("it rests") {
+    SUBCASE("the monitor is idle") {
         scene.run();
         reports = 1;
         close();

@@ -51,7 +51,7 @@ const std::string no_namespace =
 
 }  // namespace
 
-TEST_CASE("no more queues begin than there may be, and one that ends makes room") {
+TEST_CASE("the number of queues is bounded, and an ended queue makes room") {
     Scene scene;
     REQUIRE(scene.perform(Scene::push("a", "1")));
     REQUIRE(scene.perform(PauseQueue{"b", true}));
@@ -71,7 +71,7 @@ TEST_CASE("no more queues begin than there may be, and one that ends makes room"
     check_refused(scene.perform(Scene::push("a", "1")).error(), no_queue);
 }
 
-TEST_CASE("what follows from a job begins no queue too many, and then none of it is done") {
+TEST_CASE("follow-ups that exceed the number of queues are refused together") {
     Scene scene;
     REQUIRE(scene.perform(Scene::push("a", "1")));
     const auto lease = scene.lease("a");
@@ -88,7 +88,7 @@ TEST_CASE("what follows from a job begins no queue too many, and then none of it
     CHECK(scene.perform(CountJobs{"b"}).value().ready == 2);
 }
 
-TEST_CASE("no more namespaces of timers begin than there may be, and one that ends makes room") {
+TEST_CASE("the number of timer namespaces is bounded, and an ended namespace makes room") {
     Scene scene;
     REQUIRE(scene.perform(Scene::timer("x")));
     check_refused(scene.perform(Scene::timer("y")).error(), no_namespace);

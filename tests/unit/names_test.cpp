@@ -57,7 +57,7 @@ TEST_CASE("queue names are made of letters, digits, underscores, hyphens and dot
     CHECK_FALSE(is_queue_name("main:callbacks"));
 }
 
-TEST_CASE("no queue or namespace of timers is named as a step through the path of a URL") {
+TEST_CASE("a queue or timer namespace cannot have the name of a relative path segment") {
     for (const char* name : {".", ".."}) {
         CHECK_FALSE_MESSAGE(is_queue_name(name), name);
         CHECK_FALSE_MESSAGE(is_timer_name(name), name);
@@ -66,7 +66,7 @@ TEST_CASE("no queue or namespace of timers is named as a step through the path o
     CHECK(is_timer_name("{a}.b"));
 }
 
-TEST_CASE("names have 1 to 64 characters, all of them good") {
+TEST_CASE("names have 1 to 64 valid characters") {
     for (const auto rule : {ruby, any, +[](std::string_view name) { return is_user_name(name); }}) {
         CHECK_FALSE(rule(""));
         CHECK(rule(std::string(64, 'a')));

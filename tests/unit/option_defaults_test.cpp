@@ -57,7 +57,7 @@ rm::HttpResponse put(Scenario& bus, const std::string& path, std::string body) {
 
 }  // namespace
 
-TEST_CASE("option defaults: a push is the same over HTTP") {
+TEST_CASE("option defaults: a push over HTTP has the defaults of a push") {
     [[maybe_unused]] const auto& [delay, run_at, attempts_max, priority, timeout, expires, unique,
                                   metadata, group, concurrency, batch, after, idempotency_key,
                                   idempotency_time, bytes_max] = rm::PushOptions{};
@@ -68,7 +68,7 @@ TEST_CASE("option defaults: a push is the same over HTTP") {
     check_pushes({.group = "g"}, R"(,"group":"g")");
 }
 
-TEST_CASE("option defaults: what makes pushes the same is the same over HTTP") {
+TEST_CASE("option defaults: the uniqueness of a push over HTTP has the defaults of a push") {
     using rm::KeyScope;
     using rm::Unique;
     check_pushes({.unique = {}}, R"(,"unique":true)");
@@ -86,7 +86,7 @@ TEST_CASE("option defaults: what makes pushes the same is the same over HTTP") {
                  R"(,"unique":{"key":"k","scope":"until_done","on_duplicate":"debounce"})");
 }
 
-TEST_CASE("option defaults: a debounced push while the job runs makes it run once more") {
+TEST_CASE("option defaults: a debounced push during its job makes the job run once more") {
     Scenario bus;
     const auto push = [&bus](int number) {
         return bus
@@ -102,7 +102,7 @@ TEST_CASE("option defaults: a debounced push while the job runs makes it run onc
     CHECK(rm::decode_job(only_job(bus, "images").job).value().arguments.at(0) == rm::Value{3});
 }
 
-TEST_CASE("option defaults: a recurring job, timer or action is the same over HTTP") {
+TEST_CASE("option defaults: a recurring job, timer or action has equal defaults over HTTP") {
     [[maybe_unused]] const auto& [schedule, time_zone, queue, job, catch_up, overlap, attempts_max,
                                   priority, timeout, expires, metadata, timer] =
         rm::RecurringSettings{};
@@ -126,7 +126,7 @@ TEST_CASE("option defaults: a recurring job, timer or action is the same over HT
     same(R"("action":{"push":{"queue":"images","name":"a"}})");
 }
 
-TEST_CASE("option defaults: a timer is the same over HTTP") {
+TEST_CASE("option defaults: a timer has equal defaults over HTTP") {
     [[maybe_unused]] const auto& [id, retries_max, confirm_within] = rm::TimerOptions{};
     Scenario bus;
     rm::Delayer library{bus.store, "library", bus.clock};
@@ -137,7 +137,7 @@ TEST_CASE("option defaults: a timer is the same over HTTP") {
     CHECK(rm::TimerListenerOptions{}.confirm_within == rm::TimerRequest{}.confirm_within);
 }
 
-TEST_CASE("option defaults: a batch of jobs and its callbacks are the same over HTTP") {
+TEST_CASE("option defaults: a batch of jobs and its callbacks have equal defaults over HTTP") {
     [[maybe_unused]] const auto& [name, on_success, on_end] = rm::JobBatchSettings{};
     [[maybe_unused]] const auto& [queue, job, attempts_max, priority, timeout, metadata] =
         rm::JobBatchCallback{};
@@ -155,7 +155,7 @@ TEST_CASE("option defaults: a batch of jobs and its callbacks are the same over 
     CHECK(settings == batches.find(library).value().value().settings);
 }
 
-TEST_CASE("option defaults: a subscription is the same over HTTP") {
+TEST_CASE("option defaults: a subscription has equal defaults over HTTP") {
     [[maybe_unused]] const auto& [callback, uuid, timeout, max_events, max_in_flight, attempts_max,
                                   age_max, dead_max] = rm::SubscribeOptions{};
     const std::string url = "https://billing.example/";
@@ -172,7 +172,7 @@ TEST_CASE("option defaults: a subscription is the same over HTTP") {
     CHECK(subscription(billing) == subscription("library"));
 }
 
-TEST_CASE("option defaults: rate limits are the same over HTTP") {
+TEST_CASE("option defaults: rate limits have equal defaults over HTTP") {
     [[maybe_unused]] const auto& [queue, each_group] = rm::RateLimits{};
     [[maybe_unused]] const auto& [jobs, per, burst] = rm::RateLimit{};
     Scenario bus;

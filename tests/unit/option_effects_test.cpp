@@ -173,7 +173,7 @@ TEST_CASE("option effects: wake-ups for nothing are ignored for as long as the o
     }
 }
 
-TEST_CASE("option effects: a worker asks, and is heard of, as often as its options say") {
+TEST_CASE("option effects: a worker acquires and sends heartbeats as often as its options say") {
     ObservedScene scene;
     SUBCASE("a pool") {
         WorkerPool pool{scene.store,
@@ -206,7 +206,7 @@ TEST_CASE("option effects: a worker asks, and is heard of, as often as its optio
     }
 }
 
-TEST_CASE("option effects: a listener asks for as many timers, and as often, as its options say") {
+TEST_CASE("option effects: a listener takes as many timers, and as often, as its options say") {
     ObservedScene scene;
     SUBCASE("a listener") {
         TimerListener listener{scene.store,
@@ -240,7 +240,7 @@ TEST_CASE("option effects: a listener asks for as many timers, and as often, as 
     CHECK(scene.store.confirm_within == std::set{Duration{3'000}});
 }
 
-TEST_CASE("option effects: what nobody asks for any more is left after idle_max") {
+TEST_CASE("option effects: a queue or namespace without requests is left after idle_max") {
     const auto check_left = [](auto& scene, auto ask) {
         CHECK(ask("first"));
         CHECK(!ask("second"));

@@ -8,7 +8,7 @@
 
 using namespace routemaster::detail;
 
-TEST_CASE("the hash of a payload is the one in files") {
+TEST_CASE("the hash of a payload is the hash in files") {
     CHECK(payload_hash("") == 0U);
     CHECK(payload_hash("a") == 0xd47c7cc3U);
     CHECK(payload_hash("12345678") == 0x173db5d3U);
@@ -21,7 +21,7 @@ TEST_CASE("the hashes of numbered payloads differ") {
     CHECK(hashes.size() > 9'990);
 }
 
-TEST_CASE("a payload keeps its bytes, which may be evicted and loaded") {
+TEST_CASE("a payload keeps its bytes, even after eviction and loading") {
     const std::string bytes{"\x92\xa3job\0\x90", 7};
     SmallBlocks memory;
     Payload payload{memory, bytes, payload_hash(bytes)};
@@ -45,7 +45,7 @@ TEST_CASE("a payload keeps its bytes, which may be evicted and loaded") {
     payload.free(memory);
 }
 
-TEST_CASE("a payload is replaced by longer and shorter ones, resident or not") {
+TEST_CASE("a payload is replaced by longer and shorter payloads, resident or not") {
     SmallBlocks memory;
     Payload payload{memory, "first", 7};
     payload.replace(memory, "something longer");

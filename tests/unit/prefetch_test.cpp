@@ -31,7 +31,7 @@ TEST_CASE("as many jobs are fetched ahead as ended in two windows of time, up to
     CHECK(prefetch.jobs() == 0);
 }
 
-TEST_CASE("no job is fetched ahead for two windows after one that was begun before") {
+TEST_CASE("no job is fetched ahead for two windows after a retried job") {
     Prefetch prefetch{100};
     prefetch.ended(at(0), 30);
     prefetch.came_again(at(5));
@@ -42,7 +42,7 @@ TEST_CASE("no job is fetched ahead for two windows after one that was begun befo
     CHECK(prefetch.jobs() == 30);
 }
 
-TEST_CASE("jobs are fetched ahead though the clock was set back after one that was begun before") {
+TEST_CASE("jobs are fetched ahead even if the clock was set back after a retried job") {
     Prefetch prefetch{100};
     prefetch.came_again(at(60'000));
     prefetch.ended(at(0), 30);

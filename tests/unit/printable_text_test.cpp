@@ -9,7 +9,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("text that a terminal shows stays as it is") {
+TEST_CASE("printable text stays unchanged") {
     for (const std::string_view text :
          {"", "orders 42", "\"quoted\" \\ /", "Grüße, 你好, שלום, مرحبا, 🏴",
           "\u00a0\u200b\u200c\u200d", "\u2027\u202f\u2065\u206a\u061b\u061d\u200d\u2010"}) {
@@ -17,7 +17,7 @@ TEST_CASE("text that a terminal shows stays as it is") {
     }
 }
 
-TEST_CASE("a space replaces each character that a terminal or a log obeys") {
+TEST_CASE("a space replaces each control character of a terminal or a log") {
     for (unsigned c = 0; c < 0x20; ++c) {
         CHECK(printable_text(std::string{'a', static_cast<char>(c), 'b'}) == "a b");
     }
@@ -31,7 +31,7 @@ TEST_CASE("a space replaces each character that a terminal or a log obeys") {
     CHECK(printable_text("\x1b[31mred\r\n\tend") == " [31mred   end");
 }
 
-TEST_CASE("U+FFFD replaces each byte that is not UTF-8") {
+TEST_CASE("U+FFFD replaces each byte outside of UTF-8") {
     // An eight-bit terminal interprets this byte as the beginning of an escape sequence.
     CHECK(printable_text("\x9b[31m") == "\ufffd[31m");
     CHECK(printable_text("a\xff\xfe") == "a\ufffd\ufffd");

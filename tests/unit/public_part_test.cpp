@@ -6,7 +6,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("of a token the part before the first -- is shown, or else four characters") {
+TEST_CASE("the public part of a token is the part before the first --, or four characters") {
     CHECK(public_part("shop--0123456789abcdef") == "shop");
     CHECK(public_part("a--b--c") == "a");
     CHECK(public_part("0123456789abcdef") == "0123…");
@@ -18,7 +18,7 @@ TEST_CASE("of a token the part before the first -- is shown, or else four charac
     CHECK(public_name("shop--secret") == "shop");
 }
 
-TEST_CASE("of a callback scheme, host and port are shown") {
+TEST_CASE("the public part of a callback is scheme, host and port") {
     CHECK(public_url("https://b.example:8443/events?key=secret#more") == "https://b.example:8443");
     CHECK(public_url("https://user:secret@b.example/secret@x") == "https://b.example");
     CHECK(public_url("https://u@secret@b.example?x") == "https://b.example");
@@ -29,7 +29,7 @@ TEST_CASE("of a callback scheme, host and port are shown") {
     CHECK(public_url("secret") == "…");
 }
 
-TEST_CASE("of the URL of a store everything but user and password is shown") {
+TEST_CASE("the public part of a store URL leaves out user and password") {
     CHECK(without_password("redis://u:secret@a.example:1,b.example/3?timeout=9") ==
           "redis://***@a.example:1,b.example/3?timeout=9");
     CHECK(without_password("redis://:sec/re?t@a.example") == "redis://***@a.example");

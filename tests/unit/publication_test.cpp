@@ -40,7 +40,7 @@ std::string refusal_of(const Event& event) {
 
 }  // namespace
 
-TEST_CASE("an event becomes a step that carries its encoding") {
+TEST_CASE("an event becomes a step with its encoding") {
     const auto step = publish(order);
     REQUIRE(step);
     CHECK(step->topic == "orders");
@@ -53,7 +53,7 @@ TEST_CASE("an event becomes a step that carries its encoding") {
     CHECK(decoded->timestamp == now);
 }
 
-TEST_CASE("an event with a timestamp keeps it") {
+TEST_CASE("an event with a timestamp keeps the timestamp") {
     auto event = order;
     event.timestamp = from_milliseconds(77);
     const auto step = publish(event);

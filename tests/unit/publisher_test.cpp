@@ -58,7 +58,7 @@ TEST_CASE("the rules of the bus apply to its publishers") {
     CHECK(generous.publisher("shop--key").publish(event));
 }
 
-TEST_CASE("a publisher owns no more topics than it may") {
+TEST_CASE("a publisher owns topics only up to its limit") {
     Market market;
     const auto shop = market.bus.publisher("shop--key", {.topics_max = 1});
     CHECK(shop.publish(event_in("orders")));
@@ -68,7 +68,7 @@ TEST_CASE("a publisher owns no more topics than it may") {
     CHECK(shop.publish(event_in("refunds")));
 }
 
-TEST_CASE("a publisher that authenticates publishes while its token is valid, in one trip") {
+TEST_CASE("a publisher with authentication needs a valid token, and publishes in one trip") {
     Market market;
     const auto shop = market.bus.publisher("shop--key", {.authenticate = true});
     CHECK(shop.publish(event_in("orders")).error().code() == Errc::unauthenticated);

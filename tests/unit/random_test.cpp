@@ -17,7 +17,7 @@ TEST_CASE("the generator returns the numbers of SplitMix64") {
     }
 }
 
-TEST_CASE("generators of one seed replay alike at compile time, too") {
+TEST_CASE("generators with an equal seed return equal numbers, even at compile time") {
     constexpr auto tenth = [] {
         Random random{99};
         std::uint64_t number = 0;
@@ -29,7 +29,7 @@ TEST_CASE("generators of one seed replay alike at compile time, too") {
     CHECK(random.next() == tenth);
 }
 
-TEST_CASE("numbers below a bound stay below it and reach all of it") {
+TEST_CASE("numbers below a bound stay below the bound, and reach each number") {
     Random random{5};
     std::array<int, 7> seen{};
     for (int i = 0; i < 7'000; ++i) {

@@ -67,7 +67,7 @@ TEST_CASE("each tick pushes its job once and on time, though two schedulers run"
     CHECK(s.disturbed.times_of<DueRecurringJobs>().size() <= 20);
 }
 
-TEST_CASE("schedulers that look at the same time run a tick once") {
+TEST_CASE("concurrent schedulers run a tick once") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run();
@@ -82,7 +82,7 @@ TEST_CASE("schedulers that look at the same time run a tick once") {
     CHECK(s.first.status().stale + s.second_one.status().stale >= 1);
 }
 
-TEST_CASE("a scheduler is woken by a put, and begins with the first tick after it") {
+TEST_CASE("a put wakes a scheduler, and the first tick is after the put") {
     RecurringScene s;
     s.run();
     CHECK(s.first_runner.next() > s.begin + 30min);
@@ -96,7 +96,7 @@ TEST_CASE("a scheduler is woken by a put, and begins with the first tick after i
     CHECK(s.take_ticks() == Ticks{10});
 }
 
-TEST_CASE("what becomes of missed ticks is up to each recurring job") {
+TEST_CASE("each recurring job sets the policy for its missed ticks") {
     RecurringScene s;
     s.put("skip", "@every 5m", CatchUp::skip);
     s.put("once", "@every 10m", CatchUp::once);
@@ -115,7 +115,7 @@ TEST_CASE("what becomes of missed ticks is up to each recurring job") {
     CHECK(s.job("all").runs == 4);
 }
 
-TEST_CASE("a tick that is less than a minute late is not skipped") {
+TEST_CASE("a tick less than a minute late is not skipped") {
     RecurringScene s;
     s.put("skip", "@every 1h", CatchUp::skip);
     s.run();
@@ -129,7 +129,7 @@ TEST_CASE("a tick that is less than a minute late is not skipped") {
     CHECK(s.take_ticks() == Ticks{3 * 3'600});
 }
 
-TEST_CASE("the job of a late tick expires so long after its push, not after its tick") {
+TEST_CASE("the job of a late tick expires after its push, not after its tick") {
     RecurringScene s;
     const RecurringOptions options{.catch_up = CatchUp::all, .overlap = true, .expires = 15min};
     s.recurring.every("ping", 10min, "work", Job{"ping", {}}, options).value();
@@ -143,7 +143,7 @@ TEST_CASE("the job of a late tick expires so long after its push, not after its 
     CHECK(s.take_ticks() == Ticks{10 * 60, 20 * 60, 30 * 60});
 }
 
-TEST_CASE("of very many missed ticks the last 1,000 are run") {
+TEST_CASE("of very many missed ticks only the last 1,000 run") {
     RecurringScene s;
     s.put("all", "@every 1s", CatchUp::all);
     s.run();
@@ -176,7 +176,7 @@ TEST_CASE("no tick runs twice when the clock is set back") {
     CHECK(s.take_ticks() == Ticks{70, 70, 70});
 }
 
-TEST_CASE("a clock that ran ahead silences no recurring job once it is right") {
+TEST_CASE("after the clock ran ahead and is corrected, every recurring job runs again") {
     RecurringScene s;
     s.put("skip", "@every 10s", CatchUp::skip);
     s.put("once", "@every 10s", CatchUp::once);
@@ -206,7 +206,7 @@ TEST_CASE("a clock that ran ahead silences no recurring job once it is right") {
     CHECK(std::find(counters.begin(), counters.end(), rescheduled) != counters.end());
 }
 
-TEST_CASE("a tick that was run two hours early is not run again when its time has come") {
+TEST_CASE("a tick run two hours early is not run again at its time") {
     RecurringScene s;
     // The scene begins at 22:00.
     s.put("daily", "30 23 * * *", CatchUp::all);
@@ -226,7 +226,7 @@ TEST_CASE("a tick that was run two hours early is not run again when its time ha
     CHECK(s.job("daily").runs == 2);
 }
 
-TEST_CASE("a clock that is set back by ten minutes repeats no tick, and by more it does") {
+TEST_CASE("setting the clock back ten minutes repeats no tick, and a larger step does") {
     for (const auto& [back, ticks] : {std::pair{600s, 0U}, std::pair{601s, 60U}}) {
         RecurringScene s;
         s.put("ping", "@every 10s");
@@ -238,7 +238,7 @@ TEST_CASE("a clock that is set back by ten minutes repeats no tick, and by more 
     }
 }
 
-TEST_CASE("a clock that was set right while no scheduler ran is noticed at the next start") {
+TEST_CASE("a clock corrected while no scheduler ran is noticed at the next start") {
     RecurringScene s;
     for (int n = 0; n < 250; ++n) s.put("ping" + std::to_string(n), "@every 10s");
     s.clock.advance(2h);
@@ -258,7 +258,7 @@ TEST_CASE("a clock that was set right while no scheduler ran is noticed at the n
     CHECK(restarted.status().pushed >= 240);
 }
 
-TEST_CASE("another schedule that is put behind a clock that ran ahead begins from now") {
+TEST_CASE("a changed schedule that is put after the clock ran ahead begins now") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.clock.advance(2h);
@@ -270,7 +270,7 @@ TEST_CASE("another schedule that is put behind a clock that ran ahead begins fro
     CHECK(s.take_ticks() == Ticks{5, 10});
 }
 
-TEST_CASE("a clock that is set forward leaves missed ticks") {
+TEST_CASE("setting the clock forward makes missed ticks") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run_for(1s);
@@ -279,7 +279,7 @@ TEST_CASE("a clock that is set forward leaves missed ticks") {
     CHECK(s.take_ticks() == Ticks{3'600});
 }
 
-TEST_CASE("another schedule begins anew, and runs no past tick") {
+TEST_CASE("a changed schedule begins anew, and runs no past tick") {
     RecurringScene s;
     s.put("ping", "@every 10s", CatchUp::all);
     s.run_for(25s);
@@ -294,7 +294,7 @@ TEST_CASE("another schedule begins anew, and runs no past tick") {
     CHECK(s.take_ticks() == Ticks{40, 45, 50});
 }
 
-TEST_CASE("ticks that pass while a recurring job is paused do not run") {
+TEST_CASE("ticks during the pause of a recurring job do not run") {
     RecurringScene s;
     s.put("ping", "@every 10s", CatchUp::all);
     s.run_for(15s);
@@ -309,7 +309,7 @@ TEST_CASE("ticks that pass while a recurring job is paused do not run") {
     CHECK_FALSE(s.recurring.pause("nothing").value());
 }
 
-TEST_CASE("a reply that is lost neither repeats a tick nor drops it") {
+TEST_CASE("a lost reply neither repeats a tick nor drops a tick") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run();
@@ -321,7 +321,7 @@ TEST_CASE("a reply that is lost neither repeats a tick nor drops it") {
     CHECK(s.take_ticks() == Ticks{20});
 }
 
-TEST_CASE("a tick that the store refused runs when it takes steps again") {
+TEST_CASE("a tick refused by the store runs when the store accepts steps again") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run();
@@ -332,7 +332,7 @@ TEST_CASE("a tick that the store refused runs when it takes steps again") {
     CHECK(s.disturbed.times_of<RunRecurringJob>().size() < 10);
 }
 
-TEST_CASE("the job of a former tick is kept, and kicked when it is BURIED") {
+TEST_CASE("the job of an earlier tick is kept, and kicked when BURIED") {
     RecurringScene s;
     s.recurring.every("ping", 10s, "work", Job{"ping", {}}).value();
     s.run_for(35s);
@@ -348,7 +348,7 @@ TEST_CASE("the job of a former tick is kept, and kicked when it is BURIED") {
     CHECK(s.work.find(lease.id).value()->errors.size() == 1);
 }
 
-TEST_CASE("a recurring job is triggered, though it is paused, and stays due when it was") {
+TEST_CASE("a paused recurring job can be triggered, and keeps its due time") {
     RecurringScene s;
     s.put("report", "@daily");
     s.recurring.pause("report").value();
@@ -367,7 +367,7 @@ TEST_CASE("a recurring job is triggered, though it is paused, and stays due when
     CHECK(s.recurring.trigger("once").value().value() == PushOutcome::duplicate);
 }
 
-TEST_CASE("what is triggered at the instant of a tick is told from the job of that tick") {
+TEST_CASE("a job triggered at the instant of a tick differs from the job of the tick") {
     RecurringScene s;
     s.put("report", "@every 10s");
     s.run_for(10s);
@@ -389,7 +389,7 @@ TEST_CASE("what is triggered at the instant of a tick is told from the job of th
               .options.metadata.at("tick") == std::to_string(tick + 7));
 }
 
-TEST_CASE("a put while a tick is due runs that tick as it is then, or with another schedule not") {
+TEST_CASE("a put during a due tick runs the tick with the new job, unless the schedule changes") {
     RecurringScene s;
     const auto put = [&](const std::string& schedule, const std::string& job) {
         s.recurring.cron("report", schedule, "work", Job{job, {}}, {.overlap = true}).value();
@@ -417,7 +417,7 @@ TEST_CASE("a put while a tick is due runs that tick as it is then, or with anoth
     CHECK(pushed() == std::vector<std::string>{"new", "another"});
 }
 
-TEST_CASE("recurring jobs that cannot be run here do not keep the others from running") {
+TEST_CASE("a recurring job that cannot run here does not block the rest") {
     RecurringScene s;
     for (int n = 0; n < 150; ++n) s.put("foreign" + std::to_string(n), "@every 10s");
     s.put("known", "@every 10s");
@@ -434,7 +434,7 @@ TEST_CASE("recurring jobs that cannot be run here do not keep the others from ru
     CHECK(s.job("foreign0").runs == 0);
 }
 
-TEST_CASE("a scheduler that is closed runs no further tick") {
+TEST_CASE("a closed scheduler runs no further tick") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run();

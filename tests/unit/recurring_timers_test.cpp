@@ -37,7 +37,7 @@ TEST_CASE("each tick posts its timer once and on time, though two schedulers run
     CHECK(s.work.status().value() == QueueStatus{});
 }
 
-TEST_CASE("a timer of a fixed time is posted once where the clock steps, and due at that tick") {
+TEST_CASE("a timer at a fixed time is posted once where the clock changes, due at the tick") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.cron("call", "30 2 * * *", "Ada", {.time_zone = "Europe/Berlin", .overlap = true})
@@ -63,7 +63,7 @@ TEST_CASE("a timer of a fixed time is posted once where the clock steps, and due
     CHECK(due_around(1'729'988'940, 2h) == Ticks{1'729'989'000});
 }
 
-TEST_CASE("what becomes of missed ticks is up to each recurring timer") {
+TEST_CASE("each recurring timer sets the policy for its missed ticks") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.cron("skip", "@every 5m", "a", {.catch_up = CatchUp::skip, .overlap = true}).value();
@@ -87,7 +87,7 @@ TEST_CASE("what becomes of missed ticks is up to each recurring timer") {
     CHECK(s.first.status().kept + s.second_one.status().kept == 1);
 }
 
-TEST_CASE("a reply that is lost neither repeats the timer of a tick nor drops it") {
+TEST_CASE("a lost reply neither repeats nor drops the timer of a tick") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.every("call", 10s, "Ada", {.overlap = true}).value();
@@ -98,7 +98,7 @@ TEST_CASE("a reply that is lost neither repeats the timer of a tick nor drops it
     CHECK(s.job("call").runs == 1);
 }
 
-TEST_CASE("a recurring timer is triggered, and keeps the one that is there unless they overlap") {
+TEST_CASE("a triggered recurring timer keeps the existing timer, unless timers overlap") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.cron("one", "@daily", "a").value();

@@ -52,14 +52,14 @@ TEST_CASE("a Redis URL sets several servers, also by their IPv6 addresses") {
           Addresses{{"a", 6'379}, {"b", 7'001}, {"::1", 6'379}, {"fe80::2", 7'002}});
 }
 
-TEST_CASE("rediss is TLS, trusting the system's authorities or those of a file") {
+TEST_CASE("rediss is TLS, with the authorities of the system or of a file") {
     CHECK(parsed("rediss://host").tls);
     CHECK(parsed("rediss://host").tls_ca_file.empty());
     CHECK(parsed("rediss://host?ca_file=%2Fetc%2Fours.pem").tls_ca_file == "/etc/ours.pem");
     CHECK(parsed("rediss+sentinel://host/main").tls);
 }
 
-TEST_CASE("redis+sentinel sets the sentinels and the master they watch") {
+TEST_CASE("redis+sentinel sets the sentinels and the name of their master") {
     const auto options = parsed("redis+sentinel://:pw@a,b:26380/main/3");
     CHECK(options.addresses == Addresses{{"a", 26'379}, {"b", 26'380}});
     CHECK(options.sentinel_master == "main");
@@ -88,7 +88,7 @@ TEST_CASE("names and values of a Redis URL may be percent-encoded") {
     CHECK(parsed("redis://u:p@ss@host").password == "p@ss");
 }
 
-TEST_CASE("an invalid Redis URL is refused, naming what is wrong") {
+TEST_CASE("an invalid Redis URL is refused, and the error names the reason") {
     CHECK(complaint("http://host").find("begin it with") != std::string::npos);
     CHECK(complaint("redis:host").find("begin it with") != std::string::npos);
     CHECK(complaint("redissss://host").find("begin it with") != std::string::npos);

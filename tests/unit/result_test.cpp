@@ -44,14 +44,14 @@ TEST_CASE("a result contains the error when there is no value") {
     CHECK_THROWS_AS(static_cast<void>(result.value()), Failure);
 }
 
-TEST_CASE("a result moves what cannot be copied") {
+TEST_CASE("a result moves move-only values") {
     Result<std::unique_ptr<int>> result{std::make_unique<int>(7)};
     const std::unique_ptr<int> taken = *std::move(result);
     CHECK(*taken == 7);
     CHECK(*Result<std::unique_ptr<int>>{std::make_unique<int>(8)}.value() == 8);
 }
 
-TEST_CASE("a result without a value says whether it succeeded") {
+TEST_CASE("a result without a value reports its success") {
     const Result<void> good{};
     CHECK(good.has_value());
     CHECK_NOTHROW(good.value());
@@ -78,7 +78,7 @@ TEST_CASE("a failure is a system error and returns its error") {
     }
 }
 
-TEST_CASE("errors say what they are about and what to do") {
+TEST_CASE("errors name their object and a remedy") {
     const Error error{Errc::unavailable, "bus.db"};
     CHECK(error.message() == "bus.db: unavailable");
     CHECK(Error{Errc::corrupted, ""}.message() == "corrupted");

@@ -85,7 +85,7 @@ std::clock_t time_to_count(std::size_t jobs) {
 
 }  // namespace
 
-TEST_CASE("a schedule returns the job that is due first, whatever is added and removed") {
+TEST_CASE("a schedule returns the first due job, after any insertions and removals") {
     const auto number = test::seed(11);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
@@ -111,7 +111,7 @@ TEST_CASE("a schedule returns the job that is due first, whatever is added and r
     }
 }
 
-TEST_CASE("to count what is due does not look at every job that is") {
+TEST_CASE("counting due jobs does not visit every due job") {
     // Counting each due job separately would take a hundred times as long for a hundred times as
     // many.
     CHECK(time_to_count(200'000) < 20 * time_to_count(2'000));

@@ -52,7 +52,7 @@ struct LargeThing {
 
 }  // namespace
 
-TEST_CASE("things in a slab stay intact and in place") {
+TEST_CASE("elements of a slab keep their values and addresses") {
     Slab<Counted> slab;
     std::vector<Counted*> things;
     std::set<const Counted*> places;
@@ -74,7 +74,7 @@ TEST_CASE("things in a slab stay intact and in place") {
     CHECK(Counted::alive == 0);
 }
 
-TEST_CASE("a thing whose constructor throws leaves its place to the next") {
+TEST_CASE("a slab element whose constructor throws leaves its place to the next element") {
     Slab<Counted> slab;
     CHECK_THROWS(static_cast<void>(slab.make(UINT64_MAX)));
     auto& first = slab.make(1U);
@@ -87,7 +87,7 @@ TEST_CASE("a thing whose constructor throws leaves its place to the next") {
     CHECK(Counted::alive == 0);
 }
 
-TEST_CASE("the memory of some things that come and go together stays") {
+TEST_CASE("the memory of a few elements that come and go together stays") {
     Slab<Counted> slab;
     std::vector<Counted*> things;
     for (std::uint64_t n = 0; n < 1'000; ++n) things.push_back(&slab.make(n));
@@ -98,7 +98,7 @@ TEST_CASE("the memory of some things that come and go together stays") {
     CHECK(is_mapped(last));
 }
 
-TEST_CASE("the memory of many things returns to the system when they are destroyed") {
+TEST_CASE("the memory of many elements returns to the system when they are destroyed") {
     Slab<LargeThing> slab;
     std::vector<LargeThing*> things;
     for (std::uint64_t n = 0; n < 30'000; ++n) things.push_back(&slab.make(n));

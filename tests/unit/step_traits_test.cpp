@@ -96,7 +96,7 @@ concept Listed = requires {
 
 }  // namespace
 
-TEST_CASE("a step that leaves out what it has to say of itself does not compile") {
+TEST_CASE("a step without its required declarations does not compile") {
     CHECK(StepKind<Whole>);
     CHECK(StepKind<WithPayload>);
     CHECK(consistent(WithoutReply::traits));
@@ -112,18 +112,18 @@ TEST_CASE("a step that leaves out what it has to say of itself does not compile"
     CHECK(!Listed<Whole, WithoutTraits>);
 }
 
-TEST_CASE("a trait of a step that is left out does not compile") {
+TEST_CASE("a step without one of its traits does not compile") {
     CHECK(!MayOmitRepeatable<StepTraits>);
     CHECK(!MayOmitChanges<StepTraits>);
     CHECK(!MayOmitNeeds<StepTraits>);
 }
 
-TEST_CASE("a step that only reads may be repeated and needs no capacity") {
+TEST_CASE("a read-only step may be repeated and needs no capacity") {
     CHECK(!StepKind<ReadsOnce>);
     CHECK(!StepKind<ReadsAndGrows>);
 }
 
-TEST_CASE("no two steps have one name, and each domain has its own steps") {
+TEST_CASE("step names are unique, and each domain has its own steps") {
     CHECK(detail::AllSteps<StepList<Whole, WithPayload>>::names_differ());
     CHECK(!detail::AllSteps<StepList<Whole, WithPayload, Whole>>::names_differ());
     CHECK(std::is_same_v<DomainOf<CountJobs>, JobListSteps>);

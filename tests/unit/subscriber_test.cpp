@@ -43,7 +43,7 @@ const std::string url = "https://billing.example/events";
 
 }  // namespace
 
-TEST_CASE("a subscriber that does not exist has no status") {
+TEST_CASE("a missing subscriber has no status") {
     Billing billing;
     CHECK(billing.subscriber.token() == "billing");
     CHECK(!billing.subscriber.status().value());
@@ -66,7 +66,7 @@ TEST_CASE("a subscription has the requested settings") {
     CHECK(status.health_points == 100);
 }
 
-TEST_CASE("settings that are left out begin with their defaults and are kept") {
+TEST_CASE("omitted settings begin with their defaults and are kept") {
     Billing billing;
     billing.subscriber.subscribe({"orders"}, {.callback = url}).value();
     CHECK(billing.subscriber.status().value()->subscription ==
@@ -115,7 +115,7 @@ TEST_CASE("a callback in the process is registered under the subscriber's token"
     CHECK(billing.bus.callbacks().find("billing") == nullptr);
 }
 
-TEST_CASE("a subscription that is refused leaves the callback in the process as it was") {
+TEST_CASE("a refused subscription leaves the callback in the process unchanged") {
     Billing billing;
     std::string calls;
     const auto subscribe = [&](char mark, std::uint32_t max_events) {
@@ -146,7 +146,7 @@ TEST_CASE("a subscription that is refused leaves the callback in the process as 
     CHECK(calls == "bbb");
 }
 
-TEST_CASE("the subscription to one topic can be ended") {
+TEST_CASE("a subscription to a single topic can be ended") {
     Billing billing;
     billing.subscriber.subscribe({"orders", "refunds"}, {.callback = url}).value();
     CHECK(billing.subscriber.unsubscribe("orders").value() == Unsubscription::unsubscribed);
@@ -231,7 +231,7 @@ TEST_CASE("a subscriber's DEAD batches are listed, shown, redelivered and droppe
     CHECK(billing.subscriber.status().value()->batches_queued == 1);
 }
 
-TEST_CASE("more DEAD batches than one step moves are redelivered, or dropped, as well") {
+TEST_CASE("more DEAD batches than fit in one step are redelivered, or dropped, as well") {
     for (const bool redelivered : {true, false}) {
         for (const bool waiting : {true, false}) {
             Billing billing;
@@ -340,7 +340,7 @@ TEST_CASE("a subscriber's queued batches are listed, found, asked for and droppe
     CHECK(subscriber.batches().value().empty());
 }
 
-TEST_CASE("copies of a handle are the same subscriber") {
+TEST_CASE("copies of a handle refer to one subscriber") {
     Billing billing;
     auto copy = billing.subscriber;
     copy.subscribe({"orders"}, {.callback = url}).value();

@@ -22,7 +22,7 @@ constexpr Duration hour{3'600'000};
 
 }  // namespace
 
-TEST_CASE("a clock that is set back counts in earlier minutes, and loses nothing") {
+TEST_CASE("after the clock was set back ends count in earlier minutes, without loss") {
     Throughput throughput;
     throughput.count(done, full_hour);
     throughput.count(done, full_hour - minute * 3);
@@ -46,7 +46,7 @@ TEST_CASE("instants before 1970 are in minutes, too") {
     CHECK(at.hours.size() == 2);
 }
 
-TEST_CASE("queues in which nothing has happened for a day take no memory") {
+TEST_CASE("a queue without ends of jobs for a day uses no memory") {
     ThroughputTable table;
     for (int n = 0; n < 1'000; ++n) table.count("queue " + std::to_string(n), done, full_hour);
     CHECK(table.size() == 1'000);
@@ -58,7 +58,7 @@ TEST_CASE("queues in which nothing has happened for a day take no memory") {
     CHECK(table.at("queue 7", full_hour + hour * 25) == QueueThroughput{});
 }
 
-TEST_CASE("of a queue no more is kept than what is asked for") {
+TEST_CASE("the throughput of a queue keeps only the reported hours and minutes") {
     Throughput throughput;
     for (int n = 0; n < 60 * 48; ++n) throughput.count(done, full_hour + minute * n);
     const auto at = throughput.at(full_hour + minute * (60 * 48 - 1));

@@ -122,7 +122,7 @@ TEST_CASE("timed buckets agree with a map, whatever is inserted and removed") {
     }
 }
 
-TEST_CASE("what comes in order, forwards or backwards, is in order, and fills the buckets") {
+TEST_CASE("elements inserted in ascending or descending order are ordered, in full buckets") {
     constexpr std::int64_t count = 20'000;
     ReminderScene forwards;
     ReminderScene backwards;
@@ -142,7 +142,7 @@ TEST_CASE("what comes in order, forwards or backwards, is in order, and fills th
     backwards.check(0, "");
 }
 
-TEST_CASE("few things take few buckets, whatever they remain of") {
+TEST_CASE("few elements use few buckets, even after many removals") {
     ReminderScene scene;
     constexpr std::int64_t count = 50'000;
     for (std::int64_t n = 0; n < count; ++n) scene.insert(n * 7'919 % count, "");
@@ -156,7 +156,7 @@ TEST_CASE("few things take few buckets, whatever they remain of") {
     scene.check(0, "");
 }
 
-TEST_CASE("nothing that buckets do looks at more than a few of many at one instant") {
+TEST_CASE("every operation at a crowded instant visits only a few elements") {
     constexpr std::size_t count = 200'000;
     constexpr std::size_t one_bucket = 4'000;
     TimedBuckets<Reminder>::Memory memory;
@@ -180,7 +180,7 @@ TEST_CASE("nothing that buckets do looks at more than a few of many at one insta
     CHECK(most < one_bucket);
 }
 
-TEST_CASE("all that is listed can be removed page by page") {
+TEST_CASE("all listed elements can be removed page by page") {
     ReminderScene scene;
     for (std::int64_t n = 0; n < 5'000; ++n) scene.insert(n / 1'000, std::to_string(n));
     while (!scene.expected.empty()) {

@@ -29,7 +29,7 @@ using Texts = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a timer fires when it is due, and not one millisecond sooner") {
+TEST_CASE("a timer fires at its due time, and not one millisecond sooner") {
     TimerScene scene;
     HandListener listener{scene};
     const auto due = scene.clock.now() + Duration{2'000};
@@ -45,7 +45,7 @@ TEST_CASE("a timer fires when it is due, and not one millisecond sooner") {
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 1, .handled = 1});
 }
 
-TEST_CASE("a timer that is posted while the listener sleeps wakes it") {
+TEST_CASE("a timer posted during the sleep of its listener wakes the listener") {
     TimerScene scene;
     HandListener listener{scene};
     scene.post("late", Duration{60'000});
@@ -57,7 +57,7 @@ TEST_CASE("a timer that is posted while the listener sleeps wakes it") {
     CHECK(listener.texts() == Texts{"soon"});
 }
 
-TEST_CASE("timers with much payload come in slices, without a wait between them") {
+TEST_CASE("timers with large payloads arrive in chunks, without a wait between chunks") {
     TimerScene scene;
     HandListener listener{scene, {.concurrency = 100}};
     for (int i = 0; i < 100; ++i) scene.post(std::string(65'000, 'x'));
@@ -65,7 +65,7 @@ TEST_CASE("timers with much payload come in slices, without a wait between them"
     CHECK(listener.got.size() == 100);
 }
 
-TEST_CASE("a timer that is confirmed fires once, and one that is not again and again") {
+TEST_CASE("a confirmed timer fires once, and an unconfirmed timer fires repeatedly") {
     TimerScene scene;
     int failures = 2;
     HandListener listener{scene, {.confirm_within = Duration{500}}, [&](const Timer& timer) {
@@ -89,7 +89,7 @@ TEST_CASE("a timer that is confirmed fires once, and one that is not again and a
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 4, .handled = 2, .failed = 2});
 }
 
-TEST_CASE("a timer says itself how long it may take to confirm it") {
+TEST_CASE("a timer sets the time for its own confirmation") {
     TimerScene scene;
     HandListener listener{scene, {}, [](const Timer&) { throw 42; }};
     const auto begin = scene.clock.now();
@@ -102,7 +102,7 @@ TEST_CASE("a timer says itself how long it may take to confirm it") {
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: the handler threw something") == 1);
 }
 
-TEST_CASE("a timer that its handler rejects is DEAD at once, whatever retries are left") {
+TEST_CASE("a timer rejected by its handler is DEAD at once, even with retries left") {
     TimerScene scene;
     HandListener listener{scene, {}, [](const Timer&) { throw Reject{"no such order"}; }};
     scene.store.refuse<GiveUpTimer>(2);
@@ -120,7 +120,7 @@ TEST_CASE("a timer that its handler rejects is DEAD at once, whatever retries ar
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 2, .failed = 2});
 }
 
-TEST_CASE("a responder rejects a timer, and so does what begins it") {
+TEST_CASE("a timer is rejected by its responder, or by an exception of its handler") {
     TimerScene scene;
     TimerListener listener{scene.store, "calls",
                            AsyncTimerHandler{[](const TimerResponder& responder) {
@@ -138,7 +138,7 @@ TEST_CASE("a responder rejects a timer, and so does what begins it") {
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: never") == 1);
 }
 
-TEST_CASE("a timer without retries is gone, whatever its handler does") {
+TEST_CASE("a timer without retries is gone after any end of its handler") {
     TimerScene scene;
     HandListener listener{scene, {}, [](const Timer&) { throw std::runtime_error{"no\n\x1b[2J"}; }};
     scene.post("a", Duration{0}, {.id = "a"});
@@ -149,7 +149,7 @@ TEST_CASE("a timer without retries is gone, whatever its handler does") {
           1);
 }
 
-TEST_CASE("many that are due at once come in order, as many at a time as there are slots") {
+TEST_CASE("timers due at once arrive in order, as many at a time as there are slots") {
     TimerScene scene;
     for (int i = 9; i >= 0; --i) scene.post(std::to_string(i), Duration{i});
     HandListener listener{scene, {.concurrency = 3}};
@@ -187,7 +187,7 @@ TEST_CASE("an asynchronous handler confirms later, and its slot is taken until t
     CHECK(scene.log.count(LogLevel::warning, "too late to say so") == 0);
 }
 
-TEST_CASE("a responder that reports after the end of its listener harms nobody") {
+TEST_CASE("a report of a responder after the end of its listener is ignored") {
     TimerScene scene;
     std::optional<TimerResponder> kept;
     {
@@ -209,7 +209,7 @@ TEST_CASE("a responder that reports after the end of its listener harms nobody")
     CHECK(scene.counts().fired == 1);
 }
 
-TEST_CASE("a busy listener says so, and the other has the turn") {
+TEST_CASE("a busy listener reports this, and the next listener has the turn") {
     TimerScene scene;
     std::vector<TimerResponder> kept;
     TimerListener busy{
@@ -251,7 +251,7 @@ TEST_CASE("listeners take turns") {
     }
 }
 
-TEST_CASE("timers of a listener that is silent come to the others within its silence") {
+TEST_CASE("timers of a silent listener reach the next listener within the silence") {
     TimerScene scene;
     HandListener dead{scene, {.name = "dead"}};
     HandListener alive{scene, {.name = "alive"}};
@@ -262,7 +262,7 @@ TEST_CASE("timers of a listener that is silent come to the others within its sil
     CHECK(alive.texts() == Texts{"a"});
 }
 
-TEST_CASE("when the clock is set forward, what is overdue fires in order") {
+TEST_CASE("when the clock is set forward, overdue timers fire in order") {
     TimerScene scene;
     HandListener listener{scene, {.concurrency = 10}};
     scene.post("b", Duration{20'000});
@@ -293,7 +293,7 @@ TEST_CASE("when the clock is set back, nothing fires twice, and nothing early") 
     CHECK(listener.texts() == Texts{"again", "once", "later", "again"});
 }
 
-TEST_CASE("a listener looks as often as before after the clock was set back") {
+TEST_CASE("a listener polls as often as before after the clock was set back") {
     TimerScene scene;
     HandListener listener{scene, {.poll_interval = Duration{1'000}}};
     listener.run();
@@ -303,7 +303,7 @@ TEST_CASE("a listener looks as often as before after the clock was set back") {
     CHECK(listener.runner.next() <= scene.clock.now() + Duration{1'000});
 }
 
-TEST_CASE("a listener whose store fails tries again after growing waits, and says so once") {
+TEST_CASE("a listener with a failing store retries after growing waits, and logs this once") {
     TimerScene scene;
     HandListener listener{scene};
     scene.post("a");
@@ -319,7 +319,7 @@ TEST_CASE("a listener whose store fails tries again after growing waits, and say
     CHECK(!listener.listener.trouble());
 }
 
-TEST_CASE("when a reply is lost, timers without retries are lost with it, and others come again") {
+TEST_CASE("a lost reply loses timers without retries, and timers with retries fire again") {
     TimerScene scene;
     HandListener listener{scene, {.confirm_within = Duration{200}}};
     scene.post("a", Duration{0}, {.id = "a"});
@@ -335,7 +335,7 @@ TEST_CASE("when a reply is lost, timers without retries are lost with it, and ot
     CHECK(scene.counts().fired == 0);
 }
 
-TEST_CASE("a confirmation that the store refuses is repeated, and the timer does not fire again") {
+TEST_CASE("a refused confirmation is repeated, and the timer does not fire again") {
     TimerScene scene;
     HandListener listener{scene};
     scene.post("refused", Duration{0}, {.retries_max = 1});
@@ -352,7 +352,7 @@ TEST_CASE("a confirmation that the store refuses is repeated, and the timer does
     CHECK(scene.log.count(LogLevel::warning, "not confirmed in time") == 0);
 }
 
-TEST_CASE("a confirmation that comes too late is given up, and counted") {
+TEST_CASE("a late confirmation is dropped and counted") {
     TimerScene scene;
     HandListener listener{scene, {.confirm_within = Duration{300}}};
     scene.post("a", Duration{0}, {.retries_max = 1});
@@ -363,7 +363,7 @@ TEST_CASE("a confirmation that comes too late is given up, and counted") {
     CHECK(scene.counts().fired + scene.counts().pending + scene.counts().dead == 0);
 }
 
-TEST_CASE("a handler that takes too long runs again, and its confirmation confirms nothing") {
+TEST_CASE("a handler beyond its time runs again, and its late confirmation has no effect") {
     TimerScene scene;
     HandListener other{scene, {.name = "other"}};
     HandListener slow{scene, {.name = "slow", .confirm_within = Duration{300}}, [&](const Timer&) {
@@ -385,7 +385,7 @@ TEST_CASE("a handler that takes too long runs again, and its confirmation confir
     CHECK(scene.counts().fired + scene.counts().pending + scene.counts().dead == 0);
 }
 
-TEST_CASE("of a namespace on a bad network every timer with retries is handled") {
+TEST_CASE("on a bad network every timer with retries of a namespace is handled") {
     TimerScene scene;
     testing::FaultyStore faulty{scene.memory,
                                 {.seed = 7, .lost_requests = 0.2, .lost_replies = 0.2}};
@@ -406,7 +406,7 @@ TEST_CASE("of a namespace on a bad network every timer with retries is handled")
     CHECK(scene.counts().pending + scene.counts().fired + scene.counts().dead == 0);
 }
 
-TEST_CASE("a listener that is closed leaves, and takes nothing more") {
+TEST_CASE("a closed listener leaves, and takes no further timer") {
     TimerScene scene;
     HandListener listener{scene};
     listener.run();
@@ -419,7 +419,7 @@ TEST_CASE("a listener that is closed leaves, and takes nothing more") {
     CHECK(listener.got.empty());
 }
 
-TEST_CASE("what is under way at the end has the grace, and is confirmed") {
+TEST_CASE("timers under way at the end get the grace, and are confirmed") {
     TimerScene scene;
     std::vector<TimerResponder> kept;
     TimerListener listener{
@@ -443,7 +443,7 @@ TEST_CASE("what is under way at the end has the grace, and is confirmed") {
     CHECK(listener.closed());
 }
 
-TEST_CASE("a listener whose store does not answer ends all the same") {
+TEST_CASE("a listener ends even if its store does not reply") {
     TimerScene scene;
     HandListener listener{scene};
     scene.post("a", Duration{0}, {.retries_max = 1});
@@ -475,7 +475,7 @@ TEST_CASE("options out of range are refused") {
     CHECK(polled.name().size() == Uid::length);
 }
 
-TEST_CASE("what follows from a timer is there when it is confirmed, and not before") {
+TEST_CASE("follow-ups of a timer exist when the timer is confirmed, and not before") {
     TimerScene scene;
     JobQueue jobs{scene.memory, "next", scene.clock};
     int failures = 1;
@@ -498,7 +498,7 @@ TEST_CASE("what follows from a timer is there when it is confirmed, and not befo
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 2, .handled = 1, .failed = 1});
 }
 
-TEST_CASE("a confirmation with follow-ups that is repeated lets them follow once") {
+TEST_CASE("repeating a confirmation with follow-ups performs the follow-ups once") {
     TimerScene scene;
     JobQueue jobs{scene.memory, "next", scene.clock};
     HandListener listener{scene, {}, [&](TimerContext& timer) {
@@ -513,7 +513,7 @@ TEST_CASE("a confirmation with follow-ups that is repeated lets them follow once
     CHECK(listener.listener.status().late == 0);
 }
 
-TEST_CASE("follow-ups that the store refuses make the timer fail, and it fires again") {
+TEST_CASE("refused follow-ups make the timer fail, and the timer fires again") {
     TimerScene scene;
     Bus shop{scene.memory, {.publisher = "shop", .clock = &scene.clock}};
     const Event event{
@@ -529,7 +529,7 @@ TEST_CASE("follow-ups that the store refuses make the timer fail, and it fires a
     CHECK(scene.log.count(LogLevel::warning, "timer a of calls failed: publications[0]") == 2);
 }
 
-TEST_CASE("what is wrong with a follow-up is said at once") {
+TEST_CASE("an error about a follow-up is reported at once") {
     TimerScene scene;
     HandListener listener{
         scene, {}, [&](TimerContext& timer) {
@@ -552,7 +552,7 @@ TEST_CASE("what is wrong with a follow-up is said at once") {
     CHECK(listener.got.size() == 2);
 }
 
-TEST_CASE("a series of timers goes on, whatever is lost, and has one timer at a time") {
+TEST_CASE("a series of timers goes on after any losses, with one timer at a time") {
     TimerScene scene;
     testing::FaultyStore faulty{scene.memory,
                                 {.seed = 3, .lost_requests = 0.2, .lost_replies = 0.2}};

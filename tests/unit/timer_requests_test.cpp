@@ -74,7 +74,7 @@ using Ids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a request gets what is due, at once") {
+TEST_CASE("a request gets due timers at once") {
     TimerScene scene;
     HandRequests hand{scene};
     CHECK(ids_in(hand.take()).empty());
@@ -87,7 +87,7 @@ TEST_CASE("a request gets what is due, at once") {
     CHECK(scene.counts().fired == 3);
 }
 
-TEST_CASE("a request waits for a timer, and gets it when it is due") {
+TEST_CASE("a request waits for a timer, and gets the timer when due") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto waiting = hand.take({.wait = Duration{10'000}});
@@ -99,7 +99,7 @@ TEST_CASE("a request waits for a timer, and gets it when it is due") {
     CHECK(ids_in(waiting) == Ids{"a"});
 }
 
-TEST_CASE("what is too much for one answer comes with the next, without a wait") {
+TEST_CASE("timers that exceed a response come with the next response, without a wait") {
     TimerScene scene;
     HandRequests hand{scene};
     for (int i = 0; i < 100; ++i) scene.post(std::string(65'000, 'x'));
@@ -111,7 +111,7 @@ TEST_CASE("what is too much for one answer comes with the next, without a wait")
     CHECK((*second)->value().size() == 36);
 }
 
-TEST_CASE("a request that waited for long enough gets nothing") {
+TEST_CASE("a request without timers ends empty after its wait") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto waiting = hand.take({.wait = Duration{2'000}});
@@ -121,7 +121,7 @@ TEST_CASE("a request that waited for long enough gets nothing") {
     CHECK(ids_in(waiting).empty());
 }
 
-TEST_CASE("those who wait are served in their order, each by itself") {
+TEST_CASE("waiting requests are served separately and in order") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto first = hand.take({.limit = 2, .wait = Duration{10'000}});
@@ -136,7 +136,7 @@ TEST_CASE("those who wait are served in their order, each by itself") {
     CHECK(ids_in(third).empty());
 }
 
-TEST_CASE("while nobody waits, the others have the turn, and after a while it has left") {
+TEST_CASE("without requests the next listener has the turn, and the requests leave later") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto first = hand.take({.wait = Duration{1'000}});
@@ -156,7 +156,7 @@ TEST_CASE("while nobody waits, the others have the turn, and after a while it ha
     CHECK(ids_in(hand.take()) == Ids{"c"});
 }
 
-TEST_CASE("a client that is gone gets no timer") {
+TEST_CASE("a disconnected client gets no timer") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto gone = std::make_shared<std::atomic<bool>>(false);
@@ -169,7 +169,7 @@ TEST_CASE("a client that is gone gets no timer") {
     CHECK(ids_in(other) == Ids{"a"});
 }
 
-TEST_CASE("a store that has no answer is said to have none") {
+TEST_CASE("a request reports a store that does not work") {
     TimerScene scene;
     HandRequests hand{scene};
     scene.store.refuse<TakeTimers>(1);
@@ -184,7 +184,7 @@ TEST_CASE("a store that has no answer is said to have none") {
     CHECK(scene.log.count(LogLevel::warning, "cannot take timers of calls") == 2);
 }
 
-TEST_CASE("when it ends, those who wait are told so, and it leaves") {
+TEST_CASE("at the end waiting requests get an error, and the requests leave") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto waiting = hand.take({.wait = Duration{10'000}});

@@ -56,11 +56,11 @@ struct TurnScene {
 
 }  // namespace
 
-TEST_CASE("what to watch names namespace and listener, and can be no queue") {
+TEST_CASE("the name of a timer watch has namespace and listener, and is not a queue name") {
     CHECK(timer_watch("reminders", "ear") == ":timers:reminders:ear");
 }
 
-TEST_CASE("a timer that is due sooner wakes those alone who would ask too late") {
+TEST_CASE("a timer that is due sooner wakes only listeners that would poll too late") {
     TurnScene scene;
     scene.ask("one");
     scene.ask("two");
@@ -80,7 +80,7 @@ TEST_CASE("a timer that is due sooner wakes those alone who would ask too late")
     CHECK(scene.woken().empty());
 }
 
-TEST_CASE("a listener that was told early enough is not woken when it gets its turn") {
+TEST_CASE("a listener with an early next poll is not woken for its turn") {
     TurnScene scene;
     scene.ask("one");
     scene.ask("two");
@@ -97,7 +97,7 @@ TEST_CASE("a listener that was told early enough is not woken when it gets its t
     CHECK(scene.ask("two").wake_at == scene.now + second);
 }
 
-TEST_CASE("listeners that are gone leave the line when one in it asks, however many they are") {
+TEST_CASE("all silent listeners leave the line when a listener in the line polls") {
     TurnScene scene;
     for (int i = 0; i < 100; ++i) scene.ask("gone" + std::to_string(i));
     scene.ask("ear");
@@ -114,7 +114,7 @@ TEST_CASE("listeners that are gone leave the line when one in it asks, however m
     CHECK(scene.listeners() == 1);
 }
 
-TEST_CASE("a store keeps a bounded number of listeners, and forgets those that asked longest ago") {
+TEST_CASE("a store keeps a bounded number of listeners, and forgets the longest silent") {
     TurnScene scene;
     for (std::size_t i = 0; i <= timer_listeners_max; ++i) {
         scene.must(TakeTimers{.space = "space" + std::to_string(i), .listener = "ear", .limit = 1});
@@ -153,7 +153,7 @@ TEST_CASE("a namespace without timers and listeners takes no memory") {
     CHECK(timers.spaces() == 0);
 }
 
-TEST_CASE("a stampede is released in slices, and what comes back with it too") {
+TEST_CASE("a stampede is taken in chunks, and its retries as well") {
     TurnScene scene;
     constexpr int count = 20'000;
     for (int i = 0; i < count; ++i) scene.post(std::to_string(i), Duration{i % 3}, 1);

@@ -80,7 +80,7 @@ static_assert(!Handleable<WithoutCodec, void (*)(const WithoutCodec&)>);
 
 }  // namespace
 
-TEST_CASE("a typed job arrives at its handler as it was pushed") {
+TEST_CASE("a typed job arrives at its handler as pushed") {
     JobScene scene;
     HandPool pool{scene};
     std::vector<Resize> done;
@@ -112,7 +112,7 @@ TEST_CASE("typed jobs can be pushed with a completion, and for later") {
     CHECK(scene.queue() == QueueStatus{.scheduled = 1, .ready = 2});
 }
 
-TEST_CASE("a job whose arguments are not of the type is BURIED") {
+TEST_CASE("a job with arguments of another type is BURIED") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle<Resize>([](const Resize&) { FAIL("called"); });

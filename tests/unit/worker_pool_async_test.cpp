@@ -71,7 +71,7 @@ TEST_CASE("an asynchronous handler that throws has failed, unless it has reporte
     CHECK(scene.queue() == QueueStatus{.scheduled = 1});
 }
 
-TEST_CASE("a pool begins no more jobs than it has slots, and takes no more from the others") {
+TEST_CASE("a pool begins jobs only for its slots, and leaves further jobs to other pools") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;
@@ -122,7 +122,7 @@ std::string order_of(WorkerPoolOptions options, std::size_t jobs) {
 
 }  // namespace
 
-TEST_CASE("in strict order a queue is served when those before it are empty") {
+TEST_CASE("in strict order a queue is served when the queues before it are empty") {
     CHECK(order_of({.queues = {"y", "x", "z"}, .order = QueueOrder::strict}, 3) == "yyyxxxzzz");
 }
 
@@ -133,13 +133,12 @@ TEST_CASE("queues with weights are served in proportion") {
     CHECK(std::count(order.begin(), order.end(), 'z') == 10);
 }
 
-TEST_CASE("an empty queue keeps no slot from the others") {
+TEST_CASE("an empty queue leaves all slots to the rest") {
     const auto order = order_of({.queues = {{"empty", 100}, "x"}}, 5);
     CHECK(order == "xxxxx");
 }
 
-TEST_CASE(
-    "in strict order a job that comes to the first queue is next, but for one fetched before") {
+TEST_CASE("in strict order a new job of the first queue is next, after one fetched job") {
     JobScene scene;
     HandPool pool{scene, {.queues = {"x", "y"}, .order = QueueOrder::strict}};
     JobQueue x{scene.memory, "x", scene.clock};
@@ -154,7 +153,7 @@ TEST_CASE(
     CHECK(order == "yyyyxyy");
 }
 
-TEST_CASE("a pool that closes begins nothing, and lets what runs end within the grace") {
+TEST_CASE("a closing pool begins no job, and lets running jobs end within the grace") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;
@@ -175,7 +174,7 @@ TEST_CASE("a pool that closes begins nothing, and lets what runs end within the 
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("what has not ended at the end of the grace goes back, and its attempt does not count") {
+TEST_CASE("a job that exceeds the grace goes back, and its attempt does not count") {
     JobScene scene;
     HandPool pool{scene};
     pool.keep("a");

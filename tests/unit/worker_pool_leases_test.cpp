@@ -29,7 +29,7 @@ struct Kept {
 
 }  // namespace
 
-TEST_CASE("a pool that stood still settles nothing that was handed on, and stops the token") {
+TEST_CASE("after a stall a pool settles no job of another worker, and stops the token") {
     JobScene scene;
     HandPool frozen{scene};
     Kept kept{frozen};
@@ -59,7 +59,7 @@ TEST_CASE("a pool that stood still settles nothing that was handed on, and stops
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a job that ended while its pool stood still is refused, and counted once") {
+TEST_CASE("a job that ended during a stall of its pool is refused, and counted once") {
     JobScene scene;
     HandPool frozen{scene};
     Kept kept{frozen};
@@ -75,7 +75,7 @@ TEST_CASE("a job that ended while its pool stood still is refused, and counted o
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("a pool that stood still keeps the jobs that nobody took") {
+TEST_CASE("after a stall a pool keeps jobs without another worker") {
     JobScene scene;
     HandPool frozen{scene};
     Kept kept{frozen};
@@ -110,7 +110,7 @@ TEST_CASE("a dead pool's jobs run elsewhere within 5 s, and the attempt counts")
     CHECK(others.last().context().attempt() == 2);
 }
 
-TEST_CASE("a job whose worker dies with it each time is BURIED after its attempts") {
+TEST_CASE("a job whose worker dies in each attempt is BURIED after its attempts") {
     JobScene scene;
     const auto id = scene.push("a", {.attempts_max = 3});
     int begun = 0;
@@ -129,7 +129,7 @@ TEST_CASE("a job whose worker dies with it each time is BURIED after its attempt
     CHECK(scene.job(id).state == JobStatus::State::buried);
 }
 
-TEST_CASE("a settlement that the store refuses is repeated until it is done") {
+TEST_CASE("a pool repeats a refused settlement until it is done") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("done", [](JobContext&) {});
@@ -148,7 +148,7 @@ TEST_CASE("a settlement that the store refuses is repeated until it is done") {
     CHECK(scene.job(failed).errors.size() == 1);
 }
 
-TEST_CASE("a retry that is to wait for ever is due at the last instant that there is") {
+TEST_CASE("a retry with an endless wait is due at the last instant") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("retried", [](JobContext&) { throw Retry{Duration::max()}; });
@@ -160,7 +160,7 @@ TEST_CASE("a retry that is to wait for ever is due at the last instant that ther
     CHECK(scene.job(snoozed).run_at == due_at_max);
 }
 
-TEST_CASE("a pool ends 5 s after its grace, though the store never says what became of jobs") {
+TEST_CASE("a pool ends 5 s after its grace, even without replies to settlements") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) {});
@@ -181,7 +181,7 @@ TEST_CASE("a pool ends 5 s after its grace, though the store never says what bec
     CHECK(pool.pool.closed());
 }
 
-TEST_CASE("a store that loses requests and replies loses no job and does none twice at once") {
+TEST_CASE("with lost requests and replies no job is lost or runs twice at once") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         JobScene scene;
         testing::FaultyStore faulty{scene.memory,
@@ -250,7 +250,7 @@ TEST_CASE("an attempt of a pool times out though the clock was set back") {
     kept.last().done();
 }
 
-TEST_CASE("a handler has a timeout for jobs that have none") {
+TEST_CASE("a handler has a timeout for jobs without a timeout") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;

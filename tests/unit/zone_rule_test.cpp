@@ -99,7 +99,7 @@ TEST_CASE("daylight saving time may last all year") {
     }
 }
 
-TEST_CASE("what is no rule of a time zone is not read") {
+TEST_CASE("an invalid rule of a time zone is refused") {
     for (const char* text : {"",
                              "CE-1",
                              "CET",
