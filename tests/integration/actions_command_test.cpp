@@ -21,7 +21,7 @@ test::Process::Environment root_of(const test::RunningBus& bus) {
 
 }  // namespace
 
-TEST_CASE("a timer is a webhook, with the retries of any delivery") {
+TEST_CASE("a timer can call a webhook, with the retries of any delivery") {
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path()};
     test::BatchReceiver receiver;

@@ -63,7 +63,7 @@ TEST_CASE("queued batches are listed, watched and dropped from the command line"
     CHECK(run({"batches", "--bus", bus.url()}).status == 2);
 }
 
-TEST_CASE("what is watched is asked for again while the bus is away") {
+TEST_CASE("a watched listing is requested again while the bus is down") {
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path()};
     test::Process watching{

@@ -132,8 +132,8 @@ TEST_CASE("bodies of clients in memory are bounded") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t bound = 64U << 20U;
-    SUBCASE("that is 64 MiB") {}
-    SUBCASE("that is a setting") {
+    SUBCASE("the bound is 64 MiB") {}
+    SUBCASE("the bound is a setting") {
         flags = {"--buffered-bytes-max", "8388608"};
         bound = 8U << 20U;
     }
@@ -165,12 +165,12 @@ TEST_CASE("bodies of clients in memory are bounded") {
     CHECK(await([&] { return publish() == 200; }));
 }
 
-TEST_CASE("answers that nobody reads take a bounded amount of memory, and delay nobody") {
+TEST_CASE("unread responses take a bounded amount of memory, and delay no client") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t bound = 64U << 20U;
-    SUBCASE("of 64 MiB") {}
-    SUBCASE("that is a setting") {
+    SUBCASE("the bound is 64 MiB") {}
+    SUBCASE("the bound is a setting") {
         flags = {"--answer-bytes-max", "8388608"};
         bound = 8U << 20U;
     }
@@ -210,7 +210,7 @@ TEST_CASE("answers that nobody reads take a bounded amount of memory, and delay 
     CHECK(errors.find("http: refused: too many answers wait to be read") != std::string::npos);
 }
 
-TEST_CASE("what a client sends cannot write to the terminal of who reads the log") {
+TEST_CASE("bytes of a client cannot control the terminal of a reader of the log") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     CHECK(bus.ask("POST", "/v1/queues/images/jobs", test::root_key, R"({"name":"a"})").status ==
@@ -239,7 +239,7 @@ TEST_CASE("half-sent requests do not delay the end of the bus") {
 TEST_CASE("the number of open connections is a setting") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
-    SUBCASE("of two, the older one is closed") { flags = {"--connections-max", "2"}; }
+    SUBCASE("of two connections, the older is closed") { flags = {"--connections-max", "2"}; }
     SUBCASE("and by default there is space for more") {}
     const RunningBus bus{folder.path(), flags};
     const auto older = crowd(bus, 1, half_a_request);

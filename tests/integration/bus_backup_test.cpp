@@ -154,7 +154,7 @@ TEST_CASE("a leftover request for a backup is skipped, and its file is used agai
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("a request of another user is ignored") {
+TEST_CASE("a backup requested by another user is ignored") {
     QueueingBus queueing;
     if (::geteuid() != 0) {
         WARN_MESSAGE(false, "skipped: only root can give files away");
@@ -170,7 +170,7 @@ TEST_CASE("a request of another user is ignored") {
     REQUIRE(::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     ::usleep(1'200'000);
     CHECK_FALSE(fs::exists(copy));
-    SUBCASE("unless it is the one the bus runs as") {
+    SUBCASE("unless the bus runs as this user") {
         REQUIRE(::fchown(file, 0, 0) == 0);
         CHECK(test::await([&] { return fs::exists(copy); }));
     }

@@ -87,7 +87,7 @@ bool appears_in_order(const std::vector<std::string>& part, const std::vector<st
 
 }  // namespace
 
-TEST_CASE("every event that was answered 200 is delivered in order, though the bus is killed") {
+TEST_CASE("every event confirmed with 200 is delivered in order, though the bus is killed") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const test::BatchReceiver billing;
@@ -127,7 +127,7 @@ TEST_CASE("every event that was answered 200 is delivered in order, though the b
     CHECK(repeated <= lives * events_max);
 }
 
-TEST_CASE("topics, tokens and subscriptions that were answered survive a kill") {
+TEST_CASE("topics, tokens and subscriptions confirmed by the bus survive a kill") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     REQUIRE(bus.ask("POST", "/api_tokens", test::root_key, R"({"name":"new","token":"new--1"})")

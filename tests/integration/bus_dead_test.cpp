@@ -88,7 +88,7 @@ std::string output_of(const RunningBus& bus, const std::vector<std::string>& wor
 
 }  // namespace
 
-TEST_CASE("a poison batch blocks no others, and arrives once its receiver is repaired") {
+TEST_CASE("a poison batch blocks no batch, and arrives once its receiver is repaired") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     Receiver receiver{500};
@@ -210,7 +210,7 @@ TEST_CASE("the command line manages DEAD batches") {
     CHECK(refused({"list", "--subscriber", "billing"}, 1).find("401") != std::string::npos);
 }
 
-TEST_CASE("the root key for DEAD batches is given as to the other commands") {
+TEST_CASE("DEAD batches take the root key from the flags of all commands") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{410};

@@ -35,7 +35,7 @@ void publish_orders(const RunningBus& bus, int count) {
 
 }  // namespace
 
-TEST_CASE("batches arrive full, in order, and as Ruby Routemaster sends them") {
+TEST_CASE("batches arrive full, in order, and in the format of Ruby Routemaster") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;
@@ -57,7 +57,7 @@ TEST_CASE("batches arrive full, in order, and as Ruby Routemaster sends them") {
         R"([{"topic":"orders","type":"update","url":"https://shop.example/orders/0","t":)"));
 }
 
-TEST_CASE("an event with data and a time arrives exactly as it was sent") {
+TEST_CASE("an event with data and a time arrives exactly as sent") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;
@@ -90,7 +90,7 @@ TEST_CASE("a batch that is not full is sent when it is due") {
     CHECK(waited < std::chrono::seconds{5});
 }
 
-TEST_CASE("a receiver that fails gets the same batch again, and the order stays") {
+TEST_CASE("a receiver that fails gets its batch again, and the order stays") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver receiver;
@@ -108,7 +108,7 @@ TEST_CASE("a receiver that fails gets the same batch again, and the order stays"
     }
 }
 
-TEST_CASE("a receiver that does not answer delays nobody else") {
+TEST_CASE("a receiver without a response delays no further subscriber") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver slow;
@@ -129,7 +129,7 @@ TEST_CASE("a receiver that does not answer delays nobody else") {
     CHECK(slow.accepted() == order_urls(50));
 }
 
-TEST_CASE("more deliveries in flight arrive at once when the subscriber asks for it") {
+TEST_CASE("more deliveries in flight arrive at once when the subscriber asks for more") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver receiver;

@@ -56,11 +56,11 @@ TEST_CASE("failing writes and syncs lose no acknowledged event") {
     }
     CHECK(refused >= 20);
     CHECK(acknowledged.size() >= 300);
-    SUBCASE("and it goes on") {
+    SUBCASE("and the bus goes on") {
         std::filesystem::remove(trigger);
         REQUIRE(bus.stop() == 0);
     }
-    SUBCASE("and it is killed meanwhile") {
+    SUBCASE("and the bus is killed meanwhile") {
         bus.kill();
         std::filesystem::remove(trigger);
     }

@@ -30,7 +30,8 @@ bool well(const RunningBus& bus) { return bus.ask("GET", "/pulse", test::root_ke
 
 }  // namespace
 
-TEST_CASE("a bus whose file was moved away refuses events and says why, until it is put back") {
+TEST_CASE(
+    "a bus whose file was moved away refuses events, and says why, until the file is put back") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
@@ -55,7 +56,8 @@ TEST_CASE("a bus whose file was moved away refuses events and says why, until it
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a bus whose backlog fills the disk reports it, and goes on once it is delivered") {
+TEST_CASE(
+    "a bus whose backlog fills the disk reports the full disk, and recovers after the deliveries") {
     const test::SmallDisk disk{48};
     WARN_MESSAGE(disk.available(), "skipped: mounting a tmpfs is not allowed");
     if (!disk.available()) {

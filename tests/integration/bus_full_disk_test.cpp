@@ -88,7 +88,7 @@ std::vector<std::string> publish_until_refused(const RunningBus& bus) {
 
 }  // namespace
 
-TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and heals") {
+TEST_CASE("a full disk refuses events with 503, keeps acknowledged events, and heals") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     RunningBus bus{disk.path()};
@@ -104,8 +104,8 @@ TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and
     CHECK(counts(bus, shop.acknowledged().size()));
     CHECK(bus.ask("GET", "/subscribers", test::root_key).body.find("audit") == std::string::npos);
 
-    SUBCASE("while it runs") { disk.make_space(); }
-    SUBCASE("after it was killed") {
+    SUBCASE("while the bus runs") { disk.make_space(); }
+    SUBCASE("after the bus was killed") {
         bus.kill();
         disk.make_space();
         bus.start();
@@ -123,7 +123,7 @@ TEST_CASE("a full disk refuses events with 503, keeps what was acknowledged, and
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a bus starts on a full disk only with clients that are stored already") {
+TEST_CASE("a bus starts on a full disk only with already stored clients") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     RunningBus bus{disk.path()};
@@ -147,7 +147,7 @@ TEST_CASE("a bus starts on a full disk only with clients that are stored already
     CHECK(refused.errors().find("the disk is full") != std::string::npos);
 }
 
-TEST_CASE("a bus on a read-only disk reports it in one line that names the file") {
+TEST_CASE("a bus on a read-only disk reports the disk in one line that names the file") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     {
@@ -174,8 +174,8 @@ TEST_CASE("beyond a limit of file sizes events are refused, and the backlog drai
                 .status == 204);
     const auto accepted = publish_until_refused(bus);
     CHECK(bus.process().await_error("the disk is full: new events and jobs are refused"));
-    SUBCASE("while it runs") {}
-    SUBCASE("after it was killed") {
+    SUBCASE("while the bus runs") {}
+    SUBCASE("after the bus was killed") {
         bus.kill();
         bus.start();
     }

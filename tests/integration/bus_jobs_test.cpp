@@ -81,7 +81,7 @@ std::unique_ptr<HttpClient> waiting_client(const test::BusFront& bus, const std:
 
 }  // namespace
 
-TEST_CASE("jobs that were answered 200 survive a kill, and a lease of the dead process is lost") {
+TEST_CASE("jobs pushed with 200 survive a kill, and a lease of the dead process is lost") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     CHECK(post(bus, "/jobs", R"([{"name":"a"},{"name":"b","arguments":[{"deep":[1]}]}])").status ==
@@ -121,7 +121,7 @@ TEST_CASE("a push with an Idempotency-Key is one job, also after a restart of th
     CHECK(push("Idempotency-Key: \r\n").status == 400);
 }
 
-TEST_CASE("a body that breaks off pushes nothing") {
+TEST_CASE("a truncated body pushes nothing") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const std::string body = R"([{"name":"a"},{"name":"b"}])";
@@ -135,7 +135,7 @@ TEST_CASE("a body that breaks off pushes nothing") {
     CHECK(queue_counts(bus) == counted(0, 0));
 }
 
-TEST_CASE("a client that is gone keeps no job from the next") {
+TEST_CASE("a client that is gone keeps no job from the next client") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const auto pid = bus.process().pid();
@@ -153,7 +153,7 @@ TEST_CASE("a client that is gone keeps no job from the next") {
     CHECK(queue_counts(bus) == counted(0, 1));
 }
 
-TEST_CASE("a worker that dies with a job loses it when its lease ends") {
+TEST_CASE("a worker that dies with a job loses the job when its lease ends") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     push(bus, "a");
@@ -205,7 +205,7 @@ TEST_CASE("a thousand clients wait for jobs, each job wakes one, and waiting cos
     CHECK(with_a_job == 10);
 }
 
-TEST_CASE("requests that wait for jobs leave half of the connections to others") {
+TEST_CASE("requests that wait for jobs leave half of the connections free") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path(), {"--connections-max", "40"}};
     std::vector<std::unique_ptr<HttpClient>> clients;
@@ -225,7 +225,7 @@ TEST_CASE("requests that wait for jobs leave half of the connections to others")
     CHECK(test::await([&] { return queue_counts(bus) == counted(0, 1); }));
 }
 
-TEST_CASE("a bus that stops answers those who wait at once, and releases what is leased") {
+TEST_CASE("a bus that stops answers waiting clients at once, and releases leased jobs") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     push(bus, "a");

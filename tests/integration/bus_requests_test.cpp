@@ -47,7 +47,7 @@ ReceivedRequest first_request(const std::vector<std::string>& flags,
 
 }  // namespace
 
-TEST_CASE("a repetition names the same batch, the next attempt and a greater age") {
+TEST_CASE("a retry names its batch, the next attempt and a greater age") {
     const test::TemporaryFolder folder;
     ScriptedReceiver receiver{
         [](const ReceivedRequest& request) { return status(request.number < 2 ? 503 : 204); }};
@@ -101,7 +101,7 @@ TEST_CASE("the settings choose the proxy, and the environment does not") {
     }
 }
 
-TEST_CASE("invalid settings of requests are usage errors that name them") {
+TEST_CASE("invalid settings of requests are usage errors with their names") {
     const auto complaint = [](const std::string& flag, const std::string& value) {
         test::Process process{
             {test::routemaster_binary, "serve", "--store", "memory:", flag, value}};

@@ -23,7 +23,7 @@ std::string state_of(const RunningBus& bus) {
 
 }  // namespace
 
-TEST_CASE("every route of the running bus answers as it should") {
+TEST_CASE("every route of the running bus responds correctly") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;

@@ -190,13 +190,13 @@ TEST_CASE("an invalid setting is refused with its names") {
         refuses("log.level = \"debug\"", file + ":1: [log]: ", "no sections");
         refuses("[[log]]", file + ":1: [log]: ", "no sections");
     }
-    SUBCASE("the error for an old name has the new one") {
+    SUBCASE("an error about an old name suggests the new name") {
         refuses("memory-max = 5", file + ":1: ", "'drop-oldest-above'");
         refuses("memory-free-min = 5", file + ":1: ", "'drop-oldest-free'");
         CHECK(mentions(complaint_about({"--memory-max", "5"}, root), "'--drop-oldest-above'"));
         CHECK(mentions(complaint_about({"--memory-free-min=5"}, root), "'--drop-oldest-free'"));
     }
-    SUBCASE("settings that turn out invalid when used are refused as well") {
+    SUBCASE("settings that turn out invalid in use are refused as well") {
         const auto refuses_store = [&](const std::string& url, const std::string& what) {
             test::Process process{
                 {test::routemaster_binary, "serve", "--root-key", "r", "--store", url}};
@@ -340,7 +340,7 @@ TEST_CASE("the topics and URLs that events may have are settings") {
         CHECK(status(bus, "orders", free) == 200);
         CHECK(status(bus, "orders", bare) == 200);
     }
-    SUBCASE("nothing else") {
+    SUBCASE("further values are refused") {
         CHECK(
             mentions(complaint_about({"--root-key", "r", "--event-urls", "http"}), "--event-urls"));
         CHECK(mentions(complaint_about({"--root-key", "r", "--topic-names", "all"}),

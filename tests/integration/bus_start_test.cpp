@@ -64,7 +64,7 @@ void overwrite(const std::filesystem::path& file, std::streamoff at, const std::
 
 }  // namespace
 
-TEST_CASE("a file in use is refused in one line that names it, and its owner goes on") {
+TEST_CASE("a file in use is refused in one line with its name, and its owner goes on") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const auto second = refusal_to_open(folder.path());
@@ -77,7 +77,7 @@ TEST_CASE("a file in use is refused in one line that names it, and its owner goe
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a folder whose name a URL cannot have is refused in one line that says why") {
+TEST_CASE("a folder whose name a URL cannot have is refused in one line with the reason") {
     const test::TemporaryFolder folder;
     const auto refused = refusal_to_open(folder.path() / "a?b");
     CHECK(refused.status == 2);
@@ -87,7 +87,9 @@ TEST_CASE("a folder whose name a URL cannot have is refused in one line that say
     CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("a folder is found whose name begins with two slashes, or has what URLs escape") {
+TEST_CASE(
+    "a folder is found although its name begins with two slashes, or has characters that URLs "
+    "escape") {
     const test::TemporaryFolder folder;
     for (const std::string name : {"a&b", "a%3Fb", "a b#c"}) {
         const std::filesystem::path there{"/" + (folder.path() / name).string()};
@@ -98,7 +100,7 @@ TEST_CASE("a folder is found whose name begins with two slashes, or has what URL
     }
 }
 
-TEST_CASE("a file of a newer format is refused in one line that names it, and not changed") {
+TEST_CASE("a file of a newer format is refused in one line with its name, and not changed") {
     const test::TemporaryFolder folder;
     leave_a_file(folder.path());
     const auto file = folder.path() / "routemaster.db";
@@ -118,7 +120,7 @@ TEST_CASE("a file of a newer format is refused in one line that names it, and no
           std::string::npos);
 }
 
-TEST_CASE("a damaged file is refused in one line that names it") {
+TEST_CASE("a damaged file is refused in one line with its name") {
     const test::TemporaryFolder folder;
     leave_a_file(folder.path());
     const auto file = folder.path() / "routemaster.db";
@@ -129,7 +131,7 @@ TEST_CASE("a damaged file is refused in one line that names it") {
     SUBCASE("everywhere behind the header") { overwrite(file, 100, std::string(size - 100, 'x')); }
     // Then the setting for the file is wrong.
     const bool foreign = [&] {
-        SUBCASE("it was never one") {
+        SUBCASE("never a database") {
             overwrite(file, 0, std::string(size, 'x'));
             return true;
         }
@@ -141,9 +143,9 @@ TEST_CASE("a damaged file is refused in one line that names it") {
     CHECK(damaged.names(file.string()));
 }
 
-TEST_CASE("a file that cannot be opened is refused in one line that names it") {
+TEST_CASE("a file that cannot be opened is refused in one line with its name") {
     const test::TemporaryFolder folder;
-    SUBCASE("it is a folder") {
+    SUBCASE("the file is a folder") {
         std::filesystem::create_directory(folder.path() / "routemaster.db");
         const auto refusal = refusal_to_open(folder.path());
         CHECK(refusal.status == 2);
@@ -157,7 +159,7 @@ TEST_CASE("a file that cannot be opened is refused in one line that names it") {
         CHECK(refusal.is_one_line());
         CHECK(refusal.names((folder.path() / "file").string()));
     }
-    SUBCASE("no store has such a URL") {
+    SUBCASE("the store URL is unknown") {
         const auto refusal =
             refusal_of({"--listen", "127.0.0.1:0", "--root-key", "r", "--store", "tape:1"});
         CHECK(refusal.status == 2);
@@ -166,7 +168,7 @@ TEST_CASE("a file that cannot be opened is refused in one line that names it") {
     }
 }
 
-TEST_CASE("a data folder is made, and its missing parent is not") {
+TEST_CASE("a data folder is created, and its missing parent is not") {
     const test::TemporaryFolder folder;
     const auto missing = folder.path() / "busses";
     for (const auto* const name : {"bus-data", "bus-data/"}) {
@@ -193,7 +195,7 @@ TEST_CASE("a file that cannot be written ends the bus at its start") {
     CHECK(refusal.names("cannot be written"));
 }
 
-TEST_CASE("a port in use is refused in one line that names it") {
+TEST_CASE("a port in use is refused in one line with its number") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const auto address = "127.0.0.1:" + std::to_string(bus.port());

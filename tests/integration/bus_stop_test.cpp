@@ -46,7 +46,7 @@ TEST_CASE("a bus with nothing to do stops at once, by either signal") {
     }
 }
 
-TEST_CASE("a request under way gets its answer while the bus stops") {
+TEST_CASE("a request under way gets its response while the bus stops") {
     const test::TemporaryFolder folder;
     const auto busy = folder.path() / "busy";
     RunningBus bus{folder.path(),
@@ -123,13 +123,13 @@ TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
     CHECK(lines(log).find("INFO: stopped\n") != std::string::npos);
     CHECK(lines(folder.path() / "old.log").find("stopped") == std::string::npos);
 
-    SUBCASE("without a file it changes nothing") {
+    SUBCASE("without a file the signal changes nothing") {
         RunningBus other{folder.path()};
         other.process().signal(SIGHUP);
         CHECK(other.ask("GET", "/health").status == 200);
         CHECK(other.stop() == 0);
     }
-    SUBCASE("a file that cannot be opened leaves the old one") {
+    SUBCASE("a file that cannot be opened leaves the old file") {
         const auto place = folder.path() / "logs";
         std::filesystem::create_directory(place);
         RunningBus other{folder.path(), {"--log-file", (place / "bus.log").string()}};
@@ -142,7 +142,7 @@ TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
         }));
         CHECK(other.stop() == 0);
     }
-    SUBCASE("a folder that is gone leaves the old one, and is not made") {
+    SUBCASE("a folder that is gone leaves the old file, and is not created") {
         const auto place = folder.path() / "logs";
         std::filesystem::create_directory(place);
         RunningBus other{folder.path(), {"--log-file", (place / "bus.log").string()}};

@@ -73,7 +73,7 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(run({"token", "add"}, root).status == 2);
 }
 
-TEST_CASE("words that are not known are named, in their order, before what is missing") {
+TEST_CASE("unknown words are named, in their order, before missing words") {
     const auto refusal_of = [](const std::vector<std::string>& words) {
         const auto ended = run(words);
         CHECK(ended.status == 2);
@@ -130,7 +130,7 @@ TEST_CASE("a listener prints batches without their events, or each event as JSON
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     std::string flag;
-    SUBCASE("without") { flag = "--quiet"; }
+    SUBCASE("without events") { flag = "--quiet"; }
     SUBCASE("as JSON") { flag = "--json"; }
     test::Process listener{{test::routemaster_binary, "listen", "--port", "0", flag}};
     const auto port = test::announced_port(listener.line());
@@ -164,7 +164,11 @@ TEST_CASE("lines are published in their order, or by topic over several connecti
     }
     std::vector<std::string> words{"publish"};
     SUBCASE("one connection") {}
-    SUBCASE("several") { words.insert(words.end(), {"--connections", "8", "--topic-order"}); }
+    SUBCASE(
+        "several "
+        "connections") {
+        words.insert(words.end(), {"--connections", "8", "--topic-order"});
+    }
     CHECK(run(words, as(bus, "shop"), input).output.starts_with("published 600 events in "));
     REQUIRE(receiver.await_event(urls.back()));
     CHECK(receiver.accepted() == urls);
@@ -204,7 +208,7 @@ TEST_CASE("lines and keys are read though their file begins with a byte order ma
     CHECK(run({"token", "list", "--root-key-file", key, "--bus", bus.url()}).status == 0);
 }
 
-TEST_CASE("the error names a line that cannot be published, and the others are published") {
+TEST_CASE("an error names each line that cannot be published, and all valid lines are published") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const auto ran =
@@ -221,7 +225,7 @@ TEST_CASE("the error names a line that cannot be published, and the others are p
           std::string::npos);
 }
 
-TEST_CASE("a line that is JSON but no object is not blamed on its topic") {
+TEST_CASE("a line with JSON but without an object is not blamed on its topic") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     for (const std::string line : {"[1]", "[]", "7", "null", "\"orders\""}) {
@@ -258,7 +262,7 @@ TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose"
     CHECK(all.errors.find("\nroutemaster publish: line 60: ") != std::string::npos);
 }
 
-TEST_CASE("lines that are no longer sent, because the bus is gone, are counted") {
+TEST_CASE("lines that are not sent because the bus is gone are counted") {
     std::string input;
     for (int i = 0; i < 30; ++i) input += line_of(i);
     const auto ran = run(
@@ -337,7 +341,7 @@ TEST_CASE("the file of a stopped bus can be checked and exported") {
     CHECK(run({"export", file + ".none"}).status == 1);
 }
 
-TEST_CASE("a command whose output cannot be written says so, and fails") {
+TEST_CASE("a command whose output cannot be written reports the failure, and fails") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     for (const std::string words : {"jobs push images resize", "queues", "queues --json"}) {

@@ -102,7 +102,7 @@ TEST_CASE("a receiver with a self-signed certificate is refused by default") {
     }
 }
 
-TEST_CASE("a callback on this machine that is in the store is refused") {
+TEST_CASE("a callback on this machine is refused even if it is stored") {
     for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
         const test::TlsPeer peer;
         Deliverer deliverer{kind, peer.url()};
@@ -129,8 +129,8 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     receiver.pause();
     std::vector<std::string> flags{"--metrics", "none"};
     std::size_t allowed = 2;
-    SUBCASE("by default there is space for both") {}
-    SUBCASE("one") {
+    SUBCASE("by default there is space for two") {}
+    SUBCASE("a single delivery") {
         flags = with(std::move(flags), {"--deliveries-max", "1"});
         allowed = 1;
     }
@@ -170,7 +170,7 @@ TEST_CASE("connecting to a receiver times out") {
     CHECK(took < limit + Seconds{2.9});
 }
 
-TEST_CASE("the statuses that make a batch DEAD at once can be set, and can be none") {
+TEST_CASE("the statuses that make a batch DEAD at once are a setting, which may be empty") {
     // The value by flag, variable and file, each with its syntax for lists.
     struct Way {
         std::string name;
@@ -259,7 +259,7 @@ TEST_CASE("after a failure the next attempt waits, up to the longest wait that i
     test::BatchReceiver receiver;
     std::vector<std::string> flags{"--metrics", "none", "--damage-rate", "-100"};
     bool soon = false;
-    SUBCASE("a minute by default, once nothing is left of its health") {}
+    SUBCASE("a minute by default, once no health is left") {}
     SUBCASE("as set") {
         flags = with(std::move(flags), {"--max-backoff", "100"});
         soon = true;

@@ -118,7 +118,7 @@ TEST_CASE("two workers deliver the events of two webs, in order and once") {
           R"([{"name":"orders","publisher":"shop","events":400}])");
 }
 
-TEST_CASE("another worker delivers the batches of a killed one within 5 s") {
+TEST_CASE("a second worker delivers the batches of a killed worker within 5 s") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker doomed{redis.url()};
@@ -223,7 +223,7 @@ TEST_CASE("acknowledged events are delivered in order, though the Redis server c
     CHECK(worker.stop() == 0);
 }
 
-TEST_CASE("the complete bus in one process works on a Redis server, beside others") {
+TEST_CASE("the complete bus in one process works on a Redis server, beside further processes") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path(), {"--store", redis.url()}};

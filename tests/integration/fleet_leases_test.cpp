@@ -45,7 +45,7 @@ std::string naming(const std::string& lease) { return R"({"lease":")" + lease + 
 
 }  // namespace
 
-TEST_CASE("a job that one web leased is acknowledged through another, and extended by its own") {
+TEST_CASE("a job leased through one web is acknowledged through another, and extended by its own") {
     test::RedisServer redis;
     const RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -61,7 +61,7 @@ TEST_CASE("a job that one web leased is acknowledged through another, and extend
           std::string::npos);
 }
 
-TEST_CASE("a web settles no job with the lease of another that is equal but for its id") {
+TEST_CASE("a web settles no job with a foreign lease that differs by its id alone") {
     test::RedisServer redis;
     const RunningWeb web{redis.url()};
     const RunningWeb elsewhere{redis.url()};
@@ -93,7 +93,7 @@ TEST_CASE("a job pushed at one web wakes a client that waits at another") {
     CHECK(field(client.receive(), "attempt") == "1");
 }
 
-TEST_CASE("the jobs that a killed web had leased are leased by another within 5 s") {
+TEST_CASE("jobs leased by a killed web are leased by another web within 5 s") {
     test::RedisServer redis;
     RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -110,7 +110,7 @@ TEST_CASE("the jobs that a killed web had leased are leased by another within 5 
     CHECK(post(other, path, naming(field(again, "lease"))).status == 204);
 }
 
-TEST_CASE("a web that nobody asks for jobs finds the dead") {
+TEST_CASE("a web without requests for jobs finds dead processes") {
     test::RedisServer redis;
     RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -128,7 +128,7 @@ TEST_CASE("a web that nobody asks for jobs finds the dead") {
     CHECK(std::chrono::steady_clock::now() - killed < 5s);
 }
 
-TEST_CASE("a web in a mixed fleet leaves Ruby workers their silence") {
+TEST_CASE("a web in a mixed fleet tolerates the usual silence of Ruby workers") {
     test::RedisServer redis;
     const RunningWeb web{redis.url(), {"--mixed-fleet"}};
     const auto heard_before = [&](std::chrono::milliseconds span) {

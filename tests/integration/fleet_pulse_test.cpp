@@ -13,7 +13,8 @@
 
 using namespace routemaster;
 
-TEST_CASE("the pulse of a bus that cannot acquire jobs is 503 and says why, until it can again") {
+TEST_CASE(
+    "the pulse of a bus that cannot acquire jobs is 503 with the reason, until acquisitions work") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path(), {"--store", redis.url()}};

@@ -141,7 +141,7 @@ void check_drained(const test::RedisServer& redis) {
 
 }  // namespace
 
-TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
+TEST_CASE("back to Ruby Routemaster: Ruby workers deliver a backlog of routemaster") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.delay_each(milliseconds{50});
@@ -156,8 +156,8 @@ TEST_CASE("back to Ruby Routemaster: its workers deliver a backlog of ours") {
     CHECK(worker->stop() == 0);
     worker = std::make_unique<RunningWorker>(redis.url(), mixed);
     CHECK_MESSAGE(test::await([&] { return blocked(redis) == 0; }, seconds{1}), "the gate opens");
-    SUBCASE("its worker ends in an orderly way") { CHECK(worker->stop() == 0); }
-    SUBCASE("its worker is killed") { worker->kill(); }
+    SUBCASE("the Ruby worker ends in an orderly way") { CHECK(worker->stop() == 0); }
+    SUBCASE("the Ruby worker is killed") { worker->kill(); }
     CHECK(blocked(redis) == 0);
     receiver.delay_each(milliseconds{0});
     const RubyWorker ruby{redis.address()};
@@ -179,7 +179,7 @@ TEST_CASE("a worker that stops at once in a mixed fleet leaves no job blocked") 
     CHECK(blocked(redis) == 0);
 }
 
-TEST_CASE("to ours: batches that Ruby workers delivered delay nobody") {
+TEST_CASE("to routemaster: batches that Ruby workers delivered delay no batch") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
@@ -234,7 +234,7 @@ TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
     CHECK(late(firsts(receiver.accepted())) == 0);
 }
 
-TEST_CASE("to ours and back under load, with workers killed, nothing is lost or stranded") {
+TEST_CASE("to routemaster and back under load, with killed workers, no event is lost or stranded") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.delay_each(milliseconds{5});
@@ -291,7 +291,7 @@ TEST_CASE("to ours and back under load, with workers killed, nothing is lost or 
     check_drained(redis);
 }
 
-TEST_CASE("back to Ruby Routemaster: what its workers cannot read is kept from them") {
+TEST_CASE("back to Ruby Routemaster: batches that Ruby workers cannot read are kept from them") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.pause();
@@ -361,8 +361,7 @@ TEST_CASE("back to Ruby Routemaster: what its workers cannot read is kept from t
     CHECK(ruby.ended().empty());
 }
 
-TEST_CASE(
-    "a command checks whether a bus can move back, and says what is wrong with its settings") {
+TEST_CASE("a command checks whether a bus can move back, and reports problems of its settings") {
     const auto nothing = test::run({"check-rollback", "--store", "redis://127.0.0.1:1"});
     CHECK(nothing.status == 1);
     CHECK(nothing.errors.find("Connection refused") != std::string::npos);

@@ -129,12 +129,12 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
         REQUIRE(process->await_error("WARN: metrics cannot be sent to Datadog"));
         CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
     }
-    SUBCASE("a variable that names one that is not there") {
+    SUBCASE("a variable that names a missing variable") {
         const auto process = worker(
             {{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"}, {"ROUTEMASTER_REDIS_URL", redis.url()}});
         CHECK(process->await_error("INFO: started on " + redis.url() + "\n"));
     }
-    SUBCASE("a variable of ours wins, and a flag over that") {
+    SUBCASE("a variable of routemaster wins, and a flag wins over this variable") {
         const auto process = worker({{"ROUTEMASTER_REDIS_URL", "redis://127.0.0.1:1"},
                                      {"ROUTEMASTER_STORE", redis.url()},
                                      {"ROUTEMASTER_MONITOR_INTERVAL", "600"}});
@@ -192,7 +192,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
     }
     const auto queued = [&] { return web.ask("GET", "/subscribers", test::root_key).body; };
     REQUIRE(mentions(queued(), R"("queued":5)"));
-    SUBCASE("there is none by default") {
+    SUBCASE("no limit by default") {
         RunningWorker worker{redis.url(), {"--monitor-interval", "0.05"}};
         REQUIRE(worker.process().await_error("INFO: gauge:subscriber.queue.events:"));
         CHECK(!mentions(worker.process().errors(), "dropped"));
@@ -217,7 +217,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
         CHECK(worker.process().await_error("INFO: gauge:redis.bytes_used:"));
         CHECK(worker.process().await_error("INFO: counter:events.autodropped:5 ("));
     }
-    SUBCASE("by ours, which set the limit itself") {
+    SUBCASE("by routemaster's settings, which set the limit itself") {
         RunningWorker worker{redis.url(),
                              {"--monitor-interval", "0.05", "--drop-oldest-above", "300kB",
                               "--drop-oldest-free", "100kB"},
@@ -248,11 +248,11 @@ TEST_CASE("invalid settings of a worker are refused with their names") {
         "ROUTEMASTER_REDIS_MIN_FREE: "));
 }
 
-TEST_CASE("in a mixed fleet, jobs are where Ruby workers take them") {
+TEST_CASE("in a mixed fleet, jobs are in the keys of Ruby workers") {
     const test::RedisServer redis;
     std::vector<std::string> flags;
     std::int64_t taken = 1;
-    SUBCASE("ours alone: the later ones are blocked") {}
+    SUBCASE("without Ruby workers: the later jobs are blocked") {}
     SUBCASE("mixed") {
         flags = {"--mixed-fleet"};
         taken = 3;
@@ -274,7 +274,7 @@ TEST_CASE("in a mixed fleet, a Ruby worker may be silent for half a minute") {
     const auto forgotten = [&](const std::string& name) {
         return test::await([&] { return !knows_worker(redis, name); });
     };
-    SUBCASE("ours alone") {
+    SUBCASE("without Ruby workers") {
         const RunningWorker worker{redis.url()};
         CHECK(forgotten(first_worker));
         CHECK(forgotten(second_worker));

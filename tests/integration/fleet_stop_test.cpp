@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds in_time{4'000};
 
 }  // namespace
 
-TEST_CASE("a request under way gets its answer while a web stops") {
+TEST_CASE("a request under way gets its response while a web stops") {
     test::RedisServer redis;
     RunningWeb web{redis.url()};
     test::HttpClient client{web.port()};
@@ -55,8 +55,8 @@ TEST_CASE("a process whose store does not reply ends within a second") {
     test::RedisServer redis;
     RunningWeb web{redis.url()};
     RunningWorker worker{redis.url(), {"--metrics", "none"}};
-    SUBCASE("it is gone") { redis.kill(); }
-    SUBCASE("it is silent") { redis.pause(); }
+    SUBCASE("the store is gone") { redis.kill(); }
+    SUBCASE("the store is silent") { redis.pause(); }
     test::HttpClient client{web.port()};
     client.request("POST", "/topics/orders", RunningWeb::event_json(sent_url),
                    test::authorization("shop"));

@@ -96,7 +96,7 @@ TEST_CASE("POSTs that end together are reported together") {
     CHECK(under_way.front() == 0);
 }
 
-TEST_CASE("of many POSTs that are overdue, few end in a turn") {
+TEST_CASE("of many overdue POSTs, few end in an iteration") {
     constexpr std::size_t count = 40;
     std::size_t received = 0;
     std::mutex mutex;
@@ -133,7 +133,7 @@ TEST_CASE("of many POSTs that are overdue, few end in a turn") {
     CHECK(!scene.posts.due());
 }
 
-TEST_CASE("an answer that came in time counts, however late it is read") {
+TEST_CASE("a response that arrived in time counts, however late it is read") {
     std::atomic<bool> received = false;
     std::promise<void> answer;
     const ScriptedReceiver receiver{[&](const ReceivedRequest&) {
@@ -163,7 +163,7 @@ TEST_CASE("connecting has a limit of its own") {
     CHECK(error == "no connection within 500 ms: timed out");
 }
 
-TEST_CASE("answers over HTTP/2 that came in time count, however late they are read") {
+TEST_CASE("responses over HTTP/2 that arrived in time count, however late they are read") {
     constexpr std::size_t count = 10;
     const test::Http2Receiver receiver{20'000};
     Scene scene{1'500ms};
@@ -179,7 +179,7 @@ TEST_CASE("answers over HTTP/2 that came in time count, however late they are re
     CHECK(scene.delivered == 1 + count);
 }
 
-TEST_CASE("what others get over a shared connection does not count towards the bound") {
+TEST_CASE("data for further requests of a shared connection does not count towards the bound") {
     constexpr std::size_t count = 400;
     constexpr std::size_t under_way = 60;
     const test::Http2Receiver receiver{200'000};
@@ -194,7 +194,7 @@ TEST_CASE("what others get over a shared connection does not count towards the b
     CHECK(scene.delivered == 1 + count);
 }
 
-TEST_CASE("an answer over a connection that was kept open may take longer than connecting") {
+TEST_CASE("a response over a kept connection may take longer than the connect timeout") {
     const ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         CHECK(request.connection == 0);
         if (request.number > 0) std::this_thread::sleep_for(connect_timeout * 3 / 2);
@@ -208,7 +208,7 @@ TEST_CASE("an answer over a connection that was kept open may take longer than c
     CHECK(scene.age() > connect_timeout);
 }
 
-TEST_CASE("TLS belongs to the time to connect") {
+TEST_CASE("TLS counts towards the connect timeout") {
     const ScriptedReceiver receiver{[](const ReceivedRequest&) { return test::silence(); }};
     Scene scene;
     std::string error;
@@ -219,7 +219,7 @@ TEST_CASE("TLS belongs to the time to connect") {
     CHECK(scene.age() < 2s);
 }
 
-TEST_CASE("an answer that has begun when its time is over is incomplete") {
+TEST_CASE("a response that has begun at its timeout is incomplete") {
     const ScriptedReceiver receiver{[](const ReceivedRequest&) {
         return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n."};
     }};

@@ -45,11 +45,11 @@ struct Doorkeeper {
 
 }  // namespace
 
-TEST_CASE("admission decides by the head before the body comes") {
+TEST_CASE("admission decides by the head before the body arrives") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     HttpClient client{server.port()};
-    SUBCASE("to refuse it, and the client may go on without it") {
+    SUBCASE("to refuse the body, and the client may go on without the body") {
         client.send(head_of("/out", 500'000));
         const auto reply = client.receive();
         CHECK(reply.status == 401);
@@ -57,7 +57,7 @@ TEST_CASE("admission decides by the head before the body comes") {
         client.send(std::string(500'000, 'x'));
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("to refuse it, and the server skips the little that comes") {
+    SUBCASE("to refuse the body, and the server skips a short body") {
         for (int i = 0; i < 2; ++i) {
             client.send(head_of("/out", 20'000));
             const auto reply = client.receive();
@@ -72,14 +72,14 @@ TEST_CASE("admission decides by the head before the body comes") {
         CHECK(client.ask("GET", "/next").body == "GET /next ");
         CHECK(keeper.asked == 3);
     }
-    SUBCASE("to refuse it, and garbage in it ends the connection") {
+    SUBCASE("to refuse the body, and garbage in the body ends the connection") {
         client.request("POST", "/c", {},
                        "Authorization: Basic abc\r\nTransfer-Encoding: chunked\r\n");
         CHECK(client.receive().status == 401);
         client.send("garbage\r\n");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("to accept it") {
+    SUBCASE("to accept the body") {
         client.send(head_of("/in", 6) + "abc");
         CHECK(await([&] { return keeper.asked == 1; }));
         client.send("def");
@@ -96,7 +96,7 @@ TEST_CASE("admission decides by the head before the body comes") {
         CHECK(reply.headers.at("connection") == "close");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("and the answer is 500 if it throws") {
+    SUBCASE("and the response is 500 if the admission throws") {
         for (const auto* path : {"/throw", "/drop"}) {
             HttpClient other{server.port()};
             other.send(head_of(path, 3));
@@ -105,7 +105,7 @@ TEST_CASE("admission decides by the head before the body comes") {
     }
 }
 
-TEST_CASE("a small body that comes with its head needs no admission") {
+TEST_CASE("a small body that arrives with its head needs no admission") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     HttpClient client{server.port()};
@@ -147,7 +147,7 @@ TEST_CASE("refused bodies take no memory") {
     if (memory_tells) CHECK(resident_bytes(::getpid()) < before + (20U << 20U));
 }
 
-TEST_CASE("all bodies together take no more than they may") {
+TEST_CASE("all bodies together stay within their bound") {
     RecordedLog log;
     HttpRequestQueue requests;
     rm::HttpServer server{
@@ -195,7 +195,7 @@ TEST_CASE("all bodies together take no more than they may") {
     CHECK(second.receive().status == 204);
 }
 
-TEST_CASE("the largest body fits, whatever all may take together") {
+TEST_CASE("the largest body fits, whatever the bound on all bodies") {
     rm::HttpServer server{{.body_max = 100'000, .buffered_bytes_max = 1}, echo};
     HttpClient client{server.port()};
     for (int i = 0; i < 3; ++i) {

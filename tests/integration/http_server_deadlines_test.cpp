@@ -42,9 +42,9 @@ std::chrono::duration<double> drip(HttpClient& client, std::string_view byte,
 
 }  // namespace
 
-TEST_CASE("a head must arrive in time, however it drips") {
+TEST_CASE("a head must arrive in time, however slowly it drips") {
     rm::HttpServer server{{.header_timeout = 300ms}, echo};
-    SUBCASE("or is answered 408") {
+    SUBCASE("or gets 408") {
         HttpClient silent{server.port()};
         silent.send(half_a_head);
         const auto began = std::chrono::steady_clock::now();
@@ -61,7 +61,7 @@ TEST_CASE("a head must arrive in time, however it drips") {
             CHECK(drip(client, piece, 20s) < 10s);
         }
     }
-    SUBCASE("also after a request that was answered") {
+    SUBCASE("also after a complete request") {
         HttpClient client{server.port()};
         CHECK(client.ask("GET", "/").status == 200);
         client.send("GET / HTT");
@@ -76,31 +76,31 @@ TEST_CASE("a head must arrive in time, however it drips") {
         }
         CHECK(client.ask("GET", "/").status == 200);
     }
-    SUBCASE("and a silent client is closed without an answer") {
+    SUBCASE("and a silent client is closed without a response") {
         HttpClient client{server.port()};
         CHECK(client.closed_by_peer());
     }
 }
 
-TEST_CASE("a body must come at a minimum rate, or is answered 408") {
+TEST_CASE("a body must arrive at a minimum rate, or the response is 408") {
     rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 10'000}, echo};
-    SUBCASE("not when it stops") {
+    SUBCASE("not when the body stops") {
         HttpClient client{server.port()};
         client.send(body_of(10) + "abc");
         CHECK(client.receive().status == 408);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("not when it drips") {
+    SUBCASE("not when the body drips") {
         HttpClient client{server.port()};
         client.send(body_of(100'000));
         CHECK(drip(client, "x", 20s) < 10s);
     }
-    SUBCASE("not when the framing alone comes") {
+    SUBCASE("not when the framing alone arrives") {
         HttpClient client{server.port()};
         client.send("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
         CHECK(drip(client, "1;" + std::string(200, 'e') + "\r\nx\r\n", 20s) < 10s);
     }
-    SUBCASE("but for longer than a head when it is fast enough") {
+    SUBCASE("but for longer than a head when the body is fast enough") {
         HttpClient client{server.port()};
         client.send(body_of(100'000));
         const std::string part(5'000, 'x');
@@ -112,7 +112,7 @@ TEST_CASE("a body must come at a minimum rate, or is answered 408") {
     }
 }
 
-TEST_CASE("a client must read an answer at a minimum rate, or its connection is closed") {
+TEST_CASE("a client must read a response at a minimum rate, or its connection is closed") {
     HttpRequestQueue requests;
     // Bytes that the kernel accepts at once count as read. At this rate they extend the time only
     // little.
@@ -158,7 +158,7 @@ TEST_CASE("at the limit, a new client replaces the oldest incomplete request") {
     CHECK(log.count(rm::LogLevel::info, "the oldest unfinished one was closed") > 0);
 }
 
-TEST_CASE("a crowd of incomplete requests keeps nobody out") {
+TEST_CASE("a crowd of incomplete requests keeps no client out") {
     rm::HttpServer server{{.threads = 2, .connections_max = 200}, echo};
     std::vector<std::unique_ptr<HttpClient>> crowd;
     for (int i = 0; i < 1'000; ++i) {
@@ -172,7 +172,7 @@ TEST_CASE("a crowd of incomplete requests keeps nobody out") {
     }
 }
 
-TEST_CASE("incomplete requests are answered 503 and do not delay a stop") {
+TEST_CASE("incomplete requests get 503 and do not delay a stop") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     std::vector<std::unique_ptr<HttpClient>> halves;

@@ -45,7 +45,7 @@ struct SlowReader {
 
 }  // namespace
 
-TEST_CASE("requests with large bodies delay no other request of their loop") {
+TEST_CASE("requests with large bodies delay no further request of their loop") {
     SlowReader reader;
     rm::HttpServer server{{.threads = 1}, reader.handler()};
     HttpClient large{server.port()};
@@ -61,7 +61,7 @@ TEST_CASE("requests with large bodies delay no other request of their loop") {
     CHECK(large.ask("GET", "/again").status == 200);
 }
 
-TEST_CASE("which body is large is a setting") {
+TEST_CASE("the size of a large body is a setting") {
     std::mutex mutex;
     std::set<std::thread::id> threads;
     rm::HttpServer server{{.threads = 1, .large_body_min = 100},
@@ -78,7 +78,7 @@ TEST_CASE("which body is large is a setting") {
     CHECK(threads.size() == 2);
 }
 
-TEST_CASE("a handler that throws for a large body is answered 500") {
+TEST_CASE("a handler that throws for a large body yields 500") {
     RecordedLog log;
     rm::HttpServer server{{.log = log.sink()},
                           [](const auto&, const auto&) { throw std::runtime_error{"no idea"}; }};

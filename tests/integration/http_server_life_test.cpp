@@ -24,7 +24,7 @@ namespace rm = routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("stopping waits for the answer of a request in progress") {
+TEST_CASE("stopping waits for the response to a request in progress") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};
     HttpClient client{server.port()};
@@ -49,7 +49,7 @@ TEST_CASE("stopping waits for the answer of a request in progress") {
     server.stop(60s);
 }
 
-TEST_CASE("stopping answers 503 to requests that are not answered in time") {
+TEST_CASE("stopping yields 503 for requests without a response in time") {
     HttpRequestQueue requests;
     auto server = std::make_unique<rm::HttpServer>(rm::HttpServerOptions{.idle_timeout = 1ms},
                                                    requests.handler());
@@ -123,7 +123,7 @@ TEST_CASE("a port is free again once the server has stopped") {
     CHECK(HttpClient{second.port()}.ask("GET", "/").status == 200);
 }
 
-TEST_CASE("a connection beyond the limit waits until another one ends") {
+TEST_CASE("a connection beyond the limit waits until another connection ends") {
     std::vector<std::string> paths;
     rm::HttpServer server{{.threads = 1, .connections_max = 1},
                           [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -142,7 +142,7 @@ TEST_CASE("a connection beyond the limit waits until another one ends") {
     CHECK(paths.back() == "/second");
 }
 
-TEST_CASE("a silent connection is closed, one that waits for its answer is not") {
+TEST_CASE("a silent connection is closed, but not while it waits for its response") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};
     HttpClient waiting{server.port()};
@@ -191,7 +191,7 @@ TEST_CASE("a server can be stopped under load, again and again") {
     }
 }
 
-TEST_CASE("a handler that answers late knows when its client is gone") {
+TEST_CASE("a handler that responds late learns when its client is gone") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};
@@ -199,14 +199,14 @@ TEST_CASE("a handler that answers late knows when its client is gone") {
     const auto waiting = requests.take();
     REQUIRE(waiting.request.client_gone != nullptr);
     CHECK(!waiting.request.client_gone->load());
-    SUBCASE("it has closed its connection") { client.close(); }
-    SUBCASE("it has closed the sending half alone") { client.end(); }
-    SUBCASE("it has reset it") { client.reset(); }
+    SUBCASE("the client has closed its connection") { client.close(); }
+    SUBCASE("the client has closed the sending half alone") { client.end(); }
+    SUBCASE("the client has reset the connection") { client.reset(); }
     CHECK(await([&] { return waiting.request.client_gone->load(); }));
     waiting.respond({200, "late", "", {}});
 }
 
-TEST_CASE("a client that is there is not gone, one request after the other") {
+TEST_CASE("a present client is not reported as gone, one request after the other") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};

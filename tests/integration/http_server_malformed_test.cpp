@@ -195,7 +195,7 @@ TEST_CASE("a malformed request is refused in whatever pieces it comes") {
     CHECK(refusals.handled == 0);
 }
 
-TEST_CASE("a malformed request after another is refused after the answer to that") {
+TEST_CASE("a malformed request after another is refused after the response to the first") {
     Refusals refusals;
     for (const auto& [what, bytes, status] : malformed) {
         CAPTURE(what);
@@ -226,7 +226,7 @@ TEST_CASE("an unusual request is understood, in whatever pieces it comes") {
     }
 }
 
-TEST_CASE("an old client is answered, and its connection closed unless it asks otherwise") {
+TEST_CASE("an old client gets its response, and its connection closed unless it asks otherwise") {
     rm::HttpServer server{{}, echo};
     HttpClient brief{server.port()};
     brief.send("POST /old HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi");
@@ -245,7 +245,7 @@ TEST_CASE("an old client is answered, and its connection closed unless it asks o
     CHECK(lasting.closed_by_peer());
 }
 
-TEST_CASE("a client that sends no more still gets its answers") {
+TEST_CASE("a client that sends no more still gets its responses") {
     rm::HttpServer server{{}, echo};
     HttpClient client{server.port()};
     client.request("GET", "/1");

@@ -27,7 +27,7 @@ constexpr auto chunked_header = "Transfer-Encoding: chunked\r\n";
 
 }  // namespace
 
-TEST_CASE("an answer that HTTP cannot express becomes 500") {
+TEST_CASE("a response that HTTP cannot express becomes 500") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               if (request.path == "/status") return respond({100, "", "", {}});
                               if (request.path == "/name") {
@@ -88,7 +88,7 @@ TEST_CASE("a body over the limit is refused with 413") {
         CHECK(client.receive().status == 413);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("when a chunked one grows too large") {
+    SUBCASE("when a chunked body grows too large") {
         client.request("POST", "/", {}, chunked_header);
         client.send(chunked_body(1001));
         CHECK(client.receive().status == 413);
@@ -103,7 +103,7 @@ TEST_CASE("a body over the limit is refused with 413") {
         CHECK(client.ask("POST", "/", "short").body == "5");
         --handled;
     }
-    SUBCASE("when a chunked one does not end, by closing") {
+    SUBCASE("when a chunked body does not end, by closing") {
         client.request("POST", "/", {}, chunked_header);
         const std::string chunk = "3e8\r\n" + std::string(1000, 'x') + "\r\n";
         int accepted = 0;
@@ -114,7 +114,7 @@ TEST_CASE("a body over the limit is refused with 413") {
     CHECK(log.count(rm::LogLevel::info, "http: refused: the body is larger than 1000 bytes") > 0);
 }
 
-TEST_CASE("a client that expects 100 Continue gets it") {
+TEST_CASE("a client that expects 100 Continue gets this response") {
     rm::HttpServer server{{}, echo};
     HttpClient client{server.port()};
     client.send("POST /e HTTP/1.1\r\nHost: t\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n");
@@ -123,7 +123,7 @@ TEST_CASE("a client that expects 100 Continue gets it") {
     CHECK(client.receive().body == "POST /e body");
 }
 
-TEST_CASE("a large body and a large answer arrive complete") {
+TEST_CASE("a large body and a large response arrive complete") {
     rm::HttpServer server{{}, echo};
     HttpClient client{server.port()};
     std::string body(1U << 20U, 'x');
@@ -149,7 +149,7 @@ TEST_CASE("malformed requests are refused with 400") {
     CHECK(handled == 0);
 }
 
-TEST_CASE("an answer is framed as RFC 9110 requires") {
+TEST_CASE("a response is framed as RFC 9110 requires") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               const int status = std::stoi(request.path.substr(1));
                               if (request.body == "empty") return respond({status, "", "", {}});
@@ -169,7 +169,7 @@ TEST_CASE("an answer is framed as RFC 9110 requires") {
     CHECK(client.ask("POST", "/404", "full").headers.at("content-length") == "4");
 }
 
-TEST_CASE("the answer to HEAD has the length of the body that it omits") {
+TEST_CASE("the response to HEAD has the length of the omitted body") {
     std::string method;
     rm::HttpServer server{{},
                           [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -185,7 +185,7 @@ TEST_CASE("the answer to HEAD has the length of the body that it omits") {
     CHECK(client.ask("GET", "/").body == "twelve bytes");
 }
 
-TEST_CASE("the query comes as it was sent") {
+TEST_CASE("the query arrives as sent") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               respond({200, request.path + ' ' + request.query, "", {}});
                           }};
@@ -196,7 +196,7 @@ TEST_CASE("the query comes as it was sent") {
     CHECK(client.ask("GET", "http://host?q").body == "/ q");
 }
 
-TEST_CASE("the path is decoded and comes without query and origin") {
+TEST_CASE("the path is decoded and has no query and no origin") {
     using namespace std::string_literals;
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               respond({200, request.path, "", {}});

@@ -23,7 +23,7 @@ namespace rm = routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a complete request reaches the handler, and its answer the client") {
+TEST_CASE("a complete request reaches the handler, and its response the client") {
     std::promise<rm::HttpRequest> seen;
     rm::HttpServer server{{}, [&](rm::HttpRequest request, const rm::HttpResponder& respond) {
                               seen.set_value(std::move(request));
@@ -56,7 +56,7 @@ TEST_CASE("an empty authorization is distinguished from an absent one") {
     CHECK(client.ask("GET", "/").body == "no");
 }
 
-TEST_CASE("an answer may come later and from another thread") {
+TEST_CASE("a response may come later and from another thread") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};
@@ -95,7 +95,7 @@ TEST_CASE("a waiting request occupies no thread") {
     for (auto& client : patient) CHECK(client->receive().status == 500);
 }
 
-TEST_CASE("requests pipelined on one connection are answered in order") {
+TEST_CASE("requests pipelined on one connection get their responses in order") {
     const auto pipeline = [](rm::HttpHandler handler) {
         rm::HttpServer server{{}, std::move(handler)};
         HttpClient client{server.port()};
@@ -110,8 +110,8 @@ TEST_CASE("requests pipelined on one connection are answered in order") {
             REQUIRE(client.receive().body == "POST /p " + std::to_string(i));
         }
     };
-    SUBCASE("answered at once") { pipeline(echo); }
-    SUBCASE("answered by another thread") {
+    SUBCASE("at once") { pipeline(echo); }
+    SUBCASE("by another thread") {
         HttpRequestQueue requests;
         std::thread answering{[&] {
             for (int i = 0; i < 200; ++i) {
@@ -124,7 +124,7 @@ TEST_CASE("requests pipelined on one connection are answered in order") {
     }
 }
 
-TEST_CASE("a responder that nobody calls answers 500") {
+TEST_CASE("a responder that is never called yields 500") {
     RecordedLog log;
     SUBCASE("dropped by the handler") {
         rm::HttpServer server{{.log = log.sink()},
@@ -154,7 +154,7 @@ TEST_CASE("only the first call of a responder counts") {
     CHECK(client.ask("GET", "/").body == "first");
 }
 
-TEST_CASE("a handler that throws answers 500 and the server lives on") {
+TEST_CASE("a handler that throws yields 500 and the server lives on") {
     RecordedLog log;
     std::optional<rm::HttpResponder> kept;
     rm::HttpServer server{{.threads = 1, .log = log.sink()},
@@ -212,7 +212,7 @@ TEST_CASE("a client that leaves while its request waits does no harm") {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-TEST_CASE("a client may be gone before its answer is there") {
+TEST_CASE("a client may be gone before its response is there") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.threads = 1}, requests.handler()};
     HttpClient staying{server.port()};
@@ -237,7 +237,7 @@ TEST_CASE("a client may be gone before its answer is there") {
     late.front().respond({200, "for nobody", "", {}});
 }
 
-TEST_CASE("answers may take their time, and many requests may wait") {
+TEST_CASE("responses may take their time, and many requests may wait") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.threads = 1, .idle_timeout = 1ms}, requests.handler()};
     std::vector<std::unique_ptr<HttpClient>> clients;
@@ -247,15 +247,15 @@ TEST_CASE("answers may take their time, and many requests may wait") {
         clients.back()->request("POST", "/", std::to_string(i));
     }
     for (int i = 0; i < 400; ++i) waiting.push_back(requests.take());
-    SUBCASE("answered soon") {}
-    SUBCASE("answered late") { let_a_second_pass(server); }
+    SUBCASE("early responses") {}
+    SUBCASE("late responses") { let_a_second_pass(server); }
     for (auto& each : waiting) echo(std::move(each.request), each.respond);
     for (std::size_t i = 0; i < 400; ++i) {
         REQUIRE(clients[i]->receive().body == "POST / " + std::to_string(i));
     }
 }
 
-TEST_CASE("many clients and many answering threads do not mix anything up") {
+TEST_CASE("many clients and many responding threads get no response mixed up") {
     constexpr int clients = 8;
     constexpr int per_client = 250;
     HttpRequestQueue requests;

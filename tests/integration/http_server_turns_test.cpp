@@ -57,7 +57,7 @@ struct WatchedLoop {
 
 }  // namespace
 
-TEST_CASE("a lone answer is sent by the thread that gives it, and the loop sleeps on") {
+TEST_CASE("a lone response is sent by the responding thread, and the loop sleeps on") {
     constexpr std::uint64_t exchanges = 50;
     WatchedLoop loop;
     HttpClient client{loop.server.port()};
@@ -72,15 +72,15 @@ TEST_CASE("a lone answer is sent by the thread that gives it, and the loop sleep
     };
     exchange("warm");
     const auto before = loop.sleeps_so_far();
-    SUBCASE("short: it wakes for each request alone") {
+    SUBCASE("short: the loop wakes for each request alone") {
         for (std::uint64_t i = 0; i < exchanges; ++i) exchange(std::to_string(i));
         CHECK(loop.sleeps_so_far() - before < exchanges * 3 / 2);
     }
-    SUBCASE("large: it wakes for the answer as well") {
+    SUBCASE("large: the loop wakes for the response as well") {
         for (std::uint64_t i = 0; i < exchanges; ++i) exchange(large);
         CHECK(loop.sleeps_so_far() - before >= exchanges * 2);
     }
-    SUBCASE("not the only one that is awaited: so it does") {
+    SUBCASE("beside a second request: the loop wakes for the response as well") {
         HttpClient other{loop.server.port()};
         other.request("GET", "/");
         const auto waiting = loop.requests.take();
@@ -89,7 +89,7 @@ TEST_CASE("a lone answer is sent by the thread that gives it, and the loop sleep
     }
 }
 
-TEST_CASE("what follows a lone answer happens, though the loop slept") {
+TEST_CASE("after a lone response, the connection is served though the loop slept") {
     WatchedLoop loop;
     HttpClient client{loop.server.port()};
     const auto answer_next = [&] {
@@ -97,7 +97,7 @@ TEST_CASE("what follows a lone answer happens, though the loop slept") {
         REQUIRE(await([&] { return loop.sleeps(); }));
         waiting.respond({200, waiting.request.path, "", {}});
     };
-    SUBCASE("the next request was there already: it is served soon") {
+    SUBCASE("the next request has already arrived: it is served soon") {
         auto fastest = std::chrono::steady_clock::duration::max();
         for (int i = 0; i < 5; ++i) {
             client.send("GET /1 HTTP/1.1\r\nHost: t\r\n\r\nGET /2 HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -118,7 +118,7 @@ TEST_CASE("what follows a lone answer happens, though the loop slept") {
     }
 }
 
-TEST_CASE("a server that stops ends with its last answer, though the loop slept") {
+TEST_CASE("a server that stops ends with its last response, though the loop slept") {
     auto fastest = std::chrono::steady_clock::duration::max();
     for (int i = 0; i < 5; ++i) {
         WatchedLoop loop;

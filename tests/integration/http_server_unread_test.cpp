@@ -67,7 +67,7 @@ struct Parts {
 
 }  // namespace
 
-TEST_CASE("what the kernel accepted of an answer does not count as read") {
+TEST_CASE("bytes of a response accepted by the kernel do not count as read") {
     RecordedLog log;
     rm::HttpServer server{{.header_timeout = 300ms, .log = log.sink()}, answer_large};
     const auto files = open_files(::getpid());
@@ -79,7 +79,7 @@ TEST_CASE("what the kernel accepted of an answer does not count as read") {
     for (const auto& client : clients) CHECK(client->receive_all().size() < 8 * one_mebibyte);
 }
 
-TEST_CASE("a client that reads an answer slowly gets all of it") {
+TEST_CASE("a client that reads a response slowly gets the whole response") {
     RecordedLog log;
     rm::HttpServer server{{.header_timeout = 2s, .body_rate_min = 1'000, .log = log.sink()},
                           answer_large};
@@ -91,7 +91,7 @@ TEST_CASE("a client that reads an answer slowly gets all of it") {
     CHECK(log.count(rm::LogLevel::info, not_read) == 0);
 }
 
-TEST_CASE("answers that wait to be read are bounded in bytes") {
+TEST_CASE("responses that wait to be read are bounded in bytes") {
     RecordedLog log;
     rm::HttpServer server{
         {.answer_bytes_max = 10 * one_mebibyte, .header_timeout = 60s, .log = log.sink()},
@@ -113,19 +113,19 @@ TEST_CASE("answers that wait to be read are bounded in bytes") {
     CHECK(await([&] { return other.ask("GET", "/7").status == 200; }));
 }
 
-TEST_CASE("an answer beyond the bound is sent when it is the only one") {
+TEST_CASE("a response beyond the bound is sent when no response waits") {
     rm::HttpServer server{{.answer_bytes_max = one_mebibyte}, answer_large};
     CHECK(HttpClient{server.port()}.ask("GET", "/3").body.size() == 3 * one_mebibyte);
 }
 
-TEST_CASE("where memory for answers is scarce, clients that read nothing give way") {
+TEST_CASE("when memory for responses is scarce, clients that read nothing are closed") {
     RecordedLog log;
     rm::HttpServer server{{.answer_bytes_max = 9 * one_mebibyte,
                            .header_timeout = 600s,
                            .idle_timeout = 1s,
                            .log = log.sink()},
                           answer_large};
-    SUBCASE("more than half of it is used") {
+    SUBCASE("more than half of the memory is used") {
         const auto clients = silent_clients(server, 2, "/4");
         CHECK(await([&] { return log.count(rm::LogLevel::info, not_read) > 0; }));
         HttpClient other{server.port()};
@@ -139,7 +139,7 @@ TEST_CASE("where memory for answers is scarce, clients that read nothing give wa
     }
 }
 
-TEST_CASE("a large answer is produced as its client reads it") {
+TEST_CASE("a large response is produced as its client reads it") {
     Parts parts{.parts = 400};
     rm::HttpServer server{{.threads = 1}, parts.handler()};
     HttpClient client{server.port()};
@@ -164,7 +164,7 @@ TEST_CASE("a large answer is produced as its client reads it") {
         CHECK(client.ask("HEAD", "/").status == 200);
         CHECK(parts.produced == 0);
     }
-    SUBCASE("no further") {
+    SUBCASE("no further than the client reads") {
         parts.parts = 1'000'000;
         client.request("GET", "/");
         REQUIRE(await([&] { return parts.produced > 0; }));
@@ -174,7 +174,7 @@ TEST_CASE("a large answer is produced as its client reads it") {
     }
 }
 
-TEST_CASE("a large answer that cannot be completed ends the connection") {
+TEST_CASE("a large response that cannot be completed ends the connection") {
     RecordedLog log;
     rm::HttpServer server{{.log = log.sink()}, [](const auto&, const auto& respond) {
                               rm::HttpResponse response{200, "begin", "", {}};
@@ -190,7 +190,7 @@ TEST_CASE("a large answer that cannot be completed ends the connection") {
     CHECK(log.count(rm::LogLevel::error, "no more") == 1);
 }
 
-TEST_CASE("a large answer leaves its loop to others after each part") {
+TEST_CASE("a large response lets its loop serve further connections after each part") {
     constexpr std::size_t sent_at = 100;
     std::size_t produced = 0;
     std::atomic<std::size_t> handled_at{0};

@@ -60,7 +60,7 @@ void deliver_beside(const std::string& url, const std::function<bool()>& has_beg
 
 }  // namespace
 
-TEST_CASE("a receiver that never stops sending is cut off, and delays no other subscriber") {
+TEST_CASE("a receiver that never stops sending is cut off, and delays no further subscriber") {
     SUBCASE("over TLS") {
         for (const auto& flood : test::tls_floods()) {
             CAPTURE(flood.name);
@@ -78,7 +78,7 @@ TEST_CASE("a receiver that never stops sending is cut off, and delays no other s
     }
 }
 
-TEST_CASE("a receiver that sends a little now and then has as much time as any other") {
+TEST_CASE("a receiver that sends a little now and then has the full timeout") {
     HttpTransportOptions options = patient;
     options.total_timeout = 500ms;
     DeliveryReports reports;
@@ -95,7 +95,7 @@ TEST_CASE("a receiver that sends a little now and then has as much time as any o
     CHECK(Steady::now() - begun < 10s);
 }
 
-TEST_CASE("a small part of an answer counts as a large one") {
+TEST_CASE("a small part of a response counts as a large part") {
     HttpTransportOptions options = patient;
     options.response_max = 10'000;
     HttpTransport transport{options};
@@ -123,7 +123,7 @@ TEST_CASE("a small part of an answer counts as a large one") {
     }
 }
 
-TEST_CASE("of the deliveries that share a connection, all are cut off, and the connection closed") {
+TEST_CASE("all deliveries that share a flooded connection are cut off, and the connection closed") {
     constexpr std::size_t count = 16;
     const FloodingReceiver receiver{test::http2_floods().front()};
     DeliveryReports reports;
@@ -138,7 +138,7 @@ TEST_CASE("of the deliveries that share a connection, all are cut off, and the c
     CHECK(test::await([&] { return receiver.closed() == receiver.floods(); }));
 }
 
-TEST_CASE("large answers that share a connection are no flood") {
+TEST_CASE("large responses that share a connection are no flood") {
     constexpr std::size_t count = 40;
     const Http2Receiver receiver{1'000'000};
     DeliveryReports reports;
@@ -151,7 +151,7 @@ TEST_CASE("large answers that share a connection are no flood") {
     }
 }
 
-TEST_CASE("an answer with a transfer coding that was not offered is refused") {
+TEST_CASE("a response with a transfer coding that was not offered is refused") {
     std::string line;
     ScriptedReceiver receiver{[&](const auto&) {
         return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\n" + line + "\r\n\r\n0\r\n\r\n"};

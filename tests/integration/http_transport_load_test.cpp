@@ -77,7 +77,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
+TEST_CASE("only the thread for unhealthy subscribers has the lowest priority") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     const int own = getpriority(PRIO_PROCESS, 0);
     const auto before = threads();
@@ -97,7 +97,7 @@ TEST_CASE("the thread of the unhealthy alone has the lowest priority") {
     CHECK(added == (own == 19 ? std::vector<int>{} : std::vector<int>{19}));
 }
 
-TEST_CASE("deliveries beyond the bound on those under way wait for their turn, untimed") {
+TEST_CASE("deliveries beyond the bound of deliveries under way wait without a timeout") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 0 ? silence() : status(204);
     }};
@@ -113,7 +113,7 @@ TEST_CASE("deliveries beyond the bound on those under way wait for their turn, u
     CHECK(all[3].outcome);
 }
 
-TEST_CASE("deliveries to unhealthy subscribers take no turn from others") {
+TEST_CASE("deliveries to unhealthy subscribers take no place from healthy subscribers") {
     ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
     ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports cancelled;
@@ -134,7 +134,7 @@ TEST_CASE("deliveries to unhealthy subscribers take no turn from others") {
     CHECK(cancelled.all().size() == 2);
 }
 
-TEST_CASE("deliveries under way and kept connections are bounded apart from each other") {
+TEST_CASE("deliveries under way and kept connections have separate bounds") {
     ScriptedReceiver one{[](const ReceivedRequest&) { return status(204); }};
     ScriptedReceiver other{[](const ReceivedRequest&) { return status(204); }};
     const auto connections_to_one = [&](std::size_t kept) {
@@ -163,7 +163,7 @@ TEST_CASE("deliveries under way and kept connections are bounded apart from each
     CHECK(cancelled.all().empty());
 }
 
-TEST_CASE("two thousand deliveries to a silent receiver do not slow down another") {
+TEST_CASE("two thousand deliveries to a silent receiver do not slow down another receiver") {
     raise_descriptor_limit();
     ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
     ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
@@ -209,7 +209,7 @@ TEST_CASE("many threads deliver at once, and every delivery ends once") {
     CHECK(receiver.requests().size() == 1'000);
 }
 
-TEST_CASE("a delivery may be begun by the end of another") {
+TEST_CASE("the end of a delivery may begin another delivery") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports reports;
     HttpTransport transport{local};
@@ -269,7 +269,7 @@ TEST_CASE("a transport lends its thread to one borrower at a time, while it has 
     spare->take_back();
 }
 
-TEST_CASE("a delivery that a turn submits begins before the next turn") {
+TEST_CASE("a delivery submitted by a lent iteration begins before the next iteration") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports reports;
     HttpTransport transport{local};
@@ -293,7 +293,7 @@ TEST_CASE("a delivery that a turn submits begins before the next turn") {
     CHECK(begun);
 }
 
-TEST_CASE("a transport takes its thread back when the turn is over") {
+TEST_CASE("a transport takes its lent thread back after the iteration") {
     std::promise<void> begun;
     std::promise<void> end;
     std::atomic<bool> over = false;

@@ -90,7 +90,7 @@ const HttpTransportOptions local_names{
 
 }  // namespace
 
-TEST_CASE("a silent name server occupies few threads, and only deliveries that need it wait") {
+TEST_CASE("a silent name server occupies few threads, and delays only deliveries that need it") {
     run_without_names([](const SilentNameServer& names) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         const std::string tail = ":" + std::to_string(healthy.port()) + "/events";
@@ -132,7 +132,7 @@ TEST_CASE("a silent name server occupies few threads, and only deliveries that n
     });
 }
 
-TEST_CASE("a name that was never looked up is found while others hang") {
+TEST_CASE("a new name is found while further lookups hang") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         DeliveryReports reports;
@@ -147,7 +147,7 @@ TEST_CASE("a name that was never looked up is found while others hang") {
     });
 }
 
-TEST_CASE("names are found as the machine finds them, however they are written") {
+TEST_CASE("names are found as the machine finds names, in any spelling") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         HttpTransport transport{local_names};
@@ -201,7 +201,7 @@ TEST_CASE("a transport whose lookups hang is destroyed at once") {
     });
 }
 
-TEST_CASE("of two addresses that a name has, one that drops packets fails no delivery") {
+TEST_CASE("of two addresses of a name, an address that drops packets fails no delivery") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/nsswitch.conf", "hosts: files\n");
         network.replace("/etc/hosts", "127.0.0.2 twin.test\n127.0.0.3 twin.test\n");

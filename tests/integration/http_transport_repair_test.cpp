@@ -78,7 +78,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and restarts") {
+TEST_CASE(
+    "a transport that breaks logs the failure, fails the deliveries under way, and restarts") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.target() == "/silent" ? test::silence() : status(204);
     }};
@@ -117,7 +118,7 @@ TEST_CASE("a transport that breaks logs it, fails the deliveries under way, and 
     CHECK(restarts <= 4);
 }
 
-TEST_CASE("without descriptors deliveries fail and trouble is reported until there are some") {
+TEST_CASE("without descriptors deliveries fail and an error is reported until some are free") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local_hosts};
     {

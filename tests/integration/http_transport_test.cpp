@@ -41,7 +41,7 @@ std::string deserted_url() {
 
 }  // namespace
 
-TEST_CASE("a delivery is the request that Ruby Routemaster sends, and identifies its batch") {
+TEST_CASE("a delivery has the request format of Ruby Routemaster, and identifies its batch") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     Delivery third = delivery(receiver.url());
@@ -73,7 +73,7 @@ TEST_CASE("a delivery is the request that Ruby Routemaster sends, and identifies
               R"("t":1795222853691}])");
 }
 
-TEST_CASE("a delivery carries the age of its batch when it is sent") {
+TEST_CASE("a delivery carries the age of its batch at its sending") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 0 ? silence() : status(204);
     }};
@@ -107,7 +107,7 @@ TEST_CASE("the options set the user agent") {
           std::string::npos);
 }
 
-TEST_CASE("the options say which statuses are final, and how large a head may be") {
+TEST_CASE("the options set the final statuses, and the largest head") {
     const std::string large_head = "X-A: " + std::string(2'000, 'x') + "\r\n";
     ScriptedReceiver receiver{[&](const ReceivedRequest& request) -> ScriptedReply {
         if (request.target() == "/large") {
@@ -177,8 +177,7 @@ TEST_CASE("messages that cannot be decoded are left out and reported") {
     CHECK(receiver.requests().back().body() == "[]");
 }
 
-TEST_CASE(
-    "any status of the two hundreds is success, no other is, and redirects are not followed") {
+TEST_CASE("only a status of the two hundreds is success, and redirects are not followed") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         const int code = std::stoi(std::string{request.target().substr(1)});
         ScriptedReply reply = status(code);
@@ -202,7 +201,7 @@ TEST_CASE(
     CHECK(receiver.requests().size() == 11);
 }
 
-TEST_CASE("a port on which nobody listens is unavailable") {
+TEST_CASE("a port without a listener is unavailable") {
     HttpTransport transport{local};
     const auto report = deliver(transport, delivery(deserted_url()));
     REQUIRE_FALSE(report.outcome);
@@ -210,7 +209,7 @@ TEST_CASE("a port on which nobody listens is unavailable") {
     CHECK(report.outcome.error().context().find("connect") != std::string::npos);
 }
 
-TEST_CASE("a connection that closes before the answer is complete is unavailable") {
+TEST_CASE("a connection that closes before the response is complete is unavailable") {
     for (const auto* answer :
          {"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
           "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n", "garbage",
@@ -226,7 +225,7 @@ TEST_CASE("a connection that closes before the answer is complete is unavailable
     }
 }
 
-TEST_CASE("a receiver that does not answer times out") {
+TEST_CASE("a receiver without a response times out") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     HttpTransport transport{local_within(150ms)};
     const auto begin = std::chrono::steady_clock::now();
@@ -237,7 +236,7 @@ TEST_CASE("a receiver that does not answer times out") {
     CHECK(std::chrono::steady_clock::now() - begin >= 135ms);
 }
 
-TEST_CASE("deliveries that began together and get no answer end a few at a time") {
+TEST_CASE("deliveries that began together and get no response end a few at a time") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     using Clock = std::chrono::steady_clock;
     std::mutex mutex;
@@ -286,7 +285,8 @@ TEST_CASE("deliveries one after another share a connection") {
     CHECK(receiver.connections() == 1);
 }
 
-TEST_CASE("a receiver that closed an idle connection gets the next delivery over another") {
+TEST_CASE(
+    "a receiver that closed an idle connection gets the next delivery over a new connection") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     REQUIRE(deliver(transport, delivery(receiver.url())).outcome);
@@ -305,7 +305,7 @@ TEST_CASE("a kept connection that turns out to be dead is replaced") {
     CHECK(receiver.requests().size() == 3);
 }
 
-TEST_CASE("this machine is refused as a target, under whatever name") {
+TEST_CASE("this machine is refused as a target, under any name") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{{.allow_http = true}};
     const std::string port = std::to_string(receiver.port());
@@ -351,7 +351,7 @@ TEST_CASE("a callback that is not a URL is invalid") {
     }
 }
 
-TEST_CASE("answers are read up to a bound") {
+TEST_CASE("responses are read up to a bound") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: ";
         const std::size_t size = (request.target() == "/large" ? 100'001 : 100'000) - 42;

@@ -132,7 +132,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a command gets the arguments, and the variables of its job, and nothing else") {
+TEST_CASE("a command gets the arguments and the variables of its job, and nothing else") {
     CommandScene scene{R"(cat > $HERE/input
 env | grep ROUTEMASTER_ | sort > $HERE/variables
 ls /proc/self/fd | tr '\n' ' ' > $HERE/descriptors
@@ -157,7 +157,7 @@ echo "$1|$2" > $HERE/words
     CHECK(scene.written("words") == "two words|a\"b\n");
 }
 
-TEST_CASE("a command finds no secret of its worker in the processes that it descends from") {
+TEST_CASE("a command finds no secret of its worker in its ancestor processes") {
     const test::TemporaryFolder folder;
     const auto seen = folder.path() / "seen";
     const auto script = folder.path() / "script";
@@ -197,7 +197,7 @@ mv "$HERE/all" "$HERE/seen"
           std::string::npos);
 }
 
-TEST_CASE("a worker names the sources of its settings, though they are hidden") {
+TEST_CASE("a worker names the sources of its settings, and hides secrets") {
     const test::TemporaryFolder folder;
     test::Process bus{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
                        folder.path().string()},
@@ -208,7 +208,7 @@ TEST_CASE("a worker names the sources of its settings, though they are hidden") 
     CHECK(bus.await_error("clients=*** (ROUTEMASTER_CLIENTS)"));
 }
 
-TEST_CASE("the exit status of a command decides what becomes of its job") {
+TEST_CASE("the exit status of a command decides whether its job is done, retried or buried") {
     CommandScene scene{R"(case $ROUTEMASTER_JOB_NAME in
 later) echo busy; exit 75;;
 bad) seq 2000; echo "no such picture" >&2; exit 3;;
@@ -330,7 +330,7 @@ TEST_CASE("no job waits for a slot in a worker, however quick the jobs are") {
     CHECK(leased_max <= slots);
 }
 
-TEST_CASE("nothing of a command is left when it has ended, zombies included") {
+TEST_CASE("nothing of a command is left after its end, zombies included") {
     CommandScene scene{R"(setsid sh -c 'echo $$ > $HERE/child; exec sleep 1000' > /dev/null &
 sleep 1000 &
 while ! [ -s $HERE/child ]; do sleep 0.01; done
@@ -382,7 +382,7 @@ TEST_CASE("a worker that can start no commands takes no attempts from its jobs")
     CHECK(scene.await_gone(id));
 }
 
-TEST_CASE("a command that stops its guard has no more time than others") {
+TEST_CASE("a command that stops its guard gets no additional time") {
     CommandScene scene{"kill -STOP $PPID; echo $$ > $HERE/pid; exec sleep 1000\n",
                        {"--run-kill-after", "0.3"}};
     const auto id = scene.push("a", R"(,"attempts_max":1,"timeout":300)");
@@ -406,7 +406,7 @@ TEST_CASE("a worker stops though the processes that start and guard its commands
     CHECK(await([&] { return !is_there(pid) && !is_there(guards.front()); }));
 }
 
-TEST_CASE("a stop lets commands end within the grace, and others run again elsewhere") {
+TEST_CASE("a stop lets commands end within the grace, and unfinished jobs run again elsewhere") {
     const char* const script = R"(echo $$ > $HERE/pid
 [ $ROUTEMASTER_JOB_NAME = long ] && exec sleep 1000
 while ! [ -e $HERE/go ]; do sleep 0.01; done
@@ -430,7 +430,7 @@ echo done > $HERE/done
     }
 }
 
-TEST_CASE("what a worker is to run is checked when it starts") {
+TEST_CASE("the command of a worker is checked when the worker starts") {
     const auto complaint = [](const std::vector<std::string>& flags) {
         std::vector<std::string> words{"serve", "--store", "memory:", "--root-key", "k"};
         words.insert(words.end(), flags.begin(), flags.end());

@@ -234,7 +234,7 @@ TEST_CASE("the scaling pulse reports load from the threshold on, within its look
     CHECK(pulse.headers.at("routemaster-busy") == busy);
 }
 
-TEST_CASE("a bus drops the oldest batches above a limit only if that is set") {
+TEST_CASE("a bus drops the oldest batches above a limit only with this setting") {
     const test::TemporaryFolder folder;
     {
         const RunningBus bus{folder.path()};
@@ -258,7 +258,7 @@ TEST_CASE("a bus drops the oldest batches above a limit only if that is set") {
     }
 }
 
-TEST_CASE("the data are in the folder of the setting") {
+TEST_CASE("the data folder is a setting") {
     const test::TemporaryFolder folder;
     const auto elsewhere = folder.path() / "made for it";
     const auto start = [&](const std::string& flags) {
@@ -274,7 +274,7 @@ TEST_CASE("the data are in the folder of the setting") {
     CHECK(std::filesystem::exists(elsewhere / "routemaster.db"));
 }
 
-TEST_CASE("an answer waits for the disk, unless the store is relaxed") {
+TEST_CASE("a response waits for the disk, unless the store is relaxed") {
     const test::TemporaryFolder folder;
     const auto busy = folder.path() / "busy";
     std::string store = "file:" + (folder.path() / "bus.db").string();
@@ -312,8 +312,8 @@ TEST_CASE("idle connections leave descriptors for deliveries, however low the li
     const test::TemporaryFolder folder;
     const test::BatchReceiver receiver;
     std::string limit = "1024";
-    SUBCASE("a common one") {}
-    SUBCASE("about the lowest") { limit = "200"; }
+    SUBCASE("a common limit") {}
+    SUBCASE("about the lowest limit") { limit = "200"; }
     RunningBus bus{
         folder.path(), {"--header-timeout", "600", "--idle-timeout", "600"}, {}, "-n " + limit};
     CHECK(bus.process().await_error("the limit of open files, " + limit +
@@ -341,7 +341,7 @@ TEST_CASE("idle connections leave descriptors for deliveries, however low the li
     CHECK(bus.process().errors().find("failed to deliver") == std::string::npos);
 }
 
-TEST_CASE("settings that fit into the limit of open files are not cut") {
+TEST_CASE("settings that fit into the limit of open files are not reduced") {
     const test::TemporaryFolder folder;
     RunningBus bus{
         folder.path(), {"--connections-max", "20", "--deliveries-max", "8"}, {}, "-n 200"};
@@ -349,7 +349,7 @@ TEST_CASE("settings that fit into the limit of open files are not cut") {
     CHECK(bus.process().errors().find("the limit of open files") == std::string::npos);
 }
 
-TEST_CASE("a limit of open files under which nothing works ends a service at its start") {
+TEST_CASE("a limit of open files too low for any work ends a service at its start") {
     const std::vector<std::string> flags{"--store", "redis://127.0.0.1:1"};
     auto web = flags;
     web.insert(web.end(), {"--root-key", "r"});

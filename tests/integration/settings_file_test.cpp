@@ -112,7 +112,7 @@ TEST_CASE("at start the log lists the sources of settings, and no secret") {
     CHECK(!mentions(log, "delivery-timeout"));
 }
 
-TEST_CASE("a value of the wrong type is refused with the type that the setting wants") {
+TEST_CASE("a value of the wrong type is refused with the type of the setting") {
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "bus.toml").string();
     const auto refusal_of = [&](const std::string& line) {
@@ -162,14 +162,14 @@ TEST_CASE("the root key may be in a file of its own") {
                               by_variable};
         CHECK(process.wait() == 1);
     }
-    SUBCASE("from another system, or nowhere") {
+    SUBCASE("with line ends of another system, or missing") {
         std::ofstream{file} << "5ecret\r\n";
         auto process = serve({}, by_variable);
         CHECK(takes_key(process, "5ecret"));
     }
 }
 
-TEST_CASE("a file with secrets that others can read causes a warning") {
+TEST_CASE("a file with secrets that further users can read causes a warning") {
     using std::filesystem::perms;
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "secrets";

@@ -36,7 +36,7 @@ int successor(int socket) {
 
 }  // namespace
 
-TEST_CASE("a socket with the number of one that was closed without notice is watched") {
+TEST_CASE("a socket that reuses the number of a silently closed socket is watched") {
     const Waker waker;
     SocketWatch watch{waker};
     int socket = ::eventfd(1, EFD_CLOEXEC);

@@ -27,7 +27,8 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE("the connections of a turn share its budget, and the next turn has another") {
+TEST_CASE(
+    "the connections of an iteration share its budget, and the next iteration has a new budget") {
     Scene scene;
     TlsMeter other{scene.budget};
     CHECK(scene.meter->may_read());
@@ -39,7 +40,7 @@ TEST_CASE("the connections of a turn share its budget, and the next turn has ano
     CHECK(other.may_read());
 }
 
-TEST_CASE("a connection receives as much as its answers may take together, and then nothing") {
+TEST_CASE("a connection receives up to the sum of the bounds of its responses, and then nothing") {
     Scene scene;
     const TlsMeter::Share first{scene.meter, bound};
     const TlsMeter::Share second{scene.meter, bound};
@@ -53,7 +54,7 @@ TEST_CASE("a connection receives as much as its answers may take together, and t
     CHECK_FALSE(scene.meter->may_read());
 }
 
-TEST_CASE("a connection does not save up what small answers leave") {
+TEST_CASE("a connection does not save up the bytes left by small responses") {
     Scene scene;
     std::optional<TlsMeter::Share> first{std::in_place, scene.meter, bound};
     for (int i = 0; i < 10; ++i) {
@@ -66,7 +67,7 @@ TEST_CASE("a connection does not save up what small answers leave") {
     CHECK(first->is_exceeded());
 }
 
-TEST_CASE("what a connection receives between answers counts for none") {
+TEST_CASE("bytes received between responses count towards no response") {
     Scene scene;
     scene.receive(2 * bound);
     CHECK(scene.meter->may_read());
