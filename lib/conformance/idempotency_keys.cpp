@@ -67,16 +67,18 @@ void add_idempotency_key_cases(StoreCases& add) {
             expect_equal(push(s, "a"), first, "the first one again");
         });
 
-    add("a repeated push is still a duplicate after the existing job is gone", [](Scenario& s) {
-        PushJob plain{work_queue, "a", s.now()};
-        const auto there = s.perform(plain);
-        plain.idempotency_key = {.text = "k", .fingerprint = 1, .time = kept};
-        const Pushed refused{duplicate, there.id};
-        expect_equal(s.perform(plain), refused, "the first");
-        s.perform(AckJob{s.take_work()});
-        expect_equal(s.perform(plain), refused, "the repetition");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
-    });
+    add("a duplicate push repeated with its idempotency key stays a duplicate after the job is "
+        "gone",
+        [](Scenario& s) {
+            PushJob plain{work_queue, "a", s.now()};
+            const auto there = s.perform(plain);
+            plain.idempotency_key = {.text = "k", .fingerprint = 1, .time = kept};
+            const Pushed refused{duplicate, there.id};
+            expect_equal(s.perform(plain), refused, "the first");
+            s.perform(AckJob{s.take_work()});
+            expect_equal(s.perform(plain), refused, "the repetition");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
+        });
 
     add("a refused push leaves no idempotency key behind", [](Scenario& s) {
         auto step = step_of(s, "a");

@@ -72,7 +72,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_kept_apart(s);
     });
 
-    add("isolation is across several queues and several workers", [](Scenario& s) {
+    add("jobs of several queues and several workers are isolated from each other", [](Scenario& s) {
         s.push("a");
         s.perform(PushJob{"other", "b", s.now()});
         const auto take_both = [&] {

@@ -260,7 +260,7 @@ void add_ways_out(StoreCases& add) {
             expect_ended(s, three, {.total = 1, .buried = 1});
         });
 
-    add("a batch ends when its last job expires, or when the worker of the job dies",
+    add("a batch ends when its last job expires, or loses its worker in the last attempt",
         [](Scenario& s) {
             const auto batch = create(s);
             push_into(s, batch, "a", {.expires_at = s.now() + Duration{1}});

@@ -209,27 +209,28 @@ void add_concurrency_cases(StoreCases& add) {
 }
 
 void add_place_cases(StoreCases& add) {
-    add("a job keeps its place in its group, however it is put back", [](Scenario& s) {
-        push_grouped(s, "a", "g");
-        push_grouped(s, "b", "g");
-        const Duration wait{1'000};
-        s.perform(NackJob{s.take_work(), s.now() + wait});
-        expect_none(s, s.now() + wait);
-        s.advance(wait);
-        s.perform(FailJob{.lease = s.take_work(), .error = "e", .run_at = s.now() + wait});
-        push_grouped(s, "c", "g");
-        expect_none(s, s.now() + wait);
-        expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
-        s.advance(wait);
-        s.perform(ReleaseJob{s.take_work(), s.now()});
-        s.take_work(2);
-        s.perform(RetireWorker{Scenario::worker(2)});
-        s.take_work(3);
-        expect_none(s);
-        s.advance(Duration{30'000});
-        s.perform(ScrubWorkers{Duration{30'000}});
-        expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
-    });
+    add("a job keeps its place in its group after a failure, a release or a dead worker",
+        [](Scenario& s) {
+            push_grouped(s, "a", "g");
+            push_grouped(s, "b", "g");
+            const Duration wait{1'000};
+            s.perform(NackJob{s.take_work(), s.now() + wait});
+            expect_none(s, s.now() + wait);
+            s.advance(wait);
+            s.perform(FailJob{.lease = s.take_work(), .error = "e", .run_at = s.now() + wait});
+            push_grouped(s, "c", "g");
+            expect_none(s, s.now() + wait);
+            expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
+            s.advance(wait);
+            s.perform(ReleaseJob{s.take_work(), s.now()});
+            s.take_work(2);
+            s.perform(RetireWorker{Scenario::worker(2)});
+            s.take_work(3);
+            expect_none(s);
+            s.advance(Duration{30'000});
+            s.perform(ScrubWorkers{Duration{30'000}});
+            expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
+        });
 
     add("a job that is not yet due blocks no job, and joins the end of its group when due",
         [](Scenario& s) {

@@ -227,7 +227,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
     });
 
-    add("large jobs of a retiring worker are released in chunks while the worker stays listed",
+    add("large jobs of a retiring or dead worker are released in chunks before the worker goes",
         [](Scenario& s) {
             push_large(s, "abcd");
             push_large(s, "e", {.key = {.text = "key "}});

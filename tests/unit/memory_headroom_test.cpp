@@ -65,7 +65,7 @@ TEST_CASE("cgroups of version 1 are read, too") {
     CHECK(files.limits().left() == 420 * million);
 }
 
-TEST_CASE("memory is short from the reserve on, until a quarter of the reserve is free besides") {
+TEST_CASE("memory is short below the reserve, until the reserve and a quarter of it are free") {
     const LimitedFiles files;
     const auto use = [&](std::uint64_t millions) {
         files.write("cgroups/outer/memory.current", std::to_string((150 + millions) * million));
