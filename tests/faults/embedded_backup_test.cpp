@@ -139,8 +139,7 @@ TEST_CASE("after a backup the journal forgets rows as before") {
     CHECK(fs::file_size(scene.file) < 20U << 20U);
 }
 
-TEST_CASE(
-    "a backup to an existing file or an impossible path is refused and leaves nothing behind") {
+TEST_CASE("a backup to an existing or unwritable path is refused and leaves nothing behind") {
     FileScene scene;
     scene.publish("1");
     const auto refused = [&](const fs::path& target, const std::string& why, Errc code) {

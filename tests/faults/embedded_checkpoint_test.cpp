@@ -117,7 +117,7 @@ TEST_CASE("pages lost in a failed sync of the database are still in the log") {
     }
 }
 
-TEST_CASE("pages lost in a failed sync outlive the store that reported the failure") {
+TEST_CASE("pages lost in a failed sync are recovered after a restart") {
     Disk disk;
     FileScene scene;
     disk.fail_database_sync(1);

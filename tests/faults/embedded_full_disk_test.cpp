@@ -140,7 +140,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
     }
 }
 
-TEST_CASE("a disk is no longer full when free space and log together exceed the reserve") {
+TEST_CASE("a disk is no longer full when free space and the space of the log together suffice") {
     constexpr std::uint64_t reserve = 4U << 20U;
     const SmallDisk disk{48};
     REQUIRE_A_DISK(disk);
@@ -166,7 +166,7 @@ TEST_CASE("a disk is no longer full when free space and log together exceed the 
     CHECK(fs::file_size(file.string() + "-wal") < log / 2);
 }
 
-TEST_CASE("a full disk refuses steps that add data, and does all further steps") {
+TEST_CASE("while the disk is full, steps that add data are refused, and all other steps are done") {
     FillingDisk shop{8, 0};
     REQUIRE_A_DISK(shop.disk);
     shop.subscribe("billing", 1);

@@ -314,7 +314,7 @@ TEST_CASE("an attempt stays on disk when its job is written again") {
     for (const JobId id : {1U, 2U}) CHECK(status(scene, id).attempts == 1);
 }
 
-TEST_CASE("jobs between two acquired jobs with distant ids count no attempts") {
+TEST_CASE("a job whose id is far beyond the last begun job has not been begun") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     scene.must(scene.job("first"));

@@ -34,7 +34,7 @@ TEST_CASE("steps too large for a single row of a file are written in several row
     CHECK(scene.queue("work").ready == 16);
 }
 
-TEST_CASE("a step larger than any row is invalid, and its submission is done otherwise") {
+TEST_CASE("a step larger than any row is invalid, and the other steps of its submission are done") {
     FileScene scene{{.row_bytes_max = 1'000'000}};
     std::vector<Step> steps;
     for (const auto bytes : {1U, 1'000'001U, 2U}) {

@@ -210,7 +210,7 @@ TEST_CASE("the command line manages DEAD batches") {
     CHECK(refused({"list", "--subscriber", "billing"}, 1).find("401") != std::string::npos);
 }
 
-TEST_CASE("DEAD batches take the root key from the flags of all commands") {
+TEST_CASE("commands for DEAD batches take the root key like all other commands") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{410};

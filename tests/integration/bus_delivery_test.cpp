@@ -108,7 +108,7 @@ TEST_CASE("a receiver that fails gets its batch again, and the order stays") {
     }
 }
 
-TEST_CASE("a receiver without a response delays no further subscriber") {
+TEST_CASE("a receiver without a response delays only its own deliveries") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver slow;

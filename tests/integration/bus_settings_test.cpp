@@ -340,7 +340,7 @@ TEST_CASE("the topics and URLs that events may have are settings") {
         CHECK(status(bus, "orders", free) == 200);
         CHECK(status(bus, "orders", bare) == 200);
     }
-    SUBCASE("further values are refused") {
+    SUBCASE("other values are refused") {
         CHECK(
             mentions(complaint_about({"--root-key", "r", "--event-urls", "http"}), "--event-urls"));
         CHECK(mentions(complaint_about({"--root-key", "r", "--topic-names", "all"}),

@@ -131,7 +131,7 @@ TEST_CASE("a damaged file is refused in one line with its name") {
     SUBCASE("everywhere behind the header") { overwrite(file, 100, std::string(size - 100, 'x')); }
     // Then the setting for the file is wrong.
     const bool foreign = [&] {
-        SUBCASE("never a database") {
+        SUBCASE("the file was never a database") {
             overwrite(file, 0, std::string(size, 'x'));
             return true;
         }

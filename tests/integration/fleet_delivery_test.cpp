@@ -223,7 +223,7 @@ TEST_CASE("acknowledged events are delivered in order, though the Redis server c
     CHECK(worker.stop() == 0);
 }
 
-TEST_CASE("the complete bus in one process works on a Redis server, beside further processes") {
+TEST_CASE("the complete bus in one process works on a Redis server, beside other processes") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path(), {"--store", redis.url()}};

@@ -45,7 +45,8 @@ std::string naming(const std::string& lease) { return R"({"lease":")" + lease + 
 
 }  // namespace
 
-TEST_CASE("a job leased through one web is acknowledged through another, and extended by its own") {
+TEST_CASE(
+    "a job leased through one web is acknowledged through another, and extended through its own") {
     test::RedisServer redis;
     const RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};

@@ -179,7 +179,7 @@ TEST_CASE("responses over HTTP/2 that arrived in time count, however late they a
     CHECK(scene.delivered == 1 + count);
 }
 
-TEST_CASE("data for further requests of a shared connection does not count towards the bound") {
+TEST_CASE("data for other requests of a shared connection does not count towards the bound") {
     constexpr std::size_t count = 400;
     constexpr std::size_t under_way = 60;
     const test::Http2Receiver receiver{200'000};

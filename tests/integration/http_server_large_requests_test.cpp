@@ -45,7 +45,7 @@ struct SlowReader {
 
 }  // namespace
 
-TEST_CASE("requests with large bodies delay no further request of their loop") {
+TEST_CASE("requests with large bodies delay no other request of their loop") {
     SlowReader reader;
     rm::HttpServer server{{.threads = 1}, reader.handler()};
     HttpClient large{server.port()};

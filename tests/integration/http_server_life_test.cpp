@@ -206,7 +206,7 @@ TEST_CASE("a handler that responds late learns when its client is gone") {
     waiting.respond({200, "late", "", {}});
 }
 
-TEST_CASE("a present client is not reported as gone, one request after the other") {
+TEST_CASE("a connected client is never reported as gone, over several requests") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};

@@ -255,7 +255,7 @@ TEST_CASE("responses may take their time, and many requests may wait") {
     }
 }
 
-TEST_CASE("many clients and many responding threads get no response mixed up") {
+TEST_CASE("many clients get their own responses from many threads") {
     constexpr int clients = 8;
     constexpr int per_client = 250;
     HttpRequestQueue requests;

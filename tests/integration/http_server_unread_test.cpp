@@ -113,7 +113,7 @@ TEST_CASE("responses that wait to be read are bounded in bytes") {
     CHECK(await([&] { return other.ask("GET", "/7").status == 200; }));
 }
 
-TEST_CASE("a response beyond the bound is sent when no response waits") {
+TEST_CASE("a response beyond the bound is sent when it is the only response") {
     rm::HttpServer server{{.answer_bytes_max = one_mebibyte}, answer_large};
     CHECK(HttpClient{server.port()}.ask("GET", "/3").body.size() == 3 * one_mebibyte);
 }
@@ -190,7 +190,7 @@ TEST_CASE("a large response that cannot be completed ends the connection") {
     CHECK(log.count(rm::LogLevel::error, "no more") == 1);
 }
 
-TEST_CASE("a large response lets its loop serve further connections after each part") {
+TEST_CASE("a large response lets its loop serve other connections after each part") {
     constexpr std::size_t sent_at = 100;
     std::size_t produced = 0;
     std::atomic<std::size_t> handled_at{0};

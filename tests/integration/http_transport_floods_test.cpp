@@ -60,7 +60,7 @@ void deliver_beside(const std::string& url, const std::function<bool()>& has_beg
 
 }  // namespace
 
-TEST_CASE("a receiver that never stops sending is cut off, and delays no further subscriber") {
+TEST_CASE("a receiver that never stops sending is cut off, and delays no other subscriber") {
     SUBCASE("over TLS") {
         for (const auto& flood : test::tls_floods()) {
             CAPTURE(flood.name);

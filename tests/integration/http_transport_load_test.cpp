@@ -269,7 +269,8 @@ TEST_CASE("a transport lends its thread to one borrower at a time, while it has 
     spare->take_back();
 }
 
-TEST_CASE("a delivery submitted by a lent iteration begins before the next iteration") {
+TEST_CASE(
+    "a delivery submitted during an iteration of a borrower begins before the next iteration") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports reports;
     HttpTransport transport{local};

@@ -132,7 +132,7 @@ TEST_CASE("a silent name server occupies few threads, and delays only deliveries
     });
 }
 
-TEST_CASE("a new name is found while further lookups hang") {
+TEST_CASE("a new name is found while other lookups hang") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         DeliveryReports reports;

@@ -134,7 +134,8 @@ TEST_CASE("without descriptors deliveries fail and an error is reported until so
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
 }
 
-TEST_CASE("a transport that cannot restart reports it, lets deliveries wait, and tries again") {
+TEST_CASE(
+    "a transport that cannot restart reports the failure, lets deliveries wait, and tries again") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports first;
     DeliveryReports reports;

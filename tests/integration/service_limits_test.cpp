@@ -191,7 +191,7 @@ TEST_CASE("a subscriber may have as many topics as the setting says") {
     CHECK(status(limit + 1) == 400);
 }
 
-TEST_CASE("as many queues and namespaces of timers begin as the store allows") {
+TEST_CASE("the store limits the number of queues and of namespaces of timers") {
     const test::TemporaryFolder folder;
     // Actions are timers in a separate namespace.
     const RunningBus bus{folder.path(),

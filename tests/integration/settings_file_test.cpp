@@ -169,7 +169,7 @@ TEST_CASE("the root key may be in a file of its own") {
     }
 }
 
-TEST_CASE("a file with secrets that further users can read causes a warning") {
+TEST_CASE("a file with secrets that other users can read causes a warning") {
     using std::filesystem::perms;
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "secrets";

@@ -161,7 +161,8 @@ TEST_CASE("redis: batches that Ruby Routemaster made READY for a callback go to 
 }
 
 TEST_CASE(
-    "redis: a batch of a callback returns to the keys of Ruby Routemaster with its subscriber") {
+    "redis: a batch of a callback returns to the keys of Ruby Routemaster when its subscriber gets "
+    "a URL") {
     RedisScene s{true};
     subscribe(s);
     s.publish(first);

@@ -137,7 +137,7 @@ TEST_CASE("redis: the checker of a chaos run finds each broken rule") {
         runs[scene.second].end = ChaosRun::End::failed;
         CHECK(scene.finds("it follows from a run that was not done"));
     }
-    SUBCASE("an attempt without a count") {
+    SUBCASE("an attempt that is not counted") {
         runs[scene.second].attempt = 1;
         CHECK(scene.finds("attempts and fences disagree"));
     }

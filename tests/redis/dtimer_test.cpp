@@ -256,7 +256,7 @@ std::vector<Duration> lateness_when(Fail fail) {
 }  // namespace
 
 TEST_CASE(
-    "redis: dtimer: a killed or suspended listener delays further listeners for at most a second") {
+    "redis: dtimer: a killed or suspended listener delays other listeners for at most a second") {
     if (!test::has_node()) return;
     using Ours = std::unique_ptr<TimerTaker>;
     std::function<void(NodePeer&, Ours&)> fail;

@@ -123,8 +123,7 @@ TEST_CASE("error reply: the wrong server makes the link reconnect") {
     }
 }
 
-TEST_CASE(
-    "error reply: any further error is the fault of the script, except errors marked INVALID") {
+TEST_CASE("error reply: any other error is the fault of the script, except errors marked INVALID") {
     CHECK(read("ERR something").error.code() == Errc::corrupted);
     CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
     CHECK(read("OOMPH").error.code() == Errc::corrupted);

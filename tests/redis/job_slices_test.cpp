@@ -136,7 +136,7 @@ TEST_CASE("redis: each job comes with its own id, even if jobs fell due before i
     for (const auto& lease : leases) CHECK(lease.id == ids.at(lease.job));
 }
 
-TEST_CASE("redis: many jobs acquired at once are stored in hash tables without further entries") {
+TEST_CASE("redis: many jobs acquired at once are stored in hash tables without other entries") {
     RedisScene s;
     constexpr int count = 100;
     for (int n = 0; n < count; ++n) s.perform(PushJob{"work", std::to_string(n), s.now});

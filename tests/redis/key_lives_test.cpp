@@ -527,7 +527,7 @@ struct WatchedBus : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: the test knows the end of each documented key") {
+TEST_CASE("redis: the lifetime of each documented key is listed") {
     std::set<std::string> listed;
     for (const auto& life : key_lives) listed.emplace(life.pattern);
     CHECK(listed.size() == key_lives.size());

@@ -59,7 +59,7 @@ TEST_CASE("redis: the server keeps the number of tokens, for as long as the numb
     CHECK(s.begin() == 1);
 }
 
-TEST_CASE("redis: removed limits leave only a number behind") {
+TEST_CASE("redis: removed rate limits leave a single field in routemaster:limits") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = 60 * second}});
     s.push("a", "g");

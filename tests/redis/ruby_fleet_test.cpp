@@ -189,7 +189,7 @@ TEST_CASE("ruby: blocked jobs come back for Ruby workers, 1,000 with each step")
             CHECK(perform(mixed, step, s.now).value() == expected);
         }
     };
-    SUBCASE("by the heartbeat of a worker") { steps(ScrubWorkers{Duration{30'000}}); }
+    SUBCASE("by a scrub") { steps(ScrubWorkers{Duration{30'000}}); }
     SUBCASE("by a worker that ends") { steps(RetireWorker{s.worker}); }
     SUBCASE("by a worker that acquires") {
         const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
