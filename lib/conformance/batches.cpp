@@ -221,37 +221,36 @@ void add_sealing_cases(StoreCases& add) {
             expect_equal(start.messages.size(), 100U, "events delivered");
         });
 
-    add("a batch of batch_bytes_max is full and READY at once, whatever max_events says",
-        [](Scenario& s) {
-            s.subscribe("billing", {"orders"}, {.max_events = 1'000'000});
-            std::vector<std::string> messages;
-            const auto publish = [&](std::size_t bytes) {
-                messages.emplace_back(bytes, static_cast<char>('a' + messages.size()));
-                s.publish_message("orders", messages.back());
-                s.advance(Duration{1});  // Batches that begin at the same instant may be in any
-                                         // order.
-            };
-            // Large events: a store may overestimate sizes by up to a third.
-            while (messages.size() < 7) publish(100'000);
-            expect_equal(s.batches("billing").size(), 1U, "batches of 700,000 bytes");
-            expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
-            while (messages.size() < 11) publish(100'000);
-            const auto first = s.batches("billing").at(0);
-            expect_equal(first.current, false, "whether it is CURRENT at 1,100,000 bytes");
-            expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs");
-            publish(batch_bytes_max);
-            s.advance(Duration{500});
-            const auto [lease, start] = s.begin_next();
-            expect_equal(start.messages.size(), first.events, "events delivered");
-            s.settle(lease);
-            std::vector<std::string> others{
-                messages.begin() + static_cast<std::ptrdiff_t>(first.events), messages.end()};
-            s.expect_delivered("billing", {others});
+    add("a batch of batch_bytes_max is full and READY at once, at any max_events", [](Scenario& s) {
+        s.subscribe("billing", {"orders"}, {.max_events = 1'000'000});
+        std::vector<std::string> messages;
+        const auto publish = [&](std::size_t bytes) {
+            messages.emplace_back(bytes, static_cast<char>('a' + messages.size()));
+            s.publish_message("orders", messages.back());
+            s.advance(Duration{1});  // Batches that begin at the same instant may be in any
+                                     // order.
+        };
+        // Large events: a store may overestimate sizes by up to a third.
+        while (messages.size() < 7) publish(100'000);
+        expect_equal(s.batches("billing").size(), 1U, "batches of 700,000 bytes");
+        expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
+        while (messages.size() < 11) publish(100'000);
+        const auto first = s.batches("billing").at(0);
+        expect_equal(first.current, false, "whether it is CURRENT at 1,100,000 bytes");
+        expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs");
+        publish(batch_bytes_max);
+        s.advance(Duration{500});
+        const auto [lease, start] = s.begin_next();
+        expect_equal(start.messages.size(), first.events, "events delivered");
+        s.settle(lease);
+        std::vector<std::string> others{
+            messages.begin() + static_cast<std::ptrdiff_t>(first.events), messages.end()};
+        s.expect_delivered("billing", {others});
 
-            // Small events.
-            for (int i = 0; i < 1'200; ++i) s.publish_message("orders", std::string(1'000, 'x'));
-            expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
-        });
+        // Small events.
+        for (int i = 0; i < 1'200; ++i) s.publish_message("orders", std::string(1'000, 'x'));
+        expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
+    });
 
     add("the event after a full batch begins a new batch with its own timeout", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});

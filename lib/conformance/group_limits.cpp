@@ -194,7 +194,7 @@ void add_opening_cases(StoreCases& add) {
         expect_equal(last.next_due, s.now() + one_second, "when it has the next");
     });
 
-    add("of the groups with a token the group with the longest wait runs first", [](Scenario& s) {
+    add("among groups with a token the group with the longest wait runs first", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
         push_limited(s, "h", "h");
@@ -285,7 +285,7 @@ void add_opening_cases(StoreCases& add) {
             expect_equal(take_all(s), std::string{"k"}, "the next of its group");
         });
 
-    add("a queue says how long its jobs wait for tokens", [](Scenario& s) {
+    add("a queue shows how long its jobs wait for tokens", [](Scenario& s) {
         const auto expect_due = [&](std::optional<TimePoint> since, const char* when,
                                     Where at = Where::here()) {
             for (const auto& queue : s.perform(ListQueues{})) {

@@ -80,7 +80,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(names_of(lease_all(s)), std::string{"e"}, "when another is done");
     });
 
-    add("the last job of a group says how many are under way", [](Scenario& s) {
+    add("the last job of a group sets the concurrency of the group", [](Scenario& s) {
         push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         push_grouped(s, "c", "g");

@@ -213,7 +213,7 @@ void add_acquire_cases(StoreCases& add) {
         s.take_work();
     });
 
-    add("an acknowledged job is gone", [](Scenario& s) {
+    add("an acknowledged job is deleted", [](Scenario& s) {
         s.push("a");
         expect_equal(s.perform(AckJob{s.take_work()}), Settlement::settled, "ack");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");

@@ -193,7 +193,7 @@ void add_queue_cases(StoreCases& add) {
         expect_gone("after an ack");
     });
 
-    add("a queue says how long its jobs wait", [](Scenario& s) {
+    add("a queue shows how long its jobs wait", [](Scenario& s) {
         const auto expect_due = [&](std::optional<TimePoint> since, const char* when,
                                     Where at = Where::here()) {
             for (const auto& queue : s.perform(ListQueues{})) {

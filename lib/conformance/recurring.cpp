@@ -112,7 +112,7 @@ void add_tick_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "the queue in the end");
     });
 
-    add("of eight schedulers at once, one runs a tick", [](Scenario& s) {
+    add("only one of eight concurrent schedulers runs a tick", [](Scenario& s) {
         put(s, "report", [] {
             auto settings = every_minute();
             settings.overlap = true;

@@ -118,7 +118,7 @@ void add_posting_cases(StoreCases& add) {
             }
         });
 
-    add("of eight schedulers at once, one posts the timer of a tick", [](Scenario& s) {
+    add("only one of eight concurrent schedulers posts the timer of a tick", [](Scenario& s) {
         begin_ticks(s, timed_with_overlap());
         for (std::uint64_t tick = 1; tick <= 10; ++tick) {
             s.advance(tick_interval);

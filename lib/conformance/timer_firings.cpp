@@ -141,7 +141,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take_ids(s), Ids{"before", "a equal", "b equal", "back", "behind"}, "taken");
     });
 
-    add("of eight listeners at once, one gets a timer", [](Scenario& s) {
+    add("only one of eight concurrent listeners gets a timer", [](Scenario& s) {
         constexpr int timers = 200;
         for (int i = 0; i < timers; ++i) {
             post(s, std::to_string(i), Duration{i % 10}, static_cast<std::uint32_t>(i % 2));

@@ -139,7 +139,7 @@ TEST_CASE("http api: a client chooses the length of pages") {
     CHECK(names(bus.get("/topics?after=zzzz", shop), "name").empty());
 }
 
-TEST_CASE("http api: a bad page is refused, and the answer names the parameter") {
+TEST_CASE("http api: a bad page is refused, and the response names the parameter") {
     Scenario bus;
     for (const std::string limit : {"0", "1001", "-1", "", "x", "1x", "99999999999999999999"}) {
         refused(bus, request("GET", "/topics?limit=" + limit, root), 400,
@@ -215,7 +215,7 @@ TEST_CASE("http api: a client learns no token from pages, and each subscriber is
           "/subscribers?after=shop--alpha1&limit=1");
 }
 
-TEST_CASE("http api: an answer ends before its size limit") {
+TEST_CASE("http api: a response ends before its size limit") {
     Scenario bus;
     const std::string long_name(60, 'x');
     std::vector<std::string> topics;

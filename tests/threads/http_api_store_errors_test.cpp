@@ -108,7 +108,7 @@ std::vector<rm::HttpRequest> every_request() {
 
 }  // namespace
 
-TEST_CASE("http api: every route answers an error of the store with its status") {
+TEST_CASE("http api: every route responds to an error of the store with its status") {
     Behind<FailingStore> bus;
     const auto expect = [&](const rm::Error& failure, int status, const std::string& text) {
         bus.store.failure = failure;
@@ -224,7 +224,7 @@ TEST_CASE("http api: damage is logged, without secrets") {
     CHECK(lines.size() == 1);
 }
 
-TEST_CASE("http api: an answer waits for the store without blocking the caller") {
+TEST_CASE("http api: a response waits for the store without blocking the caller") {
     Behind<LateStore> bus;
     const auto statuses = [&](bool late) {
         std::vector<int> answers;

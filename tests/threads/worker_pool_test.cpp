@@ -125,7 +125,7 @@ TEST_CASE("a job without attempts left is BURIED, and runs again when kicked") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a handler says when its job is to be tried again, given up, or done later") {
+TEST_CASE("a handler decides when its job is retried, BURIED, or done later") {
     JobScene scene;
     HandPool pool{scene};
     int snoozes = 0;
@@ -264,7 +264,7 @@ TEST_CASE("a catch-all handler does jobs of names without a handler") {
     CHECK_THROWS_AS(pool.pool.handle_others([](JobContext&) {}), Failure);
 }
 
-TEST_CASE("a pool is started or polled, as its threads say") {
+TEST_CASE("a pool with threads is started, and a pool without threads is polled") {
     JobScene scene;
     WorkerPool idle{scene.memory, {.queues = {"work"}, .threads = 0}};
     CHECK_THROWS_AS(idle.start(), Failure);
@@ -275,7 +275,7 @@ TEST_CASE("a pool is started or polled, as its threads say") {
     started.stop(Duration{0});
 }
 
-TEST_CASE("log lines about a job say its queue, and not all of a long name") {
+TEST_CASE("log lines about a job have its queue, and a shortened long name") {
     JobScene scene;
     HandPool pool{scene};
     const auto name = std::string(98, 'x') + "\u00fc\u00fc\u00fc";

@@ -145,7 +145,7 @@ TEST_CASE("no more deliveries are under way than the options allow") {
     CHECK(delivered == 16);
 }
 
-TEST_CASE("many subscribers with much queued take turns") {
+TEST_CASE("many subscribers with many queued batches take turns") {
     constexpr std::size_t subscribers = 200;
     constexpr int batches = 5;
     DeliveryScene scene{{.in_flight_max = 64}};

@@ -148,7 +148,7 @@ TEST_CASE("a batch reports that no worker delivers, or that no worker has its ca
     CHECK(!scene.bus.subscriber("billing").explain(Uid{1, 1}).value());
 }
 
-TEST_CASE("a recurring job says whether a scheduler runs, and a worker for its jobs") {
+TEST_CASE("a recurring job reports missing schedulers, and missing workers for its jobs") {
     RecurringScene scene;
     scene.put("report", "@every 3600s");
     const auto text = [&] { return to_text(scene.recurring.explain("report").value().value()); };

@@ -309,7 +309,7 @@ TEST_CASE("http api: an unknown route is 404 for everyone, without a body") {
     }
 }
 
-TEST_CASE("http api: HEAD answers as GET") {
+TEST_CASE("http api: HEAD responds like GET") {
     Scenario bus;
     for (const char* path : {"/topics", "/subscribers", "/api_tokens", "/pulse"}) {
         const auto head = bus.ask(request("HEAD", path, root));

@@ -51,7 +51,7 @@ std::string with(const std::string& fields) {
 
 }  // namespace
 
-TEST_CASE("http api: publishing answers 200 without a body, and claims the topic") {
+TEST_CASE("http api: publishing returns 200 without a body, and claims the topic") {
     Scenario bus;
     const auto answer = bus.post("/topics/orders", shop, good_event);
     CHECK(answer.status == 200);

@@ -25,7 +25,7 @@ TEST_CASE("http api: the pulse is 204 without a body") {
     }
 }
 
-TEST_CASE("http api: the pulse is 503 and says why when nothing can be delivered") {
+TEST_CASE("http api: the pulse is 503 with the reason when nothing can be delivered") {
     std::optional<std::string> trouble = "no name server answers";
     auto options = default_options();
     options.trouble = [&] { return trouble; };

@@ -522,7 +522,7 @@ TEST_CASE("an attempt times out though the clock was set back") {
     CHECK(scene.job(id).errors.at(0).text == "timed out after 5000 ms");
 }
 
-TEST_CASE("a lease does not end because its process stood still") {
+TEST_CASE("a stall of its process does not end a lease") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a", {.timeout = Duration{20'000}});

@@ -387,7 +387,7 @@ TEST_CASE("a closing monitor waits for the store until its deadline, and reports
         scene.disturbed.release();
         scene.run();
     }
-    SUBCASE("the store does not answer in time") {
+    SUBCASE("the store does not reply in time") {
         scene.disturbed.delay<ListSubscribers>();
         scene.run();
         close();

@@ -137,7 +137,7 @@ void check_intervals(ObservedScene& scene, Active& active) {
 
 }  // namespace
 
-TEST_CASE("option effects: wake-ups for nothing are ignored for as long as the options say") {
+TEST_CASE("option effects: useless wake-ups are ignored for as long as the options say") {
     ObservedScene scene;
     SUBCASE("of a pool") {
         WorkerPool pool{scene.store,

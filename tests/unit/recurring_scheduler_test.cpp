@@ -143,7 +143,7 @@ TEST_CASE("the job of a late tick expires after its push, not after its tick") {
     CHECK(s.take_ticks() == Ticks{10 * 60, 20 * 60, 30 * 60});
 }
 
-TEST_CASE("of very many missed ticks only the last 1,000 run") {
+TEST_CASE("only the last 1,000 of very many missed ticks run") {
     RecurringScene s;
     s.put("all", "@every 1s", CatchUp::all);
     s.run();
