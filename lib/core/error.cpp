@@ -1,5 +1,9 @@
 #include "routemaster/error.hpp"
 
+#include <array>
+#include <cstddef>
+#include <new>
+
 namespace routemaster {
 namespace {
 
@@ -24,8 +28,10 @@ public:
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-    static const ErrorCategory category;
-    return category;
+    // Never destroyed: a static pool logs errors after the destructors of later static objects.
+    alignas(ErrorCategory) static std::array<std::byte, sizeof(ErrorCategory)> place;
+    static const auto* const category = new (place.data()) ErrorCategory;
+    return *category;
 }
 
 std::string Error::message() const {

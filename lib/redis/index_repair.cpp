@@ -59,7 +59,8 @@ private:
 
 const Script& index_repair_script() {
     // `frees`, to run when the memory is full: a user may need a list to find the cause.
-    static const Script script = compose("repair_index", ScriptKind::frees, {}, lua::repair_index);
+    static const Script& script =
+        *new const Script{compose("repair_index", ScriptKind::frees, {}, lua::repair_index)};
     return script;
 }
 

@@ -1,5 +1,7 @@
 #include "link_context.hpp"
 
+#include <openssl/crypto.h>
+
 #include <utility>
 
 namespace routemaster::redis {
@@ -9,6 +11,10 @@ LinkContext make_link_context(RedisOptions options) {
     if (options.timeout <= Duration::zero()) {
         throw Failure{{Errc::invalid, "timeout: must be positive"}};
     }
+    // OpenSSL frees its state in an exit handler, which its first use registers. Registered here,
+    // the handler runs after the destructors of a static store and pool, which compose scripts.
+    // Without options, the call does nothing.
+    OPENSSL_init_crypto(OPENSSL_INIT_ADD_ALL_DIGESTS, nullptr);
     DialOptions dial{.timeout = options.timeout, .waker = std::make_shared<detail::Waker>()};
     if (options.tls) dial.tls = std::make_shared<const Tls>(options.tls_ca_file);
     return {.options = std::move(options), .dial = std::move(dial)};

@@ -37,6 +37,7 @@ that is to find it is compiled against the copy and run:
     redis_timers  the tests of timers on Redis; a mutant may be in a Lua script; and so with
     redis_joint   steps that travel together
     redis_slices  what one step takes of many large jobs
+    redis_exit    ends of a program with a store on Redis
     redis_ruby    what Ruby processes see, and do not see
     redis_rollback    what stands in the way of a move back to them
     services      the integration tests that the mutant names, on programs with the bug in them:
@@ -224,6 +225,7 @@ PROGRAMS["redis_pushes"] = [
     ["tests/redis/idempotency_keys_test.cpp", "tests/support/tcp_gate.cpp", *ON_REDIS]
 ]
 PROGRAMS["redis_leases"] = [["tests/redis/lease_ids_test.cpp", *ON_REDIS]]
+PROGRAMS["redis_exit"] = [["tests/redis/exit_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_ruby"] = [
     [*(f"tests/redis/{what}_test.cpp" for what in ("ruby", "callbacks", "unreadable")), *ON_REDIS]
 ]

@@ -15,9 +15,12 @@
 
 namespace routemaster::redis {
 
+// A script is never destroyed: the destructor of a static store or pool runs after the destructors
+// of static objects that were made later, and sends scripts.
+
 template <class S>
 const Script& script_of() {
-    static const Script script = StepProtocol<S>::script();
+    static const Script& script = *new const Script{StepProtocol<S>::script()};
     return script;
 }
 
@@ -25,11 +28,11 @@ const Script& script_of() {
 template <class S>
 const Script& script_for(const S& step) {
     if constexpr (requires { StepProtocol<S>::ruby_script(); }) {
-        static const Script script = StepProtocol<S>::ruby_script();
+        static const Script& script = *new const Script{StepProtocol<S>::ruby_script()};
         if (is_ruby_queue(step.queue)) return script;
     }
     if constexpr (requires { StepProtocol<S>::idempotent_script(); }) {
-        static const Script script = StepProtocol<S>::idempotent_script();
+        static const Script& script = *new const Script{StepProtocol<S>::idempotent_script()};
         if (!step.idempotency_key.text.empty()) return script;
     }
     return script_of<S>();
@@ -37,7 +40,7 @@ const Script& script_for(const S& step) {
 
 template <class S>
 const Script& joint_script_of() {
-    static const Script script = StepProtocol<S>::joint_script();
+    static const Script& script = *new const Script{StepProtocol<S>::joint_script()};
     return script;
 }
 
