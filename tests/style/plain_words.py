@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that comments name things, instead of pointing at them with pronouns.
+"""Checks that comments and names of cases name things, instead of pointing at them with pronouns.
 
-In each folder of sources at most 5 % of the words of comments are pronouns and their like, and no
-sentence of eight words or more has a quarter of them. LevelDB, Boost.Redis, River and libpqxx have
-between 2.3 and 4.5 %.
+In each folder at most 5 % of the words of comments, or of names, are pronouns and their like, and
+no sentence of eight words or more has a quarter of them. LevelDB, Boost.Redis, River and libpqxx
+have between 2.3 and 4.5 %.
 """
 
 import re
@@ -26,6 +26,8 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"\s*(?:///<?|//|--)\s?(.*)")
+_NAME = re.compile(r'\b(?:TEST_CASE|SUBCASE|add)\(\s*((?:"(?:\\.|[^"\\\n])*"\s*)+)')
+_LITERAL = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 _END = re.compile(r"(?<=[.:;!?])\s+(?=[A-Z`])")
 
 
@@ -44,6 +46,12 @@ def sentences(text):
             block = []
 
 
+def names(text):
+    """(line, name) of every case in a source of tests, or of the conformance suite."""
+    for match in _NAME.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, "".join(_LITERAL.findall(match.group(1)))
+
+
 def pointers(sentence):
     """How many words of a sentence point at a thing instead of naming it."""
     return len(_POINTER.findall(sentence))
@@ -56,24 +64,35 @@ def folder_of(path):
     return "/".join(parts[:depth])
 
 
+def texts(root):
+    """(path, what it is, line, sentence) of everything that is checked."""
+    for path in checker.files(root, *FOLDERS, "tests"):
+        name = path.relative_to(root)
+        if path.suffix not in SUFFIXES:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if name.parts[0] != "tests":
+            for line, sentence in sentences(text):
+                yield name, "comments", line, sentence
+        if name.parts[0] == "tests" or name.parts[:2] == ("lib", "conformance"):
+            for line, sentence in names(text):
+                yield name, "names", line, sentence
+
+
 def check(root):
     """Complaints about the sentences, and about whole folders."""
     words, marks = {}, {}
-    for path in checker.files(root, *FOLDERS):
-        if path.suffix not in SUFFIXES:
-            continue
-        name = path.relative_to(root)
-        folder = folder_of(name)
-        for line, sentence in sentences(path.read_text(encoding="utf-8")):
-            count, found = len(sentence.split()), pointers(sentence)
-            words[folder] = words.get(folder, 0) + count
-            marks[folder] = marks.get(folder, 0) + found
-            if count >= HEAVY_WORDS and found >= HEAVY_SHARE * count:
-                yield name, line, f"{found} pronouns of {count} words: {sentence}"
-    for folder, count in sorted(words.items()):
-        share = marks[folder] / count
+    for name, kind, line, sentence in texts(root):
+        count, found = len(sentence.split()), pointers(sentence)
+        folder = folder_of(name), kind
+        words[folder] = words.get(folder, 0) + count
+        marks[folder] = marks.get(folder, 0) + found
+        if count >= HEAVY_WORDS and found >= HEAVY_SHARE * count:
+            yield name, line, f"{found} pronouns of {count} words: {sentence}"
+    for (folder, kind), count in sorted(words.items()):
+        share = marks[folder, kind] / count
         if count >= FOLDER_WORDS and share > SHARE_MAX:
-            yield folder, 1, f"{share:.1%} of the words of comments are pronouns, more than 5 %"
+            yield folder, 1, f"{share:.1%} of all words in {kind} are pronouns, more than 5 %"
 
 
 _PLAIN = "/// Removes a completed job and releases the dependents of the job.\n"
@@ -83,12 +102,14 @@ _POINTING = "/// Removes a completed job and each job that waits for it, in one 
 CLEAN = [
     {"lib/core/state/jobs.hpp": _PLAIN * 40},
     {"lib/core/state/jobs.hpp": "/// It.\n"},
-    {"tests/unit/jobs_test.cpp": _RIDDLE},
+    {"tests/unit/jobs_test.cpp": _RIDDLE + 'TEST_CASE("a job releases its dependents")'},
 ]
 
 VIOLATIONS = [
     ("lib/core/state/jobs.hpp", 2, "pronouns of", {"lib/core/state/jobs.hpp": "\n" + _RIDDLE}),
     ("lib/redis/lua/a.lua", 1, "pronouns of", {"lib/redis/lua/a.lua": "--" + _RIDDLE[3:]}),
+    ("tests/unit/jobs_test.cpp", 1, "pronouns of", {
+        "tests/unit/jobs_test.cpp": 'TEST_CASE("of those that wait it is "\n    "none that goes")'}),
     ("lib/http", 1, "more than 5 %", {"lib/http/a.cpp": (_POINTING + "\n") * 20}),
 ]
 
