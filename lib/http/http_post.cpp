@@ -104,12 +104,13 @@ void HttpPost::set_up_answer() {
     set(handle, CURLOPT_XFERINFODATA, this);
 }
 
-/// HTTP/2 needs meters: in HTTP/2, libcurl reads frames until a frame has data, possibly without
-/// end.
+/// The HTTP version decides which protocols TLS offers to the receiver. HTTP/2 needs meters: in
+/// HTTP/2, libcurl reads frames until a frame has data, possibly without end.
 void HttpPost::set_up_tls(TurnBudget& budget) {
     CURL* const handle = handle_.get();
     static const bool metered = TlsMeter::is_available();
-    const auto version = metered ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    const bool http2 = options_.http2 && metered;
+    const auto version = http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
     set(handle, CURLOPT_HTTP_VERSION, static_cast<long>(version));
     if (metered) require(TlsMeter::meter(handle, budget));
 }

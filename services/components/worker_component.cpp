@@ -118,6 +118,11 @@ void declare_requests(CLI::App& app, WorkerSettings& settings) {
         ->type_name("URL")
         ->envname("ROUTEMASTER_PROXY")
         ->group(group);
+    app.add_flag("--http2", settings.http2,
+                 "Allow HTTP/2 over TLS; only if you trust all subscribers: over HTTP/2, one can "
+                 "delay the deliveries to all")
+        ->envname("ROUTEMASTER_HTTP2")
+        ->group(group);
 }
 
 void declare_health(CLI::App& app, HealthOptions& health) {
@@ -216,6 +221,7 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .allow_http = process.allow_http_callbacks,
             .allow_loopback = process.allow_http_callbacks,
             .proxy = settings.proxy,
+            .http2 = settings.http2,
             .user_agent = settings.user_agent,
             // The dispatcher limits the requests in flight, and keeps the order of waiting
             // requests.

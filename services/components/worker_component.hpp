@@ -35,6 +35,7 @@ struct WorkerSettings {
     std::uint32_t deliveries_max = 1'024;
     std::string user_agent = HttpTransportOptions{}.user_agent;
     std::string proxy{};  ///< Empty for no proxy.
+    bool http2 = false;
     std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
     HealthOptions health{};
 

@@ -17,7 +17,7 @@ TEST_CASE("a receiver that never stops sending delays neither other subscribers 
     const test::TemporaryFolder folder;
     const test::BatchReceiver healthy;
     const test::FloodingReceiver flooding{test::http2_floods().front()};
-    RunningBus bus{folder.path(), {"--ssl-verify", "no", "--stop-grace", "1"}};
+    RunningBus bus{folder.path(), {"--ssl-verify", "no", "--http2", "--stop-grace", "1"}};
     const std::string one_at_a_time = R"("max":1)";
     REQUIRE(bus.subscribe("audit", R"(["orders"])", flooding.url(), one_at_a_time).status == 204);
     REQUIRE(bus.subscribe("billing", R"(["orders"])", healthy.url(), one_at_a_time).status == 204);

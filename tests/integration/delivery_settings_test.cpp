@@ -102,6 +102,22 @@ TEST_CASE("a receiver with a self-signed certificate is refused by default") {
     }
 }
 
+TEST_CASE(
+    "receivers that support HTTP/2 get HTTP/1.1 by default, and HTTP/2 if a setting allows it") {
+    const std::vector<std::string> local{"--allow-http-callbacks", "--ssl-verify", "no"};
+    for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
+        test::TlsPeer receiver{"h2,http/1.1"};
+        Deliverer deliverer{kind, receiver.url()};
+        deliverer.start(local);
+        receiver.wait_for("ALPN protocols advertised by the client: http/1.1\n");
+        receiver.wait_for("POST /events HTTP/1.1\r\n");
+
+        deliverer.start(with(local, {"--http2"}));
+        receiver.wait_for("ALPN protocols advertised by the client: h2, http/1.1\n");
+        receiver.wait_for("PRI * HTTP/2.0\r\n");
+    }
+}
+
 TEST_CASE("a callback on this machine is refused even if it is stored") {
     for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
         const test::TlsPeer peer;

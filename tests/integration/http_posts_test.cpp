@@ -77,6 +77,7 @@ private:
     static const HttpTransportOptions& allow_here(HttpTransportOptions& options) {
         options.allow_http = options.allow_loopback = true;
         options.verify_tls = false;
+        options.http2 = true;
         return options;
     }
 };

@@ -19,6 +19,7 @@
 #include "support/floods.hpp"
 #include "support/http2_receiver.hpp"
 #include "support/scripted_receiver.hpp"
+#include "support/tls_peer.hpp"
 
 using namespace routemaster;
 using namespace std::chrono_literals;
@@ -39,11 +40,18 @@ using Steady = std::chrono::steady_clock;
 const HttpTransportOptions patient{
     .total_timeout = 120s, .verify_tls = false, .allow_http = true, .allow_loopback = true};
 
+HttpTransportOptions patient_over_http2() {
+    HttpTransportOptions options = patient;
+    options.http2 = true;
+    return options;
+}
+
 /// Delivers to a receiver that never stops sending, and at the same time to a healthy one.
-void deliver_beside(const std::string& url, const std::function<bool()>& has_begun) {
+void deliver_beside(const std::string& url, const HttpTransportOptions& options,
+                    const std::function<bool()>& has_begun) {
     const ScriptedReceiver healthy{[](const auto&) { return status(204); }};
     DeliveryReports reports;
-    HttpTransport transport{patient};
+    HttpTransport transport{options};
     transport.deliver(delivery(url), reports.keep());
     REQUIRE(test::await(has_begun));
     Steady::duration longest{0};
@@ -65,7 +73,8 @@ TEST_CASE("a receiver that never stops sending is cut off, and delays no other s
         for (const auto& flood : test::tls_floods()) {
             CAPTURE(flood.name);
             const FloodingReceiver receiver{flood};
-            deliver_beside(receiver.url(), [&] { return receiver.floods() > 0; });
+            deliver_beside(receiver.url(), flood.http2 ? patient_over_http2() : patient,
+                           [&] { return receiver.floods() > 0; });
             CHECK(test::await([&] { return receiver.closed() > 0; }));
         }
     }
@@ -73,13 +82,13 @@ TEST_CASE("a receiver that never stops sending is cut off, and delays no other s
         for (const auto& flood : test::http1_floods()) {
             CAPTURE(flood.name);
             const EndlessReceiver receiver{flood.beginning, flood.part};
-            deliver_beside(receiver.url(), [&] { return receiver.sent() > 0; });
+            deliver_beside(receiver.url(), patient, [&] { return receiver.sent() > 0; });
         }
     }
 }
 
 TEST_CASE("a receiver that sends a little now and then has the full timeout") {
-    HttpTransportOptions options = patient;
+    HttpTransportOptions options = patient_over_http2();
     options.total_timeout = 500ms;
     DeliveryReports reports;
     std::vector<std::unique_ptr<FloodingReceiver>> receivers;
@@ -123,11 +132,38 @@ TEST_CASE("a small part of a response counts as a large part") {
     }
 }
 
+TEST_CASE("a receiver gets HTTP/2 only if an option allows HTTP/2") {
+    SUBCASE("a receiver that supports both versions") {
+        for (const bool http2 : {false, true}) {
+            CAPTURE(http2);
+            test::TlsPeer receiver{"h2,http/1.1"};
+            HttpTransport transport{http2 ? patient_over_http2() : patient};
+            transport.deliver(delivery(receiver.url()), [](const DeliveryReport&) {});
+            const std::string offered = "ALPN protocols advertised by the client: ";
+            receiver.wait_for(offered + (http2 ? "h2, http/1.1\n" : "http/1.1\n"));
+            receiver.wait_for(http2 ? "PRI * HTTP/2.0\r\n" : "POST /events HTTP/1.1\r\n");
+        }
+    }
+    SUBCASE("a receiver that supports only HTTP/2") {
+        const Http2Receiver receiver{1'000};
+        HttpTransport transport{patient};
+        CHECK_FALSE(deliver(transport, delivery(receiver.url())).outcome);
+        HttpTransport over_http2{patient_over_http2()};
+        CHECK(deliver(over_http2, delivery(receiver.url())).outcome);
+    }
+    SUBCASE("a receiver that selects HTTP/2 though TLS does not offer HTTP/2") {
+        const FloodingReceiver receiver{test::http2_floods().front()};
+        HttpTransport transport{patient};
+        CHECK_FALSE(deliver(transport, delivery(receiver.url())).outcome);
+        CHECK(receiver.floods() == 0);
+    }
+}
+
 TEST_CASE("all deliveries that share a flooded connection are cut off, and the connection closed") {
     constexpr std::size_t count = 16;
     const FloodingReceiver receiver{test::http2_floods().front()};
     DeliveryReports reports;
-    HttpTransport transport{patient};
+    HttpTransport transport{patient_over_http2()};
     for (std::size_t i = 0; i < count; ++i) {
         transport.deliver(delivery(receiver.url()), reports.keep());
     }
@@ -142,7 +178,7 @@ TEST_CASE("large responses that share a connection are no flood") {
     constexpr std::size_t count = 40;
     const Http2Receiver receiver{1'000'000};
     DeliveryReports reports;
-    HttpTransport transport{patient};
+    HttpTransport transport{patient_over_http2()};
     for (std::size_t i = 0; i < count; ++i) {
         transport.deliver(delivery(receiver.url()), reports.keep());
     }

@@ -25,6 +25,8 @@ using Environment = test::Process::Environment;
 
 const std::string sample = std::string{ROUTEMASTER_SOURCE_DIR} + "/docs/routemaster.toml";
 
+constexpr const char* name_characters = "abcdefghijklmnopqrstuvwxyz0123456789-";
+
 /// A bus in memory on a free port, with further settings.
 test::Process serve(const std::vector<std::string>& flags, const Environment& environment = {}) {
     std::vector<std::string> command{
@@ -44,7 +46,7 @@ std::set<std::string> settings_of_sample() {
     std::ifstream file{sample};
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#')) line.erase(0, 1);
-        const auto end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
+        const auto end = line.find_first_not_of(name_characters);
         if (end != 0 && end != std::string::npos && line.substr(end).starts_with(" = ")) {
             found.insert(line.substr(0, end));
         }
@@ -61,7 +63,7 @@ std::set<std::string> flags_of(const std::vector<std::string>& command) {
     for (std::string line; std::getline(help, line);) {
         if (!line.starts_with("  --")) continue;
         line.erase(0, 4);
-        found.insert(line.substr(0, line.find_first_not_of("abcdefghijklmnopqrstuvwxyz-")));
+        found.insert(line.substr(0, line.find_first_not_of(name_characters)));
     }
     found.erase("config");
     found.erase("version");

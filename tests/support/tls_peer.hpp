@@ -24,8 +24,10 @@ namespace routemaster::test {
 /// Accepts TLS connections one after another. A test can wait for requests, and respond.
 class TlsPeer {
 public:
-    TlsPeer() {
-        start();
+    /// `protocols`: the ALPN protocols that the receiver supports, separated by commas, the
+    /// preferred protocol first. Empty: the receiver ignores ALPN.
+    explicit TlsPeer(const std::string& protocols = {}) {
+        start(protocols);
         constexpr std::string_view greeting = "ACCEPT 127.0.0.1:";
         wait_for(greeting);
         const auto at = heard_.find(greeting) + greeting.size();
@@ -66,7 +68,7 @@ private:
 
     [[nodiscard]] std::string silence() const { return "openssl says no more than: " + heard_; }
 
-    void start() {
+    void start(const std::string& protocols) {
         std::array<int, 2> in{};
         std::array<int, 2> out{};
         if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) {
@@ -74,13 +76,15 @@ private:
         }
         const std::string key = certificate_.key();
         const std::string certificate = certificate_.certificate();
+        const char* const alpn = protocols.empty() ? nullptr : "-alpn";
         child_ = ::fork();
         if (child_ == 0) {
             ::dup2(in[0], STDIN_FILENO);
             ::dup2(out[1], STDOUT_FILENO);
             ::dup2(out[1], STDERR_FILENO);
             ::execlp("openssl", "openssl", "s_server", "-accept", "127.0.0.1:0", "-key",
-                     key.c_str(), "-cert", certificate.c_str(), static_cast<char*>(nullptr));
+                     key.c_str(), "-cert", certificate.c_str(), alpn, protocols.c_str(),
+                     static_cast<char*>(nullptr));
             ::_exit(127);
         }
         ::close(in[0]);

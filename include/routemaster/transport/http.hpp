@@ -31,10 +31,16 @@ struct HttpTransportOptions {
     /// The proxy for all connections: `http://`, `https://` or `socks5h://`, with a port. Empty: no
     /// proxy. Environment variables (`https_proxy`) are ignored.
     std::string proxy{};
+    /// Allows HTTP/2 over TLS. Only for receivers that the operator trusts: libcurl and nghttp2 do
+    /// not bound the processor time that a receiver of HTTP/2 can cost. A receiver that leaves its
+    /// window closed, or floods its connection with GOAWAY or PING frames, can delay all other
+    /// deliveries for seconds. False: TLS offers the receiver only HTTP/1.1 (ALPN).
+    bool http2 = false;
     std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check this header.
     /// Deliveries under way at once, and as many `unhealthy` deliveries (`Delivery::unhealthy`)
     /// besides. Further deliveries wait; this wait does not count for the timeouts. Over HTTP/1.1
-    /// each delivery has its own connection; over HTTP/2 deliveries to one host share a connection.
+    /// each delivery under way has its own connection; over HTTP/2 deliveries to one host share a
+    /// connection.
     std::size_t in_flight_max = 1'024;
     /// How many connections to keep, in use or idle, and as many besides for `unhealthy`
     /// deliveries. Beyond this, the connections that are idle for longest are closed. The number of
@@ -59,8 +65,9 @@ struct HttpTransportOptions {
 /// `invalid` and names the option.
 [[nodiscard]] Result<void> check(const HttpTransportOptions& options);
 
-/// Delivers over HTTP/1.1, or over HTTP/2 if TLS negotiates it, by libcurl's multi interface. If
-/// libcurl uses another TLS library than this library's OpenSSL: only over HTTP/1.1.
+/// Delivers over HTTP/1.1, by libcurl's multi interface. If the option `http2` is true: over HTTP/2
+/// to receivers with which TLS negotiates HTTP/2, unless libcurl uses another TLS library than this
+/// library's OpenSSL.
 ///
 /// **Results.** A status from 200 to 299 is success. Any other status is a failure, including
 /// redirects, which are not followed. A status in `permanent_statuses` is a permanent failure. The
