@@ -148,7 +148,12 @@ void HttpPost::begin(PostRequest request) {
     begin_headers();
     const auto now = Clock::now();
     const std::string& json = request_.body.json;
-    curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 0L);
+    // A request for which the process had no socket keeps no connection, and closes connections
+    // that have been idle for a second.
+    constexpr long idle_max = 118;  // libcurl's default, in seconds.
+    const bool starved = request_.starves_until.has_value();
+    curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, starved ? 1L : 0L);
+    curl_easy_setopt(handle(), CURLOPT_MAXAGE_CONN, starved ? 0L : idle_max);
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDS, json.data());
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
     answer_deadline_ = end_of(options_.total_timeout, now);
@@ -229,6 +234,13 @@ bool HttpPost::permanent() const {
     return std::find(permanent.begin(), permanent.end(), status) != permanent.end();
 }
 
+bool HttpPost::is_starved() const noexcept {
+    constexpr std::array shortages{std::errc::too_many_files_open,
+                                   std::errc::too_many_files_open_in_system,
+                                   std::errc::no_buffer_space, std::errc::not_enough_memory};
+    return std::find(shortages.begin(), shortages.end(), no_socket_) != shortages.end();
+}
+
 Error HttpPost::failure(CURLcode code) const {
     if (!refused_.empty() && !tried_) {
         return {Errc::invalid, "callback: " + refused_ + " leads back to this machine"};
@@ -254,10 +266,12 @@ std::string HttpPost::problem(CURLcode code) const {
     return text;
 }
 
+void HttpPost::forbid_reuse() const { curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 1L); }
+
 /// Cuts off the response. FORBID_REUSE closes the connection, which libcurl would keep over HTTP/2.
 void HttpPost::refuse_answer(std::string reason) {
     refused_answer_ = std::move(reason);
-    curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 1L);
+    forbid_reuse();
 }
 
 bool HttpPost::is_too_long(std::size_t more) {

@@ -41,6 +41,9 @@ struct PostRequest {
 
     std::string resolve{};   ///< Addresses of the host in libcurl's format, or empty.
     Duration has_waited{0};  ///< The time spent on name lookup; part of the timeouts.
+
+    /// How long the request may wait for a socket, if the process had none for it.
+    std::optional<std::chrono::steady_clock::time_point> starves_until{};
 };
 
 /// A reusable POST. The handle keeps the settings that all requests share.
@@ -97,6 +100,10 @@ public:
     /// The result of the delivery. `code` is libcurl's code for the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
     [[nodiscard]] bool permanent() const;
+    /// Whether the transfer could open no socket, because the process lacks descriptors or memory.
+    [[nodiscard]] bool is_starved() const noexcept;
+    /// Closes the connection at the end of the transfer.
+    void forbid_reuse() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
 

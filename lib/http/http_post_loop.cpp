@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <iterator>
 #include <new>
 #include <system_error>
 
@@ -146,6 +147,7 @@ void HttpPostLoop::run() {
         end_overdue();
         start_waiting();
         posts_->advance();
+        put_back_starved();
         if (!posts_->trouble()) posts_->wait(timeout());
         if (posts_->trouble()) begin_anew();
     }
@@ -253,7 +255,34 @@ void HttpPostLoop::end_overdue() {
 }
 
 bool HttpPostLoop::can_start() const {
-    return !waiting_.empty() && posts_->size() < options_.in_flight_max;
+    return !waiting_.empty() && posts_->size() < options_.in_flight_max && !is_starved();
+}
+
+/// Whether starts are futile, because the process had no socket and no POST has ended since.
+bool HttpPostLoop::is_starved() const {
+    return posts_->size() >= starved_size_ && Clock::now() < starved_until_;
+}
+
+/// Lets requests wait for which the process had no socket: a shortage of the process is no failure
+/// of a receiver.
+void HttpPostLoop::put_back_starved() {
+    constexpr std::chrono::milliseconds between_starts{100};
+    auto starved = posts_->take_starved();
+    if (starved.empty()) return;
+    const auto now = Clock::now();
+    starved_until_ = now + between_starts;
+    starved_size_ = posts_->size();
+    std::vector<PostRequest> again;
+    for (auto& [request, error] : starved) {
+        if (!request.starves_until) request.starves_until = now + options_.total_timeout;
+        if (now < *request.starves_until) {
+            again.push_back(std::move(request));
+        } else {
+            finish(request, std::move(error));
+        }
+    }
+    waiting_.insert(waiting_.begin(), std::make_move_iterator(again.begin()),
+                    std::make_move_iterator(again.end()));
 }
 
 /// Starts few requests per iteration: opening many connections at once would delay responses that
@@ -273,6 +302,8 @@ int HttpPostLoop::timeout() {
     const auto now = Clock::now();
     auto due = posts_->due();
     if (const auto overdue = nameless_.due()) due = due ? std::min(*due, *overdue) : overdue;
+    if (!waiting_.empty() && is_starved())
+        due = due ? std::min(*due, starved_until_) : starved_until_;
     if (can_start() || (due && *due <= now)) return 0;
     const std::lock_guard lock{mutex_};
     if (!submitted_.empty() || !found_.empty() || turn_requested_ || stopping_) return 0;

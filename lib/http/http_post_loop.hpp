@@ -32,7 +32,8 @@
 namespace routemaster::detail {
 
 /// Accepts requests, resolves their hosts, and posts the requests while fewer than `in_flight_max`
-/// are under way. Sleeps while nothing happens. Replaces its `HttpPosts` after an internal error.
+/// are under way. While the process has no descriptor for a socket, requests wait. Sleeps while
+/// nothing happens. Replaces its `HttpPosts` after an internal error.
 /// While at most one request began recently, the loop lends its thread: it runs the polls of a
 /// borrower (`SpareThread`; in names here, a poll is a "turn").
 ///
@@ -78,6 +79,8 @@ private:
     void proceed(PostRequest request, const Result<Addresses>& addresses);
     void end_overdue();
     [[nodiscard]] bool can_start() const;
+    [[nodiscard]] bool is_starved() const;
+    void put_back_starved();
     void start_waiting();
     [[nodiscard]] int timeout();
     void begin_anew();
@@ -90,9 +93,13 @@ private:
     std::optional<Target> proxy_;
     std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
     NameQueue nameless_;
-    std::deque<PostRequest> waiting_;  ///< Requests beyond `in_flight_max`. Bounded by callers.
-    Clock::time_point begun_at_{};     ///< When `posts_` was created.
-    std::vector<PostRequest> taken_;   ///< Swapped with `submitted_`; keeps its memory.
+    /// Requests beyond `in_flight_max`, and requests for which the process had no socket. Bounded
+    /// by callers.
+    std::deque<PostRequest> waiting_;
+    Clock::time_point starved_until_{};  ///< The next start, unless a POST ends earlier.
+    std::size_t starved_size_ = 0;       ///< POSTs under way when the process had no socket.
+    Clock::time_point begun_at_{};       ///< When `posts_` was created.
+    std::vector<PostRequest> taken_;     ///< Swapped with `submitted_`; keeps its memory.
 
     mutable std::mutex mutex_;  ///< Guards the members up to `posts_`.
     std::condition_variable stop_;

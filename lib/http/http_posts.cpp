@@ -126,6 +126,12 @@ void HttpPosts::end_completed() {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &post);
         ended_.emplace_back(post, post->outcome(message->data.result));
     }
+    std::erase_if(ended_, [this](auto& all) {
+        auto& [post, outcome] = all;
+        if (outcome || !post->is_starved()) return false;
+        starved_.push_back({remove(*post), outcome.error()});
+        return true;
+    });
     for (auto& [post, outcome] : ended_) end(*post, std::move(outcome));
     ended_.clear();
 }
@@ -165,12 +171,24 @@ void HttpPosts::end_overdue() {
 
 void HttpPosts::end(HttpPost& post, Result<void> outcome) {
     const bool permanent = !outcome && post.permanent();
+    unreported_.push_back({remove(post), std::move(outcome), permanent});
+}
+
+PostRequest HttpPosts::remove(HttpPost& post) {
     curl_multi_remove_handle(multi_.get(), post.handle());
     deadlines_.erase({post.deadline(), &post});
     PostRequest request = post.take();
     idle_.push_back(&post);
     std::erase_if(recent_, [&post](const auto& any) { return any.second == &post; });
-    unreported_.push_back({std::move(request), std::move(outcome), permanent});
+    return request;
+}
+
+std::vector<HttpPosts::Starved> HttpPosts::take_starved() {
+    if (starved_.empty()) return {};
+    for (const auto& post : all_) {
+        if (post->is_busy()) post->forbid_reuse();
+    }
+    return std::exchange(starved_, {});
 }
 
 /// Reports ended POSTs together, which wakes the receiver of the reports less often.

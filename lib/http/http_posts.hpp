@@ -79,6 +79,16 @@ public:
 
     void end_all(const Error& error);
 
+    /// A request for which the process had no socket, with the error.
+    struct Starved {
+        PostRequest request;
+        Error error;
+    };
+
+    /// Removes and returns the starved requests, in the order of their starts. If there are any,
+    /// the connections of the POSTs under way are not kept.
+    [[nodiscard]] std::vector<Starved> take_starved();
+
 private:
     struct Report {
         PostRequest request;
@@ -98,6 +108,7 @@ private:
     void end_completed();
     void end_overdue();
     void end(HttpPost& post, Result<void> outcome);
+    [[nodiscard]] PostRequest remove(HttpPost& post);
     void report();
 
     const HttpTransportOptions& options_;
@@ -112,6 +123,7 @@ private:
     std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all POSTs under way.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Work list of `end_completed`.
     std::vector<Report> unreported_;
+    std::vector<Starved> starved_;
     std::vector<std::pair<HttpPost*, Error>> unwatched_;  ///< Their sockets cannot be watched.
     std::vector<HttpPost*> without_socket_;               ///< May have another address to try.
     std::optional<Error> trouble_;

@@ -16,6 +16,7 @@
 #include "routemaster/transport/http.hpp"
 #include "support/await.hpp"
 #include "support/deliveries.hpp"
+#include "support/forked_child.hpp"
 #include "support/recorded_log.hpp"
 #include "support/scripted_receiver.hpp"
 
@@ -76,6 +77,16 @@ private:
     rlimit before_{};
 };
 
+/// Leaves the process so many descriptors besides the open ones.
+void limit_descriptors(rlim_t left) {
+    const int next = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(next);
+    rlimit limit{};
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = static_cast<rlim_t>(next) + left;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -118,20 +129,74 @@ TEST_CASE(
     CHECK(restarts <= 4);
 }
 
-TEST_CASE("without descriptors deliveries fail and an error is reported until some are free") {
+TEST_CASE("without descriptors deliveries wait, and an error is reported until some are free") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    DeliveryReports reports;
     HttpTransport transport{local_hosts};
     {
         const NoDescriptors none;
-        const auto report = deliver(transport, delivery(receiver.url()));
-        REQUIRE_FALSE(report.outcome);
-        CHECK(report.outcome.error().code() == Errc::unavailable);
-        CHECK(report.outcome.error().context() == "no socket: Too many open files");
+        transport.deliver(delivery(receiver.url()), reports.keep());
+        std::this_thread::sleep_for(250ms);
+        CHECK(reports.all().empty());
         REQUIRE(transport.trouble());
         CHECK(*transport.trouble() == "no socket: Too many open files");
     }
     CHECK_FALSE(transport.trouble());
+    CHECK(reports.wait_for(1).front().outcome);
+    CHECK(receiver.requests().size() == 1);
+}
+
+TEST_CASE("a delivery that has waited for a descriptor for total_timeout fails") {
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    HttpTransportOptions options = local_hosts;
+    options.total_timeout = 300ms;
+    HttpTransport transport{options};
+    {
+        const NoDescriptors none;
+        const auto begun = std::chrono::steady_clock::now();
+        const auto report = deliver(transport, delivery(receiver.url()));
+        CHECK(std::chrono::steady_clock::now() - begun >= options.total_timeout);
+        REQUIRE_FALSE(report.outcome);
+        CHECK(report.outcome.error().code() == Errc::unavailable);
+        CHECK(report.outcome.error().context() == "no socket: Too many open files");
+    }
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
+}
+
+TEST_CASE("in a process with few descriptors all deliveries succeed, at once and in turn") {
+    // The receiver has the descriptors of this process, and the transport those of the child.
+    ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }, INADDR_ANY};
+    const auto callback = [&](std::size_t number) {
+        return "http://127.0.0." + std::to_string(number + 1) + ":" +
+               std::to_string(receiver.port()) + "/";
+    };
+    const auto failed = [](const std::vector<DeliveryReport>& reports) {
+        std::string errors;
+        for (const auto& report : reports) {
+            if (!report.outcome) errors += report.outcome.error().context() + "; ";
+        }
+        return errors;
+    };
+    std::size_t deliveries = 0;
+    bool at_once = false;
+    SUBCASE("at once") {
+        deliveries = 200;
+        at_once = true;
+    }
+    SUBCASE("in turn, while connections are kept") { deliveries = 50; }
+    const auto report = test::in_child([&] {
+        limit_descriptors(40);
+        DeliveryReports reports;
+        HttpTransport transport{local_hosts};
+        for (std::size_t i = 0; i < deliveries; ++i) {
+            transport.deliver(delivery(callback(i)), reports.keep());
+            if (!at_once) std::ignore = reports.wait_for(i + 1);
+        }
+        return failed(reports.wait_for(deliveries));
+    });
+    CHECK(report.exited());
+    CHECK(report.text.empty());
+    CHECK(receiver.requests().size() == deliveries);
 }
 
 TEST_CASE(

@@ -25,6 +25,7 @@ that is to find it is compiled against the copy and run:
     http_transport    the tests of many deliveries by HTTP at once
     http_timeouts     the tests of deliveries by HTTP
     http_posts        the tests of the POSTs under way
+    http_descriptors  the tests of a transport without descriptors
     http_server_answers   the tests of large answers, and of large requests
     http_floods       the tests of receivers that never stop sending
     http_api      the unit tests of the rights of each route, and of the fields of its answers
@@ -160,6 +161,9 @@ PROGRAMS["http_transport"] = [
 ]
 PROGRAMS["http_timeouts"] = [["tests/integration/http_transport_test.cpp", *sources_of("http")]]
 PROGRAMS["http_posts"] = [["tests/integration/http_posts_test.cpp", *sources_of("http")]]
+PROGRAMS["http_descriptors"] = [
+    ["tests/integration/http_transport_repair_test.cpp", *sources_of("http")]
+]
 PROGRAMS["http_floods"] = [
     ["tests/integration/http_transport_floods_test.cpp", *sources_of("http")]
 ]
