@@ -89,7 +89,8 @@ public:
     /// `Failure` when there is no transport. Starts at once.
     DeliveryWorker(Store& store, DeliveryWorkerOptions options);
 
-    /// Stops the worker without grace, as `stop` does.
+    /// Stops the worker without grace, as `stop` does. Where `stop` throws, the destructor ends the
+    /// program with a message.
     ~DeliveryWorker();
 
     DeliveryWorker(const DeliveryWorker&) = delete;
@@ -98,7 +99,8 @@ public:
     /// Begins no new delivery, and lets deliveries under way finish for up to `grace`. The rest
     /// return to the queue, for another worker or the next start. Returns when the store has
     /// recorded all of this, or at most 5 s after the grace if the store fails, unless a callback
-    /// still runs. Repeating it does nothing. Inside a callback, throws `Failure` with `invalid`.
+    /// still runs. Repeating it does nothing. Inside a callback, and inside a completion of a
+    /// store, throws `Failure` with `invalid`.
     void stop(Duration grace);
 
     /// The number of deliveries under way: acquired, and not yet settled.

@@ -34,7 +34,7 @@ public:
     explicit Runner(Active& active, const Clock& clock = system_clock(),
                     SpareThread* spare = nullptr);
 
-    /// Calls `stop(0)`.
+    /// Calls `stop(0)`. Where `stop` throws, the destructor ends the program with a message.
     ~Runner();
 
     Runner(const Runner&) = delete;
@@ -42,7 +42,8 @@ public:
 
     /// Closes the object in an orderly way and ends the thread. May take `grace` and a little
     /// longer. Results up to then are still stored; see the object's `Active::close`. Repeating the
-    /// call does nothing. If called inside `poll` of the object, throws `Failure` with `invalid`.
+    /// call does nothing. Inside `poll` of the object, and inside a completion of a store, throws
+    /// `Failure` with `invalid`.
     void stop(Duration grace);
 
     /// Why the object makes no progress: its current poll has been running for 10 s or longer.

@@ -57,7 +57,8 @@ public:
                   TimerListenerOptions options = {});
 
     /// Calls `stop(0)` if the listener was started. If the listener was polled, nothing is closed:
-    /// call `close` first.
+    /// call `close` first. Where `stop` of a running listener throws, the destructor ends the
+    /// program with a message.
     ~TimerListener() override;
 
     /// Allowed only before another object polls the listener, or after `start`.

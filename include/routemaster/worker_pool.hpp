@@ -69,7 +69,8 @@ public:
     WorkerPool(Store& store, WorkerPoolOptions options);
 
     /// Calls `stop(0)` if the pool was started. If the pool was polled and not closed first, its
-    /// leases stay in the store until another worker declares the pool dead (`ScrubWorkers`).
+    /// leases stay in the store until another worker declares the pool dead (`ScrubWorkers`). Where
+    /// `stop` of a running pool throws, the destructor ends the program with a message.
     ~WorkerPool() override;
 
     WorkerPool(const WorkerPool&) = delete;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <utility>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
@@ -61,9 +62,13 @@ public:
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    ~Impl() { detail::require_outside(in_callback(), "delivery worker", "a callback"); }
+    ~Impl() {
+        detail::require_outside(in_callback(), "delivery worker", "a callback");
+        detail::require_outside_completion("delivery worker");
+    }
 
     void stop(Duration grace) {
+        detail::refuse_stop_in_completion();
         if (in_callback()) {
             throw refused("stop: inside a callback it would wait for itself");
         }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
@@ -32,6 +33,7 @@ public:
 
     ~Impl() {
         detail::require_outside(polls_here(), "runner", "a poll");
+        if (thread_.joinable()) detail::require_outside_completion("runner");
         stop(Duration{0});
     }
 
@@ -185,6 +187,7 @@ Runner::Runner(Active& active, const Clock& clock, SpareThread* spare)
 Runner::~Runner() { detail::leave_to_parent(impl_); }
 
 void Runner::stop(Duration grace) {
+    detail::refuse_stop_in_completion();
     if (detail::own(impl_).polls_here()) {
         throw Failure{
             Error{Errc::invalid, "stop: inside what the runner polls it would wait for itself"}};

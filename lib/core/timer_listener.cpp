@@ -3,11 +3,11 @@
 #include <optional>
 #include <utility>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "core/work/timers/timer_loop.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/runner.hpp"
@@ -72,7 +72,7 @@ public:
     }
 
     void stop(Duration grace) {
-        if (!started_) return;
+        if (!started_ || stopped_) return;
         runner_->stop(grace);
         loop_.join();
         stopped_ = true;
@@ -84,6 +84,11 @@ public:
     }
 
     [[nodiscard]] detail::TimerLoop& loop() noexcept { return loop_; }
+
+    /// Whether the threads were started, by `start` or `poll`, and not joined.
+    [[nodiscard]] bool has_running_threads() const noexcept {
+        return has_threads_ && loop_.begun() && !stopped_;
+    }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
         if (stopped_) return "the listener has been stopped";
@@ -120,6 +125,7 @@ TimerListener::~TimerListener() {
     if (impl_ == nullptr) return;
     detail::require_outside(detail::HandlerThread::is_of(&impl_->loop()), "timer listener",
                             "a handler");
+    if (impl_->has_running_threads()) detail::require_outside_completion("timer listener");
     impl_->stop(Duration{0});
 }
 
@@ -128,9 +134,7 @@ TimerListener::TimerListener(TimerListener&& other) noexcept = default;
 void TimerListener::start() { detail::own(impl_).start(); }
 
 void TimerListener::stop(Duration grace) {
-    if (CompletionThread::is_this()) {
-        throw refused("stop: inside a completion of the store it would wait for itself");
-    }
+    detail::refuse_stop_in_completion();
     if (detail::HandlerThread::is_of(&detail::own(impl_).loop())) {
         throw refused("stop: inside a handler it would wait for itself");
     }

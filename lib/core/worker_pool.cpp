@@ -6,12 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
 #include "core/work/pool/handler_table.hpp"
 #include "core/work/pool/pool_loop.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/names.hpp"
 #include "routemaster/runner.hpp"
@@ -90,7 +90,7 @@ public:
     }
 
     void stop(Duration grace) {
-        if (!started_) return;
+        if (!started_ || stopped_) return;
         runner_->stop(grace);
         loop_.join();
         stopped_ = true;
@@ -111,6 +111,11 @@ public:
     }
 
     [[nodiscard]] detail::PoolLoop& loop() noexcept { return loop_; }
+
+    /// Whether the threads were started, by `start` or `poll`, and not joined.
+    [[nodiscard]] bool has_running_threads() const noexcept {
+        return has_threads_ && loop_.begun() && !stopped_;
+    }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
         if (stopped_) return "the pool has been stopped";
@@ -154,6 +159,7 @@ WorkerPool::~WorkerPool() {
     if (impl_ == nullptr) return;
     detail::require_outside(detail::HandlerThread::is_of(&impl_->loop()), "worker pool",
                             "a handler");
+    if (impl_->has_running_threads()) detail::require_outside_completion("worker pool");
     impl_->stop(Duration{0});
 }
 
@@ -174,9 +180,7 @@ void WorkerPool::use(JobMiddleware middleware) { detail::own(impl_).use(std::mov
 void WorkerPool::start() { detail::own(impl_).start(); }
 
 void WorkerPool::stop(Duration grace) {
-    if (CompletionThread::is_this()) {
-        throw refused("stop: inside a completion of the store it would wait for itself");
-    }
+    detail::refuse_stop_in_completion();
     if (detail::HandlerThread::is_of(&detail::own(impl_).loop())) {
         throw refused("stop: inside a handler it would wait for itself");
     }

@@ -13,6 +13,7 @@
 #include <new>
 #include <system_error>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/thread.hpp"
 
 namespace routemaster::detail {
@@ -84,6 +85,7 @@ HttpPostLoop::HttpPostLoop(HttpTransportOptions options, Priority priority)
       })} {}
 
 HttpPostLoop::~HttpPostLoop() {
+    require_outside_completion("HTTP transport");
     std::unique_lock lock{mutex_};
     stopping_ = true;
     stop_.notify_all();

@@ -1,12 +1,14 @@
 #include "routemaster/server/http_server.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "http_server_listener.hpp"
@@ -53,12 +55,14 @@ struct HttpServer::Impl {
         for (auto& loop : loops) loop.queue()->stop(deadline);
         for (auto& loop : loops) loop.join();
         share.large_requests.stop();
+        stopped = true;
     }
 
     detail::ServerShare share;
     detail::Listener listener;
     std::list<detail::Loop> loops;
-    std::mutex stopping;  ///< Locked during `stop`; a second call waits for the first.
+    std::atomic<bool> stopped{false};  ///< A `stop` has returned.
+    std::mutex stopping;               ///< Locked during `stop`; a second call waits for the first.
 };
 
 HttpServer::HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission)
@@ -69,6 +73,7 @@ HttpServer::~HttpServer() {
     detail::leave_to_parent(impl_);
     if (impl_ == nullptr) return;
     detail::require_outside(impl_->in_handler(), "HTTP server", "a handler");
+    if (!impl_->stopped) detail::require_outside_completion("HTTP server");
     impl_->stop(Duration::zero());
 }
 
@@ -76,6 +81,7 @@ std::uint16_t HttpServer::port() const { return detail::own(impl_).listener.port
 
 void HttpServer::stop(Duration grace) {
     auto& impl = detail::own(impl_);
+    detail::refuse_stop_in_completion();
     if (impl.in_handler()) {
         throw Failure{{Errc::invalid, "stop: inside a handler it would wait for itself"}};
     }

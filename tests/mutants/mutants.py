@@ -209,7 +209,12 @@ PROGRAMS["worker_pool"] = [
       for what in ("worker_pool_leases", "worker_pool_async", "typed_job", "job_queue",
                    "job_queue_calls", "follow_ups")),
 ]
-PROGRAMS["stop_inside"] = [["tests/threads/stop_inside_test.cpp"]]
+PROGRAMS["stop_inside"] = [
+    [
+        "tests/threads/stop_inside_test.cpp",
+        *(source for source in sources_of("server") if "/api/" not in source),
+    ]
+]
 PROGRAMS["processes"] = [
     [
         *(f"tests/threads/{what}_test.cpp" for what in ("fork", "exit", "signals")),

@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "routemaster/delayer.hpp"
 #include "routemaster/job_queue.hpp"
@@ -59,6 +62,15 @@ TEST_CASE("program: uses static objects on Redis until its exit" * doctest::skip
     std::exit(0);
 }
 
+TEST_CASE("program: exits inside a completion of a store on Redis" * doctest::skip()) {
+    static RedisStore store{options_there()};
+    static WorkerPool pool{store, {.queues = {"work"}}};
+    pool.handle("resize", [](JobContext&) {});
+    pool.start();
+    JobQueue{store, "other"}.push({"resize", {}}, {}, [](const auto&) { std::exit(6); });
+    while (true) std::this_thread::sleep_for(std::chrono::seconds{1});
+}
+
 TEST_CASE("a program with a static pool and listener on Redis exits in good order") {
     const test::RedisServer server;
     auto working = program("program: uses static objects on Redis until its exit", server);
@@ -67,4 +79,13 @@ TEST_CASE("a program with a static pool and listener on Redis exits in good orde
     CHECK(server.command({"KEYS", "routemaster:worker:*"}).list.empty());
     RedisStore store{{.addresses = {server.address()}}};
     CHECK(JobQueue{store, "last"}.status().value().ready == 1);
+}
+
+TEST_CASE("redis: a program that exits inside a completion ends with a message") {
+    const test::RedisServer server;
+    auto ending = program("program: exits inside a completion of a store on Redis", server);
+    CHECK(ending.wait() == 128 + SIGABRT);
+    CAPTURE(ending.errors());
+    CHECK(ending.errors().find("worker pool: destroyed inside a completion of a store") !=
+          std::string::npos);
 }

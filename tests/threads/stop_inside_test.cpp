@@ -7,13 +7,16 @@
 #include <future>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "routemaster/bus.hpp"
+#include "routemaster/completion_thread.hpp"
 #include "routemaster/delayer.hpp"
 #include "routemaster/delivery_worker.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/runner.hpp"
+#include "routemaster/server/http_server.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/timer_listener.hpp"
 #include "routemaster/worker_pool.hpp"
@@ -117,4 +120,31 @@ TEST_CASE("a runner is not stopped by its own object") {
     Runner runner{pool};
     made.set_value(&runner);
     CHECK(refusal.text() == "stop: inside what the runner polls it would wait for itself");
+}
+
+TEST_CASE("stop inside a completion of a store is refused") {
+    MemoryStore store;
+    Bus bus{store};
+    WorkerPool pool{store, {.queues = {"work"}}};
+    WorkerPool polled{store, {.queues = {"polled"}, .threads = 0}};
+    auto listener = Delayer{store, "calls"}.listen([](const Timer&) {});
+    DeliveryWorker worker{bus};
+    Runner runner{polled};
+    HttpServer server{{.address = "127.0.0.1", .port = 0},
+                      [](const HttpRequest&, const HttpResponder&) {}};
+    pool.start();
+    const auto refusal_of = [](auto& object) {
+        Refusal refusal;
+        std::jthread{[&] {
+            const CompletionThread marked;
+            refusal.note([&] { object.stop(Duration{0}); });
+        }}.join();
+        return refusal.text();
+    };
+    const std::string expected = "stop: inside a completion of the store it would wait for itself";
+    CHECK(refusal_of(pool) == expected);
+    CHECK(refusal_of(listener) == expected);
+    CHECK(refusal_of(worker) == expected);
+    CHECK(refusal_of(runner) == expected);
+    CHECK(refusal_of(server) == expected);
 }

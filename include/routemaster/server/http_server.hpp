@@ -126,7 +126,7 @@ public:
     /// to the client, and the body is discarded.
     HttpServer(HttpServerOptions options, HttpHandler handler, HttpHandler admission = {});
 
-    /// Calls `stop(0)`.
+    /// Calls `stop(0)`. Where `stop` throws, the destructor ends the program with a message.
     ~HttpServer();
 
     HttpServer(const HttpServer&) = delete;
@@ -138,7 +138,8 @@ public:
     /// Stops the server: accepts no more connections, responds 503 to incomplete requests, and
     /// waits up to `grace` for the responses to all other requests. Then responds 503 to the
     /// remaining requests, and closes all connections. Afterwards no handler runs. Repeating the
-    /// call does nothing. Must not be called by a handler.
+    /// call does nothing. Inside a handler, and inside a completion of a store, throws `Failure`
+    /// with `invalid`.
     void stop(Duration grace);
 
 private:

@@ -105,7 +105,8 @@ public:
     /// Throws `Failure` if `check` fails, or if libcurl cannot be set up.
     explicit HttpTransport(HttpTransportOptions options = {});
 
-    /// Cancels the deliveries under way.
+    /// Cancels the deliveries under way. Inside a completion, of the transport or of a store, ends
+    /// the program with a message.
     ~HttpTransport() override;
 
     [[nodiscard]] bool serves(std::string_view callback) const override;

@@ -36,7 +36,8 @@ public:
     /// `callbacks` must outlive the transport.
     explicit LocalTransport(Callbacks& callbacks, LocalTransportOptions options = {});
 
-    /// Waits for running callbacks; cancels deliveries whose callback has not begun.
+    /// Waits for running callbacks; cancels deliveries whose callback has not begun. Inside a
+    /// callback, and inside a completion of a store, ends the program with a message.
     ~LocalTransport() override;
 
     [[nodiscard]] bool serves(std::string_view callback) const override;

@@ -48,17 +48,20 @@ template <class Thread = std::thread, class Function>
     }
 }
 
-/// Ends the program with a termination message if `inside`: the destructor of `object` runs on a
-/// thread for which it would wait.
+/// Throws the termination message of a destructor of `object` that runs inside `place`, on a thread
+/// for which the destructor would wait.
+[[noreturn]] inline void throw_destroyed_inside(const char* object, const std::string& place) {
+    throw Failure{
+        {Errc::invalid, std::string{object} + ": destroyed inside " + place +
+                            ", which it would wait for; if exit() was called there, return "
+                            "instead and let another thread stop the " +
+                            object + " and exit, or call quick_exit()"}};
+}
+
+/// Ends the program with a termination message if the destructor of `object` runs inside a handler
+/// of its own, for which it would wait.
 inline void require_outside(bool inside, const char* object, const char* handler) noexcept {
-    const auto end = [&] {
-        throw Failure{
-            {Errc::invalid, std::string{object} + ": destroyed inside " + handler +
-                                " of its own, which it would wait for; if exit() was called there, "
-                                "return instead and let another thread stop the " +
-                                object + " and exit, or call quick_exit()"}};
-    };
-    if (inside) end();
+    if (inside) throw_destroyed_inside(object, std::string{handler} + " of its own");
 }
 
 /// Joins the thread of an object under destruction. On this thread itself, see `require_outside`.

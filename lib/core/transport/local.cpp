@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/store/completion_guard.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "core/work/handler_thread.hpp"
@@ -45,6 +46,7 @@ public:
     ~Impl() {
         detail::require_outside(detail::HandlerThread::is_of(&owner_), "local transport",
                                 "a callback");
+        if (!threads_.empty()) detail::require_outside_completion("local transport");
         for (auto& thread : threads_) thread.request_stop();
         threads_.clear();
         for (auto& [delivery, done] : waiting_) {
