@@ -71,7 +71,7 @@ public:
     /// Pushes jobs in order, in one trip, and returns each result. In an embedded store, pushes of
     /// up to `row_bytes_max` bytes share one commit: after a crash all of them exist, or none. On
     /// Redis, pushes beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt
-    /// (`timed_out`) may be pushed again.
+    /// (`timed_out`) may be pushed again. With an idempotency key, a repetition adds nothing.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);
@@ -87,7 +87,7 @@ public:
         push_many(std::span<const Job>{to_jobs(jobs)}, options, std::move(done));
     }
 
-    /// Like `push_many`, with settings for each job.
+    /// Like `push_many`, with settings for each job. Equal idempotency keys are `invalid`.
     std::vector<Result<Pushed>> push_each(std::span<const JobPush> pushes);
     void push_each(std::span<const JobPush> pushes,
                    std::function<void(std::vector<Result<Pushed>>)> done);

@@ -31,7 +31,7 @@ inline constexpr std::size_t job_bytes_limit = std::size_t{1} << 26U;
 /// possible; any other setting is `invalid`.
 struct PushOptions {
     Duration delay{0};  ///< Time from now until the job falls due; see `due_after`.
-    /// Used instead of `delay`. `invalid` unless `is_due_time`.
+    /// When the job falls due. `invalid` unless `is_due_time`, or together with a `delay`.
     std::optional<TimePoint> run_at{};
 
     /// After this many unsuccessful attempts the job is BURIED. 0: the number of attempts is
@@ -103,9 +103,15 @@ struct PushOptions {
     /// push returned, even if the job is gone. `invalid` if the repeated push differs from the
     /// first. A push that was refused keeps no key. At most `idempotency_key_max` bytes. Empty: no
     /// key. Follow-ups of a job (`FollowUps`) and jobs of `aux` cannot have a key.
+    ///
+    /// In `JobQueue::push_many`, the key of each job is this text and the index of the job in
+    /// brackets, for example `order:42[0]`; so is the key of a job in an array over HTTP. A
+    /// repetition of the call, or of its first jobs, therefore adds nothing. In
+    /// `JobQueue::push_each`, a job with the key of an earlier job of the call is `invalid`.
     std::string idempotency_key{};
 
-    /// How long the key is kept after the push: positive, at most `idempotency_time_max`.
+    /// How long the key is kept after the push: positive, at most `idempotency_time_max`. Without a
+    /// key, any time but the default is `invalid`.
     Duration idempotency_time = idempotency_time_default;
 
     /// Limit for the encoded job, in bytes; a larger job is `invalid`. Must be at most

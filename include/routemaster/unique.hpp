@@ -21,7 +21,8 @@ namespace routemaster {
 ///                         .unique = Unique::debounce("reindex")});
 ///     jobs.push(ping, {.unique = Unique::off()});
 ///
-/// Jobs with a key and jobs without a key never exclude each other.
+/// Jobs with a key and jobs without a key never exclude each other. A push is `invalid` if it sets
+/// a member that its other members leave unread, for example `time` with `KeyScope::until_done`.
 struct Unique {
     enum class By : std::uint8_t {
         job,      ///< Name and arguments.

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "core/codec/job_check.hpp"
 #include "core/codec/push_fingerprint.hpp"
+#include "core/codec/push_place.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/entropy.hpp"
 #include "routemaster/perform.hpp"
@@ -238,11 +241,20 @@ void JobQueue::limit_rate(const RateLimits& limits, std::function<void(Result<vo
 
 namespace {
 
+Result<void> check_without_key(const Unique& unique) {
+    const Unique usual;
+    const auto is_for_keys = [](const char* field) {
+        return Error{Errc::invalid, std::string{field} + ": is for By::key; see Unique::by_key"};
+    };
+    if (unique.key != usual.key) return is_for_keys("unique.key");
+    if (unique.scope != usual.scope) return is_for_keys("unique.scope");
+    if (unique.time != usual.time) return is_for_keys("unique.time");
+    if (unique.on_duplicate != usual.on_duplicate) return is_for_keys("unique.on_duplicate");
+    return {};
+}
+
 Result<void> check_unique(const Unique& unique) {
-    if (unique.by != Unique::By::key) {
-        if (unique.key.empty()) return {};
-        return Error{Errc::invalid, "unique.key: is for By::key; see Unique::by_key"};
-    }
+    if (unique.by != Unique::By::key) return check_without_key(unique);
     if (unique.key.empty()) return Error{Errc::invalid, "unique.key: must not be empty"};
     if (unique.key.size() > job_key_max) {
         return Error{Errc::invalid,
@@ -250,6 +262,9 @@ Result<void> check_unique(const Unique& unique) {
     }
     if (unique.scope == KeyScope::for_time && unique.time <= Duration{0}) {
         return Error{Errc::invalid, "unique.time: must be positive"};
+    }
+    if (unique.scope != KeyScope::for_time && unique.time != Duration{0}) {
+        return Error{Errc::invalid, "unique.time: is for the scope for_time"};
     }
     return {};
 }
@@ -260,6 +275,12 @@ Result<void> check_limits(const PushOptions& options) {
     }
     if (options.run_at && !is_due_time(*options.run_at)) {
         return Error{Errc::invalid, "run_at: must be from 1970 on, and before 2^53 ms"};
+    }
+    if (options.run_at && options.delay != Duration{0}) {
+        return Error{Errc::invalid, "delay: is for a push without run_at"};
+    }
+    if (options.idempotency_key.empty() && options.idempotency_time != idempotency_time_default) {
+        return Error{Errc::invalid, "idempotency_time: is for a push with an idempotency_key"};
     }
     if (!options.idempotency_key.empty() && options.idempotency_time <= Duration{0}) {
         return Error{Errc::invalid, "idempotency_time: must be positive"};
@@ -328,14 +349,26 @@ JobQueue::Many JobQueue::many(std::span<const Job> jobs, const PushOptions& opti
                               TimePoint now) const {
     Many all;
     all.replies.reserve(jobs.size());
-    for (const auto& job : jobs) all.add(step(job, options, now));
+    auto own = options;
+    for (const auto& job : jobs) {
+        own.idempotency_key = detail::key_at(options.idempotency_key, all.replies.size());
+        all.add(step(job, own, now));
+    }
     return all;
 }
 
 JobQueue::Many JobQueue::many(std::span<const JobPush> pushes, TimePoint now) const {
     Many all;
     all.replies.reserve(pushes.size());
-    for (const auto& [job, options] : pushes) all.add(step(job, options, now));
+    std::set<std::string_view> keys;
+    for (const auto& [job, options] : pushes) {
+        const auto& key = options.idempotency_key;
+        if (key.empty() || keys.insert(key).second) {
+            all.add(step(job, options, now));
+        } else {
+            all.add(Error{Errc::invalid, "idempotency_key: an earlier job of the call has it"});
+        }
+    }
     return all;
 }
 

@@ -424,8 +424,8 @@ TEST_CASE("the namespace of actions accepts only actions and only its own listen
 
 TEST_CASE("an action is printed as it was parsed, without default settings") {
     for (const std::string json :
-         {R"({"push":{"queue":"q","name":"n"}})",
-          R"({"push":{"queue":"q","name":"n","arguments":[1,"a",null],"delay":5,"run_at":6,)"
+         {R"({"push":{"queue":"q","name":"n"}})", R"({"push":{"queue":"q","name":"n","run_at":6}})",
+          R"({"push":{"queue":"q","name":"n","arguments":[1,"a",null],"delay":5,)"
           R"("attempts_max":0,"priority":-7,"timeout":8,"expires":9,)"
           R"("unique":{"key":"k","scope":"for_time","time":10,"on_duplicate":"keep"},)"
           R"("metadata":{"a":"b"},"group":"g","concurrency":2,"batch":11}})",
@@ -452,7 +452,7 @@ TEST_CASE("an error about an action names the field") {
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","priority":101}})")
               .starts_with("push: priority: must be an integer from -100 to 100"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","unique":{"key":"k","scope":"ever"}}})")
-              .starts_with("push: unique: scope:"));
+              .starts_with("push: unique.scope:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","metadata":{"a":1}}})")
               .starts_with("push: metadata:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","after":[1]}})") ==

@@ -194,14 +194,20 @@ TEST_CASE("http api: a bad job is refused, and an array with a bad job pushes no
     push_refused(bus, R"({"name":"a","priorty":1})", R"(unknown field "priorty")");
     push_refused(bus, R"({"name":"a","unique":7})",
                  "unique: must be true, false, or an object with a key");
-    push_refused(bus, R"({"name":"a","unique":{}})", "unique: key: is missing");
+    push_refused(bus, R"({"name":"a","unique":{}})", "unique.key: is missing");
     push_refused(bus, R"({"name":"a","unique":{"key":""}})", "unique.key: must not be empty");
     push_refused(bus, R"({"name":"a","unique":{"key":")" + std::string(257, 'k') + R"("}})",
                  "unique.key: must have at most 256 bytes");
     push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"x"}})",
-                 "unique: scope: must be until_done, until_started or for_time");
+                 "unique.scope: must be until_done, until_started or for_time");
     push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"for_time"}})",
                  "unique.time: must be positive");
+    push_refused(bus, R"({"name":"a","unique":{"key":"k","time":60000}})",
+                 "unique.time: is for the scope for_time");
+    push_refused(bus, R"({"name":"a","unique":{"key":"k","on_duplicate":"debounce","time":60000}})",
+                 "unique.time: is for the scope for_time");
+    push_refused(bus, R"({"name":"a","delay":5,"run_at":6})",
+                 "delay: is for a push without run_at");
     push_refused(bus, R"({"name":"a","metadata":{"a":1}})",
                  "metadata: must be an object of strings");
     push_refused(bus, R"({"name":"a","metadata":{"":"x"}})", "metadata: a name must not be empty");

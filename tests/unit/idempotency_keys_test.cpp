@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +121,8 @@ TEST_CASE("an idempotency key is for a push into a queue, for a positive time") 
     };
     CHECK(problem({.idempotency_key = "k", .idempotency_time = Duration{0}})
               .starts_with("idempotency_time: must be positive"));
+    CHECK(problem({.idempotency_time = Duration{1'000}}) ==
+          "idempotency_time: is for a push with an idempotency_key");
     CHECK(problem({.idempotency_key = std::string(idempotency_key_max + 1, 'k')})
               .starts_with("idempotency_key: must have at most"));
     FollowUps follow_ups;
@@ -128,4 +131,64 @@ TEST_CASE("an idempotency key is for a push into a queue, for a positive time") 
               .context()
               .starts_with("idempotency_key:"));
     REQUIRE(follow_ups.push("work", Job{"a"}, {.unique = Unique::off()}, pushed_at));
+}
+
+TEST_CASE("an idempotency key of push_many names each job by the index of the job") {
+    JobScene scene;
+    const std::vector<Job> equal(4, Job{"a"});
+    const PushOptions options{.unique = Unique::off(), .idempotency_key = "K"};
+    std::vector<Result<Pushed>> first;
+    SUBCASE("waiting") { first = scene.jobs.push_many(equal, options); }
+    SUBCASE("later") {
+        scene.jobs.push_many(equal, options, [&](auto replies) { first = std::move(replies); });
+    }
+    REQUIRE(first.size() == 4);
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        CAPTURE(i);
+        CHECK(first[i].value() == Pushed{PushOutcome::pushed, i + 1});
+    }
+    CHECK(scene.jobs.status().value() == QueueStatus{.ready = 4});
+    // The whole call again, and the first two jobs of the call.
+    for (const std::size_t jobs : {std::size_t{4}, std::size_t{2}}) {
+        const auto again = scene.jobs.push_many(std::span{equal}.first(jobs), options);
+        REQUIRE(again.size() == jobs);
+        for (std::size_t i = 0; i < jobs; ++i) CHECK(again[i].value() == first[i].value());
+    }
+    CHECK(scene.jobs.status().value() == QueueStatus{.ready = 4});
+    // The same key, as an array over HTTP has it.
+    auto second = options;
+    second.idempotency_key = "K[1]";
+    CHECK(scene.jobs.push(Job{"a"}, second).value() == first[1].value());
+    // Different jobs are different pushes.
+    const auto other = scene.jobs.push_many(std::vector{Job{"a", {1}}, Job{"a", {2}}},
+                                            {.idempotency_key = "other"});
+    CHECK(other.at(0).value() == PushOutcome::pushed);
+    CHECK(other.at(1).value() == PushOutcome::pushed);
+    CHECK(scene.jobs.status().value() == QueueStatus{.ready = 6});
+}
+
+TEST_CASE("push_each refuses a job with the idempotency key of an earlier job of the call") {
+    JobScene scene;
+    const auto named = [](const char* job, const char* key) {
+        return JobPush{Job{job}, {.unique = Unique::off(), .idempotency_key = key}};
+    };
+    const std::vector<JobPush> pushes{named("a", "K"), named("a", "K"), named("b", "K"),
+                                      named("c", "L"), named("d", ""),  named("e", "")};
+    std::vector<Result<Pushed>> replies;
+    SUBCASE("waiting") { replies = scene.jobs.push_each(pushes); }
+    SUBCASE("later") {
+        scene.jobs.push_each(pushes, [&](auto all) { replies = std::move(all); });
+    }
+    REQUIRE(replies.size() == pushes.size());
+    for (const std::size_t refused : {std::size_t{1}, std::size_t{2}}) {
+        REQUIRE(!replies[refused]);
+        CHECK(replies[refused].error().code() == Errc::invalid);
+        CHECK(replies[refused].error().context() ==
+              "idempotency_key: an earlier job of the call has it");
+    }
+    for (const std::size_t done :
+         {std::size_t{0}, std::size_t{3}, std::size_t{4}, std::size_t{5}}) {
+        CHECK(replies[done].value() == PushOutcome::pushed);
+    }
+    CHECK(scene.jobs.status().value() == QueueStatus{.ready = 4});
 }

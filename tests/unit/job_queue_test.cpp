@@ -68,10 +68,16 @@ TEST_CASE("a delayed job is due after its delay") {
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }
 
-TEST_CASE("an instant overrides a delay") {
+TEST_CASE("a job falls due at its instant, and has no delay beside the instant") {
     Queue queue;
     const auto at = queue.clock.now() + Duration{100};
-    queue.jobs.push(resize, {.delay = Duration{9'000}, .run_at = at}).value();
+    const auto refused = queue.jobs.push(resize, {.delay = Duration{9'000}, .run_at = at});
+    REQUIRE(!refused);
+    CHECK(refused.error().code() == Errc::invalid);
+    CHECK(refused.error().context() == "delay: is for a push without run_at");
+    queue.jobs.push(resize, {.run_at = at}).value();
+    queue.clock.advance(Duration{99});
+    CHECK(queue.acquire().empty());
     queue.clock.set(at);
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }

@@ -91,6 +91,19 @@ TEST_CASE("a key is not empty, and a time is positive") {
     CHECK(refused(Unique::by_key("")).starts_with("unique.key:"));
     CHECK(refused(Unique::throttle("a", Duration{0})).starts_with("unique.time:"));
     CHECK(refused(Unique::by_key(std::string(job_key_max + 1, 'x'))).starts_with("unique.key:"));
+    // Members that no push would read.
+    for (const auto scope : {KeyScope::until_done, KeyScope::until_started}) {
+        auto timed = Unique::by_key("a", scope);
+        timed.time = Duration{60'000};
+        CHECK(refused(timed) == "unique.time: is for the scope for_time");
+    }
+    for (const auto by : {Unique::By::job, Unique::By::nothing}) {
+        CHECK(refused({.by = by, .scope = KeyScope::until_started}).starts_with("unique.scope:"));
+        CHECK(refused({.by = by, .time = Duration{1}}).starts_with("unique.time:"));
+        CHECK(refused({.by = by, .on_duplicate = OnDuplicate::replace})
+                  .starts_with("unique.on_duplicate:"));
+    }
+    CHECK(scene.jobs.status().value() == QueueStatus{});
     JobQueue aux{scene.memory, "aux", scene.clock};
     CHECK(aux.push(Job{"a"}, {.unique = Unique::off()}).error().code() == Errc::invalid);
 }

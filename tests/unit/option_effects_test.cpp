@@ -363,17 +363,18 @@ TEST_CASE(
         .by = Unique::By::key, .key = "a", .scope = KeyScope::for_time, .time = Duration{1'000}};
     auto other_key = first;
     other_key.key = "b";
-    auto other_scope = first;
-    other_scope.scope = KeyScope::until_done;
     auto other_time = first;
     other_time.time = Duration{2'000};
     auto other_duplicate = first;
     other_duplicate.on_duplicate = OnDuplicate::replace;
-    for (const auto& other : {other_key, other_scope, other_time, other_duplicate}) {
+    const auto done = Unique::by_key("a");
+    const auto started = Unique::by_key("a", KeyScope::until_started);
+    for (const auto& [one, other] : {std::pair{first, other_key}, std::pair{first, other_time},
+                                     std::pair{first, other_duplicate}, std::pair{done, started}}) {
         ObservedScene scene;
         JobQueue jobs{scene.memory, "work", scene.clock};
-        CHECK(jobs.push(Job{"a"}, {.unique = first, .idempotency_key = "k"}));
-        CHECK(jobs.push(Job{"a"}, {.unique = first, .idempotency_key = "k"}));
+        CHECK(jobs.push(Job{"a"}, {.unique = one, .idempotency_key = "k"}));
+        CHECK(jobs.push(Job{"a"}, {.unique = one, .idempotency_key = "k"}));
         CHECK(!jobs.push(Job{"a"}, {.unique = other, .idempotency_key = "k"}));
     }
 }

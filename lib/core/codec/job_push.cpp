@@ -47,6 +47,26 @@ Result<void> read_choice(const Value& payload, std::string_view field,
                           std::string{words[2]});
 }
 
+/// Reads the object in the field `unique`. Without a scope, `debounce` has the scope
+/// `until_started`, as `Unique::debounce`.
+Result<void> read_unique_fields(const Value& object, Unique& unique) {
+    auto key = required_text(object, "key");
+    if (!key) return key.error();
+    unique = Unique::by_key(*std::move(key));
+    if (auto read = read_choice(object, "on_duplicate", {"keep", "replace", "debounce"},
+                                unique.on_duplicate);
+        !read) {
+        return read;
+    }
+    if (unique.on_duplicate == OnDuplicate::debounce) unique.scope = KeyScope::until_started;
+    if (auto read =
+            read_choice(object, "scope", {"until_done", "until_started", "for_time"}, unique.scope);
+        !read) {
+        return read;
+    }
+    return read_span(object, "time", unique.time);
+}
+
 Result<void> read_unique(const Value& payload, Unique& unique) {
     const auto* wanted = given(payload, "unique");
     if (wanted == nullptr) return {};
@@ -60,24 +80,9 @@ Result<void> read_unique(const Value& payload, Unique& unique) {
     if (auto known = check_fields(*wanted, unique_fields); !known) {
         return headed("unique", known.error());
     }
-    auto key = required_text(*wanted, "key");
-    if (!key) return headed("unique", key.error());
-    unique = Unique::by_key(*std::move(key));
-    if (auto read = read_choice(*wanted, "scope", {"until_done", "until_started", "for_time"},
-                                unique.scope);
-        !read) {
-        return headed("unique", read.error());
+    if (auto read = read_unique_fields(*wanted, unique); !read) {
+        return Error{read.error().code(), "unique." + read.error().context()};
     }
-    if (auto read = read_span(*wanted, "time", unique.time); !read) {
-        return headed("unique", read.error());
-    }
-    if (auto read = read_choice(*wanted, "on_duplicate", {"keep", "replace", "debounce"},
-                                unique.on_duplicate);
-        !read) {
-        return headed("unique", read.error());
-    }
-    const bool debounces = unique.on_duplicate == OnDuplicate::debounce;
-    if (debounces && given(*wanted, "scope") == nullptr) unique = Unique::debounce(unique.key);
     return {};
 }
 

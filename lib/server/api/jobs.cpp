@@ -10,6 +10,7 @@
 
 #include "../percent_encoding.hpp"
 #include "core/codec/job_push.hpp"
+#include "core/codec/push_place.hpp"
 #include "job_text.hpp"
 #include "listing.hpp"
 #include "payload.hpp"
@@ -64,12 +65,11 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
     std::vector<JobPush> pushes;
     pushes.reserve(payloads.size());
     for (const auto& payload : payloads) {
-        const auto index = "[" + std::to_string(pushes.size()) + "]";
-        const auto place = [&] { return "jobs" + index; };
+        const auto place = [&] { return "jobs[" + std::to_string(pushes.size()) + "]"; };
         auto push = detail::job_push(payload);
         if (!push) return headed(place(), push.error());
         push->options.bytes_max = exchange.options().job_bytes_max;
-        if (!key.empty()) push->options.idempotency_key = key + index;
+        push->options.idempotency_key = detail::key_at(key, pushes.size());
         if (auto checked = queue.check(push->job, push->options); !checked) {
             return headed(place(), checked.error());
         }

@@ -1,0 +1,17 @@
+/// @file
+/// Idempotency keys of pushes in one call.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace routemaster::detail {
+
+/// The idempotency key of the job at index `place` of a call with the key `key`. Empty if the call
+/// has no key.
+[[nodiscard]] inline std::string key_at(const std::string& key, std::size_t place) {
+    return key.empty() ? key : key + "[" + std::to_string(place) + "]";
+}
+
+}  // namespace routemaster::detail
