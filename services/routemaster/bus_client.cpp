@@ -100,6 +100,13 @@ struct BusClient::Impl {
 BusClient::BusClient(const BusSettings& settings) : impl_{std::make_unique<Impl>(settings)} {}
 BusClient::~BusClient() = default;
 
+void BusClient::add_header(const std::string& name, const std::string& value) {
+    auto* const headers = curl_slist_append(impl_->headers, (name + ": " + value).c_str());
+    if (headers == nullptr) throw std::bad_alloc{};
+    impl_->headers = headers;
+    set(impl_->curl, CURLOPT_HTTPHEADER, headers);
+}
+
 Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::string& path,
                                          std::string_view body) {
     auto* const curl = impl_->curl;

@@ -47,6 +47,9 @@ public:
     BusClient(const BusClient&) = delete;
     BusClient& operator=(const BusClient&) = delete;
 
+    /// Adds a header line to all further requests. `value` must have no control characters.
+    void add_header(const std::string& name, const std::string& value);
+
     /// Sends a request and waits for the response, whatever its status. Error: `unavailable` when
     /// no response arrives.
     Result<Answer> ask(std::string_view method, const std::string& path,

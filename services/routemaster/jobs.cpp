@@ -37,6 +37,7 @@ struct JobsSettings {
     std::int32_t priority = 0;
     std::string group;
     std::uint32_t concurrency = 1;
+    std::string idempotency_key;
 };
 
 const std::array<std::string, 4> job_states{"scheduled", "ready", "pending", "buried"};
@@ -170,7 +171,11 @@ int push(const JobsSettings& settings) {
     if (!settings.group.empty()) add("group", settings.group);
     if (settings.concurrency != 1) add("concurrency", std::int64_t{settings.concurrency});
     const auto body = body_of(std::move(job));
-    const auto answer = BusClient{settings.bus}.demand("POST", path_of(settings) + "/jobs", body);
+    BusClient client{settings.bus};
+    if (!settings.idempotency_key.empty()) {
+        client.add_header("Idempotency-Key", settings.idempotency_key);
+    }
+    const auto answer = client.demand("POST", path_of(settings) + "/jobs", body);
     if (settings.json) {
         std::cout << answer.body << '\n';
         return 0;
@@ -270,6 +275,11 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
         .add_option("--concurrency", settings.concurrency,
                     "How many of its group may be under way at once")
         ->check(CLI::Range(std::uint32_t{1}, group_concurrency_max));
+    action
+        .add_option("--idempotency-key", settings.idempotency_key,
+                    "A name of this push, to repeat it safely for 24 hours")
+        ->check(check_header_value)
+        ->type_name("KEY");
     action
         .add_option("--options", settings.options,
                     "Further fields: {\"delay\":…,\"attempts_max\":…,…}; see docs/http-api.md")

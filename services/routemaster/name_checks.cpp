@@ -1,5 +1,7 @@
 #include "name_checks.hpp"
 
+#include <algorithm>
+
 #include "routemaster/names.hpp"
 #include "routemaster/timer.hpp"
 
@@ -19,6 +21,14 @@ std::string check_timer_space(const std::string& name) {
 
 std::string check_not_empty(const std::string& text) {
     return text.empty() ? "must not be empty" : "";
+}
+
+std::string check_header_value(const std::string& text) {
+    const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; };
+    if (std::any_of(text.begin(), text.end(), is_control)) {
+        return "must have no control characters";
+    }
+    return check_not_empty(text);
 }
 
 }  // namespace routemaster::service

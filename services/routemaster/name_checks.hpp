@@ -19,4 +19,7 @@ namespace routemaster::service {
 /// Checks an optional text: an empty one is a mistake, for example an unset shell variable.
 [[nodiscard]] std::string check_not_empty(const std::string& text);
 
+/// Checks the value of an HTTP header.
+[[nodiscard]] std::string check_header_value(const std::string& text);
+
 }  // namespace routemaster::service

@@ -116,3 +116,27 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
           std::string::npos);
     CHECK(run({"jobs", "count", "images", "--bus", bus.url()}).status == 2);
 }
+
+TEST_CASE("a push from the command line is repeated by its idempotency key") {
+    const test::TemporaryFolder folder;
+    const test::RunningBus bus{folder.path()};
+    const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
+                                          {"ROUTEMASTER_ROOT_KEY", test::root_key}};
+    const auto push = [&](const std::string& name, const std::string& key) {
+        return run({"jobs", "push", "mails", name, "--options", R"({"unique":false})",
+                    "--idempotency-key", key},
+                   root);
+    };
+    CHECK(push("a", "order 42").output == "1 pushed\n");
+    CHECK(push("a", "order 42").output == "1 pushed\n");
+    CHECK(push("a", "order 43").output == "2 pushed\n");
+    CHECK(push("b", "order 42").errors.find("idempotency_key: another push had it") !=
+          std::string::npos);
+    CHECK(push("a", std::string(251, 'k')).errors.find("Idempotency-Key: must have at most 250") !=
+          std::string::npos);
+    CHECK(push("a", "").status == 2);
+    CHECK(push("a", "k\r\nHost: other").status == 2);
+    CHECK(run({"jobs", "count", "mails"}, root).output ==
+          "QUEUE  SCHEDULED  READY  PENDING  BURIED\n"
+          "mails  0          2      0        0\n");
+}
