@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "core/store/completion_guard.hpp"
+#include "core/system/memory_headroom.hpp"
 #include "core/system/owner_process.hpp"
 #include "core/system/thread.hpp"
 #include "http_server_listener.hpp"
@@ -18,9 +21,17 @@
 namespace routemaster {
 namespace {
 
-/// Replaces `threads == 0` by the number of processors.
+/// The default limit for responses: small enough that unread responses do not make a store, whose
+/// reserve is an eighth of the memory limit as well, refuse publications.
+std::size_t default_answer_bytes() {
+    constexpr std::uint64_t bytes = 64U << 20U;
+    return static_cast<std::size_t>(std::min(bytes, detail::MemoryLimits{}.lowest() / 8));
+}
+
+/// Replaces the zeros that stand for a default: `threads` and `answer_bytes_max`.
 HttpServerOptions completed(HttpServerOptions options) {
     if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
+    if (options.answer_bytes_max == 0) options.answer_bytes_max = default_answer_bytes();
     return options;
 }
 

@@ -10,26 +10,26 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes of responses that clients have not read yet. Thread safe.
+/// Counts the bytes of responses that clients have not read yet, and of reservations for responses
+/// that handlers make. Thread safe.
 class AnswerBudget {
 public:
     explicit AnswerBudget(std::size_t bytes_max) noexcept : bytes_max_{bytes_max} {}
 
-    /// Reserves `bytes`. Returns false without reserving if the budget would be exceeded. While
-    /// nothing is reserved, a response of any size fits.
-    [[nodiscard]] bool take(std::size_t bytes) noexcept {
-        const auto before = used_.fetch_add(bytes, std::memory_order_relaxed);
-        if (before == 0 || (bytes <= bytes_max_ && before <= bytes_max_ - bytes)) return true;
-        release(bytes);
+    /// Changes a reservation of `from` bytes to `to` bytes. Returns false without a change if the
+    /// budget would be exceeded. While nothing else is reserved, a response of any size fits.
+    [[nodiscard]] bool resize(std::size_t from, std::size_t to) noexcept {
+        const auto others = used_.fetch_add(to - from, std::memory_order_relaxed) - from;
+        if (to <= from || others == 0) return true;
+        if (to <= bytes_max_ && others <= bytes_max_ - to) return true;
+        resize_anyway(to, from);
         return false;
     }
 
-    /// Reserves `bytes` even beyond the budget.
-    void take_anyway(std::size_t bytes) noexcept {
-        used_.fetch_add(bytes, std::memory_order_relaxed);
+    /// Changes a reservation even beyond the budget.
+    void resize_anyway(std::size_t from, std::size_t to) noexcept {
+        used_.fetch_add(to - from, std::memory_order_relaxed);
     }
-
-    void release(std::size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
 
     /// Whether more than half of the budget is used.
     [[nodiscard]] bool scarce() const noexcept {
@@ -48,9 +48,8 @@ private:
 class AnswerMemory {
 public:
     AnswerMemory() = default;
-    /// Owns `bytes`, which must have been reserved in `budget`.
-    AnswerMemory(std::shared_ptr<AnswerBudget> budget, std::size_t bytes) noexcept
-        : budget_{std::move(budget)}, bytes_{bytes} {}
+    explicit AnswerMemory(std::shared_ptr<AnswerBudget> budget) noexcept
+        : budget_{std::move(budget)} {}
     AnswerMemory(AnswerMemory&& other) noexcept
         : budget_{std::move(other.budget_)}, bytes_{std::exchange(other.bytes_, 0)} {}
     AnswerMemory& operator=(AnswerMemory&& other) noexcept {
@@ -59,7 +58,19 @@ public:
         return *this;
     }
     ~AnswerMemory() {
-        if (budget_) budget_->release(bytes_);
+        if (budget_) budget_->resize_anyway(bytes_, 0);
+    }
+
+    /// Changes the size. Returns false without a change if the budget would be exceeded.
+    [[nodiscard]] bool resize(std::size_t bytes) noexcept {
+        if (!budget_->resize(bytes_, bytes)) return false;
+        bytes_ = bytes;
+        return true;
+    }
+
+    /// Changes the size even beyond the budget.
+    void resize_anyway(std::size_t bytes) noexcept {
+        budget_->resize_anyway(std::exchange(bytes_, bytes), bytes);
     }
 
     [[nodiscard]] bool empty() const noexcept { return bytes_ == 0; }

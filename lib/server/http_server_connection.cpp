@@ -323,6 +323,12 @@ void Connection::ask(const HttpHandler& handler, HttpRequest request) {
     auto& share = service_->share;
     const bool refusable = request.method == "GET" || request.method == "HEAD";
     auto responder = std::make_shared<Responder>(service_->queue, *this, refusable);
+    if (refusable) {
+        request.reserve_answer = [responder = std::weak_ptr{responder}](std::size_t bytes) {
+            const auto alive = responder.lock();
+            return alive && alive->reserve(bytes);
+        };
+    }
     enter(State::waiting);
     const HandledHere scope{*this};
     const bool large = request.body.size() >= share.options.large_body_min;

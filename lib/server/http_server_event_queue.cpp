@@ -15,6 +15,8 @@ namespace {
 /// The queue of the loop that runs on this thread.
 constinit thread_local const EventQueue* own_queue = nullptr;
 
+HttpResponse budget_exhausted() { return own_answer(503, "too many answers wait to be read"); }
+
 }  // namespace
 
 EventQueue::EventQueue(std::shared_ptr<AnswerBudget> answers)
@@ -100,25 +102,34 @@ Responder::~Responder() {
 void Responder::answer(HttpResponse response) {
     if (used_.exchange(true, std::memory_order_acq_rel)) return;
     QueuedResponse answer{connection_, std::move(response)};
-    reserve(answer);
+    charge(answer);
     deliver(std::move(answer));
 }
 
+bool Responder::reserve(std::size_t bytes) {
+    if (used_.load(std::memory_order_acquire)) return false;
+    if (memory_.resize(bytes)) return true;
+    used_.store(true, std::memory_order_release);
+    deliver({connection_, budget_exhausted(), false, true});
+    return false;
+}
+
 /// Reserves memory for a large response, before the response waits for the loop and for the client.
-void Responder::reserve(QueuedResponse& answer) {
+/// The capacity counts: a text that grew may have twice the memory of its bytes.
+void Responder::charge(QueuedResponse& answer) {
+    auto memory = std::move(memory_);
     auto& response = answer.response;
     if (response.body.size() <= small_body_max && !response.rest) return;
-    const auto& budget = queue_->answers();
-    const auto bytes = response.body.size() + response.rest_bytes;
-    if (!budget->take(bytes)) {
+    const auto bytes = response.body.capacity() + response.rest_bytes;
+    if (!memory.resize(bytes)) {
         if (refusable_) {
-            response = own_answer(503, "too many answers wait to be read");
+            response = budget_exhausted();
             answer.refused = true;
             return;
         }
-        budget->take_anyway(bytes);
+        memory.resize_anyway(bytes);
     }
-    answer.memory = {budget, bytes};
+    answer.memory = std::move(memory);
 }
 
 void Responder::deliver(QueuedResponse answer) {

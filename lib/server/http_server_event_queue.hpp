@@ -116,7 +116,10 @@ class Responder {
 public:
     /// `refusable`: the response may be replaced by a 503 if it takes too much memory.
     Responder(std::shared_ptr<EventQueue> queue, Connection& connection, bool refusable) noexcept
-        : queue_{std::move(queue)}, connection_{&connection}, refusable_{refusable} {}
+        : queue_{std::move(queue)},
+          connection_{&connection},
+          memory_{queue_->answers()},
+          refusable_{refusable} {}
     Responder(const Responder&) = delete;
     Responder& operator=(const Responder&) = delete;
 
@@ -125,12 +128,17 @@ public:
 
     void answer(HttpResponse response);
 
+    /// Reserves memory for the response. If the budget would be exceeded, responds with 503 and
+    /// returns false. Must not run concurrently with `answer`.
+    [[nodiscard]] bool reserve(std::size_t bytes);
+
 private:
-    void reserve(QueuedResponse& answer);
+    void charge(QueuedResponse& answer);
     void deliver(QueuedResponse answer);
 
     std::shared_ptr<EventQueue> queue_;
     Connection* connection_;  ///< Alive until the response; not used afterwards.
+    AnswerMemory memory_;     ///< Reserved for the response.
     const bool refusable_;
     std::atomic<bool> used_{false};
 };

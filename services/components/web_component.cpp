@@ -37,12 +37,12 @@ void declare_http(CLI::App& app, WebSettings& settings) {
         ->capture_default_str();
     app.add_option("--answer-bytes-max", settings.answer_bytes_max,
                    "Bytes that all answers beyond 4 KiB may take together until their clients have "
-                   "read them; 503 for a GET beyond it")
+                   "read them; 503 for a GET beyond it [64MiB, or an eighth of the memory limit if "
+                   "that is less]")
         ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
         ->type_name("BYTES")
-        ->envname("ROUTEMASTER_ANSWER_BYTES_MAX")
-        ->capture_default_str();
+        ->envname("ROUTEMASTER_ANSWER_BYTES_MAX");
     app.add_option("--header-timeout", settings.header_timeout,
                    "Seconds in which the complete head of a request must arrive")
         ->check(seconds())
@@ -157,7 +157,7 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .port = settings.listening.effective_port(),
             .body_max = settings.body_max,
             .buffered_bytes_max = settings.buffered_bytes_max,
-            .answer_bytes_max = settings.answer_bytes_max,
+            .answer_bytes_max = settings.answer_bytes_max.value_or(0),
             .connections_max = settings.connections_max,
             .header_timeout = from_seconds(settings.header_timeout),
             .body_rate_min = settings.body_rate_min,

@@ -210,6 +210,42 @@ TEST_CASE("unread responses take a bounded amount of memory, and delay no client
     CHECK(errors.find("http: refused: too many answers wait to be read") != std::string::npos);
 }
 
+TEST_CASE("unread pages of jobs take a bounded amount of memory, and delay no publication") {
+    const TemporaryFolder folder;
+    std::string limits;
+    std::size_t bound = 64U << 20U;
+    int count = 600;
+    SUBCASE("of 64 MiB") {}
+    SUBCASE("of an eighth of a memory limit") {
+        limits = "-d 204800";
+        bound = 25U << 20U;
+        count = 60;
+    }
+    RunningBus bus{folder.path(), {}, {}, limits};
+    std::string jobs = "[";
+    for (int i = 0; i < 100; ++i) {
+        jobs += jobs.size() > 1 ? "," : "";
+        jobs += R"({"name":"resize","arguments":[)" + std::to_string(i) + ",\"" +
+                std::string(9'000, 'x') + "\"]}";
+    }
+    CHECK(bus.ask("POST", "/v1/queues/images/jobs", test::root_key, jobs + "]").status == 200);
+    const std::string target = "/v1/queues/images/jobs?state=ready";
+    CHECK(bus.ask("GET", target, test::root_key).body.size() > 900'000);
+    const auto pid = bus.process().pid();
+    const auto before = resident_bytes(pid);
+    const auto silent = crowd(
+        bus, count,
+        "GET " + target + " HTTP/1.1\r\n" + host_line + authorization(test::root_key) + "\r\n");
+    std::size_t most = 0;
+    for (int i = 0; i < 50; ++i) {
+        CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
+        most = std::max(most, resident_bytes(pid));
+    }
+    CHECK(bus.process().await_error("http: refused: too many answers wait to be read"));
+    if (memory_tells) CHECK(most < before + bound + (48U << 20U));
+    CHECK(bus.stop() == 0);
+}
+
 TEST_CASE("bytes of a client cannot control the terminal of a reader of the log") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};

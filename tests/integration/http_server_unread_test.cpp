@@ -113,6 +113,59 @@ TEST_CASE("responses that wait to be read are bounded in bytes") {
     CHECK(await([&] { return other.ask("GET", "/7").status == 200; }));
 }
 
+TEST_CASE("memory for a large response is reserved before the handler makes it") {
+    RecordedLog log;
+    HttpRequestQueue requests;
+    rm::HttpServer server{{.answer_bytes_max = 3 * one_mebibyte, .log = log.sink()},
+                          requests.handler()};
+    std::vector<std::unique_ptr<HttpClient>> clients;
+    const auto ask = [&](const char* method) {
+        clients.push_back(std::make_unique<HttpClient>(server.port()));
+        clients.back()->request(method, "/");
+        return requests.take();
+    };
+    std::vector<WaitingRequest> made;
+    for (int i = 0; i < 3; ++i) {
+        made.push_back(ask("GET"));
+        REQUIRE(made.back().request.reserve_answer(one_mebibyte));
+    }
+    const auto refused = ask("GET");
+    CHECK_FALSE(refused.request.reserve_answer(one_mebibyte));
+    refused.respond({200, "ignored", "", {}});
+    const auto answer = clients.back()->receive();
+    CHECK(answer.status == 503);
+    CHECK(answer.headers.at("retry-after") == "1");
+    CHECK(log.count(rm::LogLevel::info, "http: refused: too many answers wait to be read") == 1);
+    CHECK_FALSE(ask("POST").request.reserve_answer);
+    const auto fits = [&] {
+        const auto next = ask("GET");
+        const bool reserved = next.request.reserve_answer(one_mebibyte);
+        next.respond({200, "", "", {}});
+        CHECK(clients.back()->receive().status == (reserved ? 200 : 503));
+        return reserved;
+    };
+    CHECK_FALSE(fits());
+    SUBCASE("until a small response arrives") {
+        made[0].respond({200, "small", "", {}});
+        CHECK(clients[0]->receive().body == "small");
+        CHECK(await(fits));
+    }
+    SUBCASE("until the responder is destroyed") {
+        made.pop_back();
+        CHECK(clients[2]->receive().status == 500);
+        CHECK(await(fits));
+    }
+    SUBCASE("and a response beyond the reservation must fit as well") {
+        made[0].respond({200, std::string(2 * one_mebibyte, 'x'), "", {}});
+        CHECK(clients[0]->receive().status == 503);
+        made[1].respond({200, std::string(2 * one_mebibyte, 'x'), "", {}});
+        CHECK(clients[1]->receive().body.size() == 2 * one_mebibyte);
+        CHECK(await(fits));
+        made[2].respond({200, std::string(7 * one_mebibyte, 'x'), "", {}});
+        CHECK(clients[2]->receive().body.size() == 7 * one_mebibyte);
+    }
+}
+
 TEST_CASE("a response beyond the bound is sent when it is the only response") {
     rm::HttpServer server{{.answer_bytes_max = one_mebibyte}, answer_large};
     CHECK(HttpClient{server.port()}.ask("GET", "/3").body.size() == 3 * one_mebibyte);

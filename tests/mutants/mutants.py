@@ -186,7 +186,7 @@ PROGRAMS["http_server_answers"] = [
 ]
 PROGRAMS["http_api"] = [
     [f"tests/unit/http_api_{what}_test.cpp", *sources_of("server")]
-    for what in ("access", "jobs", "leases", "queues", "timers")
+    for what in ("access", "jobs", "large_answers", "leases", "queues", "timers")
 ]
 PROGRAMS["entropy"] = [["tests/unit/entropy_test.cpp"]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]

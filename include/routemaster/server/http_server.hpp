@@ -33,6 +33,12 @@ struct HttpRequest {
     /// Becomes true when the client has closed its connection, or its sending half. Null: unknown.
     /// May be read from any thread, by handlers that respond late.
     std::shared_ptr<const std::atomic<bool>> client_gone{};
+    /// Reserves memory for a large response before a handler makes the response. If
+    /// `answer_bytes_max` is exhausted, the server responds with 503 at once, and the function
+    /// returns false: the handler then has nothing to do. The response replaces the reservation by
+    /// its real size. Call it before the response, at most once. Empty for other methods than GET
+    /// and HEAD, whose responses are never refused.
+    std::function<bool(std::size_t bytes)> reserve_answer{};
 };
 
 /// Produces a large body part by part, while the client reads it. Appends the next part, at least
@@ -74,11 +80,13 @@ struct HttpServerOptions {
     /// still arriving. The response to a request beyond the limit is 503. A single body of
     /// `body_max` always fits.
     std::size_t buffered_bytes_max = 64U << 20U;
-    /// Limit for all responses of more than 4 KiB that their clients have not read yet, in bytes. A
-    /// GET whose response exceeds the limit gets a 503. The response to any other method is sent,
-    /// because the request has already been done. From half of the limit on, the server closes the
-    /// connection of a client that reads nothing for a second.
-    std::size_t answer_bytes_max = 64U << 20U;
+    /// Limit for all responses of more than 4 KiB that their clients have not read yet, and for all
+    /// reservations of `HttpRequest::reserve_answer`, in bytes. A GET whose response exceeds the
+    /// limit gets a 503. The response to any other method is sent, because the request has already
+    /// been done. From half of the limit on, the server closes the connection of a client that
+    /// reads nothing for a second. 0: 64 MiB, or an eighth of the memory limit of the process
+    /// (`ulimit -v`, `ulimit -d`, cgroup) if that is less.
+    std::size_t answer_bytes_max = 0;
     /// Requests with a body of at least this many bytes are handled by separate threads, half as
     /// many as event loops, in order not to delay other requests.
     std::size_t large_body_min = 16U << 10U;

@@ -115,18 +115,14 @@ void list_dead(Exchange& exchange) {
 void show_dead(Exchange& exchange) {
     const auto uid = dead_batch_of(exchange);
     if (!uid) return answer_unknown_dead(exchange);
-    exchange.large_reads().begin(
-        [self = exchange.shared_from_this(), uid = *uid](LimitedReads::Place place) {
-            owner_of_dead(*self).dead_messages(
-                uid, self->then([place = std::move(place)](Exchange& done,
-                                                           std::optional<DeadMessages> found) {
-                    if (!found) return answer_unknown_dead(done);
-                    std::string json;
-                    append_status(json, found->status);
-                    json.append(R"(,"events":)");
-                    answer_events(done, std::move(json), std::move(found->messages));
-                }));
-        });
+    owner_of_dead(exchange).dead_messages(
+        *uid, exchange.then([](Exchange& done, std::optional<DeadMessages> found) {
+            if (!found) return answer_unknown_dead(done);
+            std::string json;
+            append_status(json, found->status);
+            json.append(R"(,"events":)");
+            answer_events(done, std::move(json), std::move(found->messages));
+        }));
 }
 
 void redeliver_dead(Exchange& exchange) {

@@ -32,6 +32,15 @@ std::string shown_callback(std::string_view callback) {
     return shown;
 }
 
+void Exchange::begin_large(void (*handler)(Exchange&)) {
+    context_.large_reads->begin([self = shared_from_this(), handler](LimitedReads::Place place) {
+        const auto& reserve = self->request_.reserve_answer;
+        if (reserve && !reserve(large_answer_bytes)) return;
+        self->place_ = std::move(place);
+        handler(*self);
+    });
+}
+
 void Exchange::let_body_come() { respond_({100, {}, {}, {}}); }
 
 std::string_view Exchange::segment(std::size_t number) const noexcept {
@@ -56,6 +65,7 @@ void Exchange::answer_json(int status, std::string text) {
 
 void Exchange::answer_with(HttpResponse response) {
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    const auto place = std::move(place_);  // Released after the response.
     respond_(std::move(response));
 }
 

@@ -76,6 +76,9 @@ struct Caller {
     }
 };
 
+/// The maximum size of a page, and thus of most large responses.
+inline constexpr std::size_t large_answer_bytes = 1U << 20U;
+
 /// The text that replaces data of another client.
 inline constexpr std::string_view withheld = "...";
 
@@ -122,9 +125,6 @@ public:
     }
     [[nodiscard]] TimePoint now() const { return context_.clock.now(); }
     [[nodiscard]] const Caller& caller() const noexcept { return caller_; }
-    /// Reads whose replies may be large.
-    [[nodiscard]] LimitedReads& large_reads() const noexcept { return *context_.large_reads; }
-
     [[nodiscard]] std::string last_segment() const {
         return request_.path.substr(request_.path.rfind('/') + 1);
     }
@@ -139,6 +139,11 @@ public:
     }
 
     void identify(Caller caller) { caller_ = std::move(caller); }
+
+    /// Calls `handler`, whose response may be large, as soon as fewer than `large_reads_max` such
+    /// responses are being made. Reserves `large_answer_bytes` before the call. If unread responses
+    /// leave too little memory, the server responds with 503, and nothing is read from the store.
+    void begin_large(void (*handler)(Exchange&));
 
     /// Returns a completion. If its result is a value, the completion calls `next(Exchange&,
     /// value)`, or `next(Exchange&)` for `Result<void>`. If the result is an error, the completion
@@ -178,6 +183,7 @@ private:
     const HttpRequest request_;
     HttpResponder respond_;
     Caller caller_;
+    LimitedReads::Place place_;  ///< Until the response, for an exchange of `begin_large`.
 };
 
 }  // namespace routemaster::api

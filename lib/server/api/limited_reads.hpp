@@ -1,5 +1,5 @@
 /// @file
-/// `LimitedReads`: limits the number of concurrent reads with large replies.
+/// `LimitedReads`: limits the number of large responses that are made at once.
 
 #pragma once
 

@@ -26,7 +26,7 @@ namespace routemaster::api {
 inline constexpr std::uint32_t page_limit_max = 1'000;
 
 /// Bytes of JSON after which a page ends early. Unread responses stay in the memory of the bus.
-inline constexpr std::size_t page_bytes_max = 1U << 20U;
+inline constexpr std::size_t page_bytes_max = large_answer_bytes;
 
 struct PageQuery {
     std::string after{};
@@ -83,14 +83,11 @@ public:
             passed_.store(false);
             // Requests one more item, which shows whether there is a next page.
             const auto wanted = std::min(limit_ - listed_ + 1, items_per_step);
-            exchange_->large_reads().begin(
-                [self = this->shared_from_this(), wanted](LimitedReads::Place place) {
-                    self->ask_(*self->exchange_, {.after = self->cursor_.after(), .limit = wanted},
-                               [self, wanted, place = std::move(place)](const Items& items) {
-                                   self->take(items, wanted);
-                                   if (self->passed_.exchange(true)) self->go_on();
-                               });
-                });
+            ask_(*exchange_, {.after = cursor_.after(), .limit = wanted},
+                 [self = this->shared_from_this(), wanted](const Items& items) {
+                     self->take(items, wanted);
+                     if (self->passed_.exchange(true)) self->go_on();
+                 });
         } while (passed_.exchange(true) && !answered_);
     }
 

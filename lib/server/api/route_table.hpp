@@ -9,6 +9,12 @@
 
 namespace routemaster::api {
 
+/// A handler whose response may be large: see `Exchange::begin_large`.
+template <Handler handler>
+void large(Exchange& exchange) {
+    exchange.begin_large(handler);
+}
+
 struct Route {
     std::string_view method;
     /// `:name` matches one non-empty segment. `*name`, at the end, matches the rest, with slashes.
@@ -21,46 +27,46 @@ struct Route {
 /// The first matching route serves a request.
 inline constexpr Route routes[] = {
     {"POST", "/topics/:name", Access::client, publish_event, TokenCheck::within},
-    {"GET", "/topics", Access::client_or_root, list_topics},
+    {"GET", "/topics", Access::client_or_root, large<list_topics>},
     {"DELETE", "/topics/:name", Access::client_or_root, remove_topic},
 
     {"POST", "/subscription", Access::client, subscribe},
     {"POST", "/subscriber", Access::client, subscribe},
-    {"GET", "/subscriptions", Access::root_or_client, list_subscribers},
-    {"GET", "/subscribers", Access::root_or_client, list_subscribers},
+    {"GET", "/subscriptions", Access::root_or_client, large<list_subscribers>},
+    {"GET", "/subscribers", Access::root_or_client, large<list_subscribers>},
     {"DELETE", "/subscriber", Access::root_or_client, remove_subscriber},
     {"DELETE", "/subscriber/topics/:name", Access::root_or_client, unsubscribe},
 
-    {"GET", "/subscriber/dead", Access::client, list_dead},
-    {"GET", "/subscriber/dead/:uid", Access::client, show_dead},
+    {"GET", "/subscriber/dead", Access::client, large<list_dead>},
+    {"GET", "/subscriber/dead/:uid", Access::client, large<show_dead>},
     {"POST", "/subscriber/dead/redeliver", Access::client, redeliver_all_dead},
     {"POST", "/subscriber/dead/:uid/redeliver", Access::client, redeliver_dead},
     {"DELETE", "/subscriber/dead", Access::client, drop_all_dead},
     {"DELETE", "/subscriber/dead/:uid", Access::client, drop_dead},
 
-    {"GET", "/subscribers/:token/dead", Access::root, list_dead},
-    {"GET", "/subscribers/:token/dead/:uid", Access::root, show_dead},
+    {"GET", "/subscribers/:token/dead", Access::root, large<list_dead>},
+    {"GET", "/subscribers/:token/dead/:uid", Access::root, large<show_dead>},
     {"POST", "/subscribers/:token/dead/redeliver", Access::root, redeliver_all_dead},
     {"POST", "/subscribers/:token/dead/:uid/redeliver", Access::root, redeliver_dead},
     {"DELETE", "/subscribers/:token/dead", Access::root, drop_all_dead},
     {"DELETE", "/subscribers/:token/dead/:uid", Access::root, drop_dead},
 
-    {"GET", "/api_tokens", Access::root, list_tokens},
+    {"GET", "/api_tokens", Access::root, large<list_tokens>},
     {"POST", "/api_tokens", Access::root, add_token},
     {"DELETE", "/api_tokens/:token", Access::root, remove_token},
 
-    {"GET", "/v1/queues", Access::root, list_queues},
+    {"GET", "/v1/queues", Access::root, large<list_queues>},
     {"GET", "/v1/queues/:queue", Access::root, show_queue},
     {"POST", "/v1/queues/:queue/pause", Access::root, pause_queue},
     {"POST", "/v1/queues/:queue/resume", Access::root, resume_queue},
     {"PUT", "/v1/queues/:queue/rate_limits", Access::root, limit_queue},
     {"GET", "/v1/queues/:queue/throughput", Access::root, show_throughput},
-    {"GET", "/v1/workers", Access::root, list_workers},
+    {"GET", "/v1/workers", Access::root, large<list_workers>},
     {"POST", "/v1/queues/:queue/kick", Access::root, kick_jobs},
     {"POST", "/v1/queues/:queue/jobs", Access::root, push_jobs},
-    {"GET", "/v1/queues/:queue/jobs", Access::root, list_jobs},
-    {"GET", "/v1/queues/:queue/jobs/:id", Access::root, show_job},
-    {"GET", "/v1/queues/:queue/jobs/:id/explanation", Access::root, explain_job},
+    {"GET", "/v1/queues/:queue/jobs", Access::root, large<list_jobs>},
+    {"GET", "/v1/queues/:queue/jobs/:id", Access::root, large<show_job>},
+    {"GET", "/v1/queues/:queue/jobs/:id/explanation", Access::root, large<explain_job>},
     {"DELETE", "/v1/queues/:queue/jobs/:id", Access::root, delete_job},
     {"POST", "/v1/queues/:queue/jobs/:id/kick", Access::root, kick_job},
     {"POST", "/v1/queues/:queue/jobs/:id/cancel", Access::root, cancel_job},
@@ -71,18 +77,18 @@ inline constexpr Route routes[] = {
     {"POST", "/v1/queues/:queue/jobs/:id/nack", Access::root, nack_job},
     {"POST", "/v1/queues/:queue/jobs/:id/release", Access::root, release_job},
 
-    {"GET", "/v1/subscriber/batches", Access::client, list_batches},
+    {"GET", "/v1/subscriber/batches", Access::client, large<list_batches>},
     {"GET", "/v1/subscriber/batches/:uid", Access::client, show_batch},
     {"GET", "/v1/subscriber/batches/:uid/explanation", Access::client, explain_batch},
     {"POST", "/v1/subscriber/batches/:uid/deliver", Access::client, deliver_batch},
     {"DELETE", "/v1/subscriber/batches/:uid", Access::client, drop_batch},
-    {"GET", "/v1/subscribers/:token/batches", Access::root, list_batches},
+    {"GET", "/v1/subscribers/:token/batches", Access::root, large<list_batches>},
     {"GET", "/v1/subscribers/:token/batches/:uid", Access::root, show_batch},
     {"GET", "/v1/subscribers/:token/batches/:uid/explanation", Access::root, explain_batch},
     {"POST", "/v1/subscribers/:token/batches/:uid/deliver", Access::root, deliver_batch},
     {"DELETE", "/v1/subscribers/:token/batches/:uid", Access::root, drop_batch},
 
-    {"GET", "/v1/recurring", Access::root, list_recurring},
+    {"GET", "/v1/recurring", Access::root, large<list_recurring>},
     {"GET", "/v1/recurring/:name", Access::root, show_recurring},
     {"GET", "/v1/recurring/:name/explanation", Access::root, explain_recurring},
     {"PUT", "/v1/recurring/:name", Access::root, put_recurring},
@@ -92,7 +98,7 @@ inline constexpr Route routes[] = {
     {"POST", "/v1/recurring/:name/run", Access::root, run_recurring},
 
     {"POST", "/v1/timers/:space", Access::root, post_timers},
-    {"GET", "/v1/timers/:space", Access::root, list_timers},
+    {"GET", "/v1/timers/:space", Access::root, large<list_timers>},
     {"GET", "/v1/timer_counts/:space", Access::root, count_timers},
     {"GET", "/v1/timer_explanations/:space/*id", Access::root, explain_timer},
     {"GET", "/v1/timers/:space/*id", Access::root, show_timer},
@@ -105,7 +111,7 @@ inline constexpr Route routes[] = {
     {"POST", "/v1/actions", Access::root, post_action},
 
     {"POST", "/v1/job-batches", Access::root, create_job_batch},
-    {"GET", "/v1/job-batches", Access::root, list_job_batches},
+    {"GET", "/v1/job-batches", Access::root, large<list_job_batches>},
     {"GET", "/v1/job-batches/:id", Access::root, show_job_batch},
     {"DELETE", "/v1/job-batches/:id", Access::root, remove_job_batch},
     {"POST", "/v1/job-batches/:id/close", Access::root, close_job_batch},
