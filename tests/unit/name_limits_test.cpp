@@ -6,9 +6,12 @@
 #include <memory>
 #include <string>
 
+#include "routemaster/codec/msgpack.hpp"
 #include "routemaster/perform.hpp"
 #include "routemaster/step.hpp"
+#include "routemaster/timer_action.hpp"
 #include "routemaster/uid.hpp"
+#include "routemaster/value.hpp"
 #include "support/machine_store.hpp"
 
 namespace routemaster::test {
@@ -95,6 +98,25 @@ TEST_CASE("the number of timer namespaces is bounded, and an ended namespace mak
     CHECK(scene.perform(Scene::timer("x")));
     REQUIRE(scene.perform(CancelTimer{"x", "a"}));
     CHECK(scene.perform(Scene::timer("y")));
+}
+
+TEST_CASE("the namespace of actions counts for no limit of namespaces") {
+    Scene scene;
+    auto action = Scene::timer(std::string{action_space});
+    action.retries_max = 1;
+    action.payload =
+        encode(Value{Value::Map{{"push", Value{Value::Map{{"queue", "a"}, {"name", "resize"}}}}}});
+    CHECK(scene.perform(action));
+    REQUIRE(scene.perform(Scene::timer("x")));
+    action.id = "b";
+    CHECK(scene.perform(action));
+    check_refused(scene.perform(Scene::timer("y")).error(), no_namespace);
+    REQUIRE(scene.perform(Scene::push("a", "1")));
+    CompleteJob complete{.lease = scene.lease("a"),
+                         .timers = {Scene::timer("x"), action, Scene::timer("y")}};
+    check_refused(scene.perform(complete).error(), "timers[2]: " + no_namespace);
+    complete.timers.pop_back();
+    CHECK(scene.perform(complete));
 }
 
 }  // namespace routemaster::test

@@ -11,6 +11,7 @@
 
 #include "core/state/machine.hpp"
 #include "core/state/steps/apply_one_of.hpp"
+#include "core/state/steps/counted_namespaces.hpp"
 #include "core/store/store_errors.hpp"
 
 namespace routemaster::detail {
@@ -102,9 +103,9 @@ Result<void> Machine::may_post_all(const std::vector<PostTimer>& timers) const {
     std::set<std::string_view> fresh;
     for (std::size_t i = 0; i < timers.size(); ++i) {
         const auto& space = timers[i].space;
-        if (timers_.has_space(space)) continue;
+        if (!adds_namespace(timers_, space)) continue;
         fresh.insert(space);
-        if (timers_.spaces() + fresh.size() <= limits_.timer_namespaces_max) continue;
+        if (counted_namespaces(timers_) + fresh.size() <= limits_.timer_namespaces_max) continue;
         return at_place("timers", i, too_many_timer_namespaces());
     }
     return {};

@@ -1,11 +1,13 @@
 #include "core/state/machine.hpp"
 
 #include "core/state/steps/apply_one_of.hpp"
+#include "core/state/steps/counted_namespaces.hpp"
 
 namespace routemaster::detail {
 
 Result<void> Machine::may_open_timers(const std::string& space) const {
-    if (timers_.spaces() < limits_.timer_namespaces_max || timers_.has_space(space)) return {};
+    if (!adds_namespace(timers_, space)) return {};
+    if (counted_namespaces(timers_) < limits_.timer_namespaces_max) return {};
     return too_many_timer_namespaces();
 }
 
