@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "bus_client.hpp"
@@ -118,6 +120,13 @@ private:
     std::uint64_t shown_ = 0;
 };
 
+/// Throws if reading has failed, which `std::getline` does not tell from the end of the input.
+void require_read(const std::istream& input, const std::string& file) {
+    if (file.empty() ? std::ferror(stdin) == 0 : !input.bad()) return;
+    throw std::runtime_error{"cannot read " + (file.empty() ? "standard input" : file) + ": " +
+                             std::generic_category().message(errno)};
+}
+
 void publish_lines(std::istream& input, Publisher& publisher, Progress& progress,
                    Complaints& complaints) {
     std::uint64_t number = 0;
@@ -141,10 +150,16 @@ int publish_many(const PublishSettings& settings) {
         file.open(settings.file);
         if (!file) throw std::runtime_error{"cannot read " + settings.file};
     }
+    auto& input = settings.file.empty() ? std::cin : file;
+    // A folder can be opened, but not read.
+    input.peek();
+    require_read(input, settings.file);
+    input.clear();
     Publisher publisher{settings.bus, settings.connections, settings.topic_order};
     Progress progress;
     Complaints complaints{settings.verbose};
-    publish_lines(settings.file.empty() ? std::cin : file, publisher, progress, complaints);
+    publish_lines(input, publisher, progress, complaints);
+    const int error = errno;
     const auto totals = publisher.finish();
     const auto seconds = progress.seconds();
     progress.clear();
@@ -155,6 +170,8 @@ int publish_many(const PublishSettings& settings) {
                 static_cast<double>(totals.published) / seconds,
                 static_cast<unsigned long long>(totals.failed));
     std::fflush(stdout);
+    errno = error;
+    require_read(input, settings.file);
     return totals.failed == 0 ? 0 : 1;
 }
 

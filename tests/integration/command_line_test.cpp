@@ -303,6 +303,8 @@ TEST_CASE("a command that is refused or fails prints one line") {
               as(bus, "shop")),
           "--data");
     fails(1, run({"publish", "--file", "no-such-file"}, as(bus, "shop")), "no-such-file");
+    fails(1, run({"publish", "--file", folder.path().string()}, as(bus, "shop")),
+          "cannot read " + folder.path().string() + ": Is a directory");
     fails(1, run({"subscribe", "orders", "--callback", "ftp://a"}, as(bus, "billing")), "callback");
     fails(1,
           run({"subscribe", "orders", "--callback", "https://a.example", "--max", "0"},
