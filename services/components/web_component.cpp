@@ -227,9 +227,10 @@ void complete(WebSettings& settings, ProcessSettings& process) {
         throw CLI::ValidationError("--root-key", "must not contain ':', which ends a user name");
     }
     for (const auto& token : settings.clients) {
-        if (is_user_name(token)) continue;
-        throw CLI::ValidationError(
-            "--clients", "'" + public_part(token) + "' must be 1 to 64 of a-z, 0-9, :, _ and -");
+        if (is_user_name(token) && token.find(':') == std::string::npos) continue;
+        throw CLI::ValidationError("--clients", "'" + public_part(token) +
+                                                    "' must be 1 to 64 of a-z, 0-9, _ and -; ':' "
+                                                    "ends a user name");
     }
 }
 
