@@ -15,6 +15,7 @@
 #include "basic_credentials.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/error.hpp"
+#include "shortage.hpp"
 
 namespace routemaster::detail {
 
@@ -234,12 +235,7 @@ bool HttpPost::permanent() const {
     return std::find(permanent.begin(), permanent.end(), status) != permanent.end();
 }
 
-bool HttpPost::is_starved() const noexcept {
-    constexpr std::array shortages{std::errc::too_many_files_open,
-                                   std::errc::too_many_files_open_in_system,
-                                   std::errc::no_buffer_space, std::errc::not_enough_memory};
-    return std::find(shortages.begin(), shortages.end(), no_socket_) != shortages.end();
-}
+bool HttpPost::is_starved() const noexcept { return is_shortage(no_socket_); }
 
 Error HttpPost::failure(CURLcode code) const {
     if (!refused_.empty() && !tried_) {

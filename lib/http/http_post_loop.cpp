@@ -15,6 +15,7 @@
 
 #include "core/store/completion_guard.hpp"
 #include "core/system/thread.hpp"
+#include "shortage.hpp"
 
 namespace routemaster::detail {
 
@@ -52,6 +53,9 @@ void take_lowest_priority() {
 /// threads are then faster than one: with a limit of four, 16 subscribers got 8 % fewer batches per
 /// second.
 constexpr std::size_t busy_above = 1;
+
+/// The pause after a shortage of descriptors.
+constexpr std::chrono::milliseconds between_starts{100};
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
 
@@ -147,6 +151,7 @@ void HttpPostLoop::run() {
     // A poll comes first, because the poll may submit requests.
     for (take_turns(); take_submitted(); take_turns()) {
         end_overdue();
+        admit_starved();
         start_waiting();
         posts_->advance();
         put_back_starved();
@@ -243,7 +248,17 @@ void HttpPostLoop::found(const std::string& name, const Result<Addresses>& addre
 
 void HttpPostLoop::proceed(PostRequest request, const Result<Addresses>& addresses) {
     if (!addresses) {
-        finish(request, addresses.error());
+        const auto& error = addresses.error();
+        if (!is_shortage(error.code())) return finish(request, error);
+        const auto now = Clock::now();
+        if (!may_starve(request, now)) {
+            return finish(
+                request, Error{Errc::unavailable, error.context() + ": " + error.code().message()});
+        }
+        // The time of a lookup that could not begin is no part of the timeouts.
+        request.has_waited = Duration{0};
+        if (unresolved_.empty()) unresolved_until_ = now + between_starts;
+        unresolved_.push_back(std::move(request));
         return;
     }
     request.resolve += **addresses;
@@ -265,10 +280,21 @@ bool HttpPostLoop::is_starved() const {
     return posts_->size() >= starved_size_ && Clock::now() < starved_until_;
 }
 
+/// Whether a request may wait longer for a descriptor.
+bool HttpPostLoop::may_starve(PostRequest& request, Clock::time_point now) {
+    if (!request.starves_until) request.starves_until = now + options_.total_timeout;
+    return now < *request.starves_until;
+}
+
+/// Looks up the names again for which the process had no descriptor.
+void HttpPostLoop::admit_starved() {
+    if (unresolved_.empty() || Clock::now() < unresolved_until_) return;
+    for (auto& request : std::exchange(unresolved_, {})) admit(std::move(request));
+}
+
 /// Lets requests wait for which the process had no socket: a shortage of the process is no failure
 /// of a receiver.
 void HttpPostLoop::put_back_starved() {
-    constexpr std::chrono::milliseconds between_starts{100};
     auto starved = posts_->take_starved();
     if (starved.empty()) return;
     const auto now = Clock::now();
@@ -276,8 +302,7 @@ void HttpPostLoop::put_back_starved() {
     starved_size_ = posts_->size();
     std::vector<PostRequest> again;
     for (auto& [request, error] : starved) {
-        if (!request.starves_until) request.starves_until = now + options_.total_timeout;
-        if (now < *request.starves_until) {
+        if (may_starve(request, now)) {
             again.push_back(std::move(request));
         } else {
             finish(request, std::move(error));
@@ -304,6 +329,7 @@ int HttpPostLoop::timeout() {
     const auto now = Clock::now();
     auto due = posts_->due();
     if (const auto overdue = nameless_.due()) due = due ? std::min(*due, *overdue) : overdue;
+    if (!unresolved_.empty()) due = due ? std::min(*due, unresolved_until_) : unresolved_until_;
     if (!waiting_.empty() && is_starved())
         due = due ? std::min(*due, starved_until_) : starved_until_;
     if (can_start() || (due && *due <= now)) return 0;
@@ -359,6 +385,8 @@ bool HttpPostLoop::pause_until(Clock::time_point end) {
 void HttpPostLoop::cancel_all() {
     if (posts_) posts_->end_all(cancelled());
     for (auto& request : nameless_.take_all()) finish(request, cancelled());
+    for (auto& request : unresolved_) finish(request, cancelled());
+    unresolved_.clear();
     for (auto& request : waiting_) finish(request, cancelled());
     waiting_.clear();
 }

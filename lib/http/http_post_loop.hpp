@@ -81,6 +81,8 @@ private:
     [[nodiscard]] bool can_start() const;
     [[nodiscard]] bool is_starved() const;
     void put_back_starved();
+    void admit_starved();
+    [[nodiscard]] bool may_starve(PostRequest& request, Clock::time_point now);
     void start_waiting();
     [[nodiscard]] int timeout();
     void begin_anew();
@@ -96,10 +98,12 @@ private:
     /// Requests beyond `in_flight_max`, and requests for which the process had no socket. Bounded
     /// by callers.
     std::deque<PostRequest> waiting_;
-    Clock::time_point starved_until_{};  ///< The next start, unless a POST ends earlier.
-    std::size_t starved_size_ = 0;       ///< POSTs under way when the process had no socket.
-    Clock::time_point begun_at_{};       ///< When `posts_` was created.
-    std::vector<PostRequest> taken_;     ///< Swapped with `submitted_`; keeps its memory.
+    std::vector<PostRequest> unresolved_;   ///< The process had no descriptor for the name lookups.
+    Clock::time_point unresolved_until_{};  ///< The next name lookups.
+    Clock::time_point starved_until_{};     ///< The next start, unless a POST ends earlier.
+    std::size_t starved_size_ = 0;          ///< POSTs under way when the process had no socket.
+    Clock::time_point begun_at_{};          ///< When `posts_` was created.
+    std::vector<PostRequest> taken_;        ///< Swapped with `submitted_`; keeps its memory.
 
     mutable std::mutex mutex_;  ///< Guards the members up to `posts_`.
     std::condition_variable stop_;

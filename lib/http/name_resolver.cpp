@@ -2,6 +2,7 @@
 
 #include <netdb.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +15,7 @@
 
 #include "core/system/thread.hpp"
 #include "routemaster/error.hpp"
+#include "shortage.hpp"
 #include "this_machine.hpp"
 
 namespace routemaster::detail {
@@ -36,20 +38,32 @@ std::string address_list(const addrinfo* first) {
     return list;
 }
 
+/// The shortage due to which the process can open no descriptor now, if any.
+std::error_code shortage() {
+    const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return {errno, std::generic_category()};
+    close(socket);
+    return {};
+}
+
 Result<Addresses> ask_system(const std::string& name) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* first = nullptr;
+    errno = 0;
     const int code = getaddrinfo(name.c_str(), nullptr, &hints, &first);
+    std::error_code error{errno, std::generic_category()};
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all{first, [](addrinfo* list) {
                                                                  if (list) freeaddrinfo(list);
                                                              }};
     std::string list = code == 0 ? address_list(first) : "";
     if (!list.empty()) return std::make_shared<const std::string>(std::move(list));
-    const std::string reason = code == EAI_SYSTEM ? std::generic_category().message(errno)
+    const std::string reason = code == EAI_SYSTEM ? error.message()
                                : code == 0        ? "no IPv4 or IPv6 address"
                                                   : gai_strerror(code);
+    if (!is_shortage(error)) error = shortage();
+    if (is_shortage(error)) return Error{error, "cannot resolve " + name};
     return Error{Errc::unavailable, "cannot resolve " + name + ": " + reason};
 }
 

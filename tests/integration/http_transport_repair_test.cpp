@@ -87,6 +87,11 @@ void limit_descriptors(rlim_t left) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// The URL of the receiver with a name instead of an address.
+std::string url_by_name(const ScriptedReceiver& receiver) {
+    return "http://localhost:" + std::to_string(receiver.port()) + "/events";
+}
+
 }  // namespace
 
 TEST_CASE(
@@ -131,11 +136,14 @@ TEST_CASE(
 
 TEST_CASE("without descriptors deliveries wait, and an error is reported until some are free") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    std::string url;
+    SUBCASE("for a connection") { url = receiver.url(); }
+    SUBCASE("for a name lookup") { url = url_by_name(receiver); }
     DeliveryReports reports;
     HttpTransport transport{local_hosts};
     {
         const NoDescriptors none;
-        transport.deliver(delivery(receiver.url()), reports.keep());
+        transport.deliver(delivery(url), reports.keep());
         std::this_thread::sleep_for(250ms);
         CHECK(reports.all().empty());
         REQUIRE(transport.trouble());
@@ -148,17 +156,27 @@ TEST_CASE("without descriptors deliveries wait, and an error is reported until s
 
 TEST_CASE("a delivery that has waited for a descriptor for total_timeout fails") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
+    std::string url;
+    std::string error;
+    SUBCASE("for a connection") {
+        url = receiver.url();
+        error = "no socket: Too many open files";
+    }
+    SUBCASE("for a name lookup") {
+        url = url_by_name(receiver);
+        error = "cannot resolve localhost: Too many open files";
+    }
     HttpTransportOptions options = local_hosts;
     options.total_timeout = 300ms;
     HttpTransport transport{options};
     {
         const NoDescriptors none;
         const auto begun = std::chrono::steady_clock::now();
-        const auto report = deliver(transport, delivery(receiver.url()));
+        const auto report = deliver(transport, delivery(url));
         CHECK(std::chrono::steady_clock::now() - begun >= options.total_timeout);
         REQUIRE_FALSE(report.outcome);
         CHECK(report.outcome.error().code() == Errc::unavailable);
-        CHECK(report.outcome.error().context() == "no socket: Too many open files");
+        CHECK(report.outcome.error().context() == error);
     }
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
 }

@@ -89,10 +89,10 @@ struct HttpTransportOptions {
 /// IPv6 side by side: the first for about half of `connect_timeout`, the next for about half of the
 /// remaining time.
 ///
-/// **Descriptors.** A transport takes about ten file descriptors, and one for each connection in
+/// **Descriptors.** A transport takes about eight file descriptors, and one for each connection in
 /// use or kept: at most twice the greater of `in_flight_max` and `connections_kept_max`, plus one
 /// for each delivery that tries IPv4 and IPv6 side by side. If the process has no descriptor or
-/// memory left for a socket, deliveries wait for a socket, for up to `total_timeout`, and kept
+/// memory left for a socket or a name lookup, deliveries wait for up to `total_timeout`, and kept
 /// connections are closed. After this time a delivery fails as `unavailable`.
 ///
 /// **Headers.** Each POST has the headers `Routemaster-Batch`, `Routemaster-Attempt` and

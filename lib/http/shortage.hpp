@@ -1,0 +1,20 @@
+/// @file
+/// Shortages of this process, which are no failures of a receiver.
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+namespace routemaster::detail {
+
+/// Whether `error` says that the process or the system lacks descriptors or memory for a socket.
+[[nodiscard]] inline bool is_shortage(const std::error_code& error) noexcept {
+    constexpr std::array shortages{std::errc::too_many_files_open,
+                                   std::errc::too_many_files_open_in_system,
+                                   std::errc::no_buffer_space, std::errc::not_enough_memory};
+    return std::find(shortages.begin(), shortages.end(), error) != shortages.end();
+}
+
+}  // namespace routemaster::detail
