@@ -136,6 +136,7 @@ PROGRAMS["faults"] = [
 PROGRAMS["without_memory"] = [
     [
         "tests/faults/delivery_allocation_test.cpp",
+        "tests/faults/handler_allocation_test.cpp",
         "tests/faults/failing_allocation.cpp",
         *sources_of("embedded"),
     ]

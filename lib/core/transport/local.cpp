@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
 #include <exception>
+#include <list>
 #include <mutex>
-#include <optional>
-#include <set>
+#include <new>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -65,18 +64,16 @@ public:
     }
 
     [[nodiscard]] bool withdraw(const Uid& batch) {
-        std::optional<Work> taken;
+        std::list<Work> taken;
         {
+            const auto is_batch = [&](const Work& any) { return any.first.batch == batch; };
             const std::lock_guard lock{mutex_};
-            if (running_.contains(batch)) return false;
-            const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Work& any) {
-                return any.first.batch == batch;
-            });
+            if (std::any_of(running_.begin(), running_.end(), is_batch)) return false;
+            const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_batch);
             if (found == waiting_.end()) return true;
-            taken = std::move(*found);
-            waiting_.erase(found);
+            taken.splice(taken.end(), waiting_, found);
         }
-        taken->second({Error{Errc::cancelled, "taken back before its callback began"}, 0});
+        taken.front().second({Error{Errc::cancelled, "taken back before its callback began"}, 0});
         return true;
     }
 
@@ -84,27 +81,38 @@ private:
     using Work = std::pair<Delivery, DeliveryDone>;
 
     void work(const std::stop_token& stopped) {
-        while (auto next = take(stopped)) {
+        for (auto next = take(stopped); next != running_.end(); next = take(stopped)) {
             auto& [delivery, done] = *next;
             auto report = call(delivery);
             process.require_at_return();
             done(std::move(report));
+            std::list<Work> ended;  // Destroyed without the lock.
             const std::lock_guard lock{mutex_};
-            running_.erase(running_.find(delivery.batch));
+            ended.splice(ended.end(), running_, next);
         }
     }
 
-    std::optional<Work> take(const std::stop_token& stopped) {
+    /// Moves the next delivery to `running_`, without an allocation. The end of `running_` after a
+    /// stop.
+    std::list<Work>::iterator take(const std::stop_token& stopped) {
         std::unique_lock lock{mutex_};
-        if (!arrived_.wait(lock, stopped, [this] { return !waiting_.empty(); })) return {};
-        if (stopped.stop_requested()) return {};
-        Work next = std::move(waiting_.front());
-        waiting_.pop_front();
-        running_.insert(next.first.batch);
-        return next;
+        if (!arrived_.wait(lock, stopped, [this] { return !waiting_.empty(); }) ||
+            stopped.stop_requested()) {
+            return running_.end();
+        }
+        running_.splice(running_.begin(), waiting_, waiting_.begin());
+        return running_.begin();
     }
 
     DeliveryReport call(const Delivery& delivery) const {
+        try {
+            return call_with_memory(delivery);
+        } catch (const std::bad_alloc&) {
+            return {.outcome = Error{Errc::unavailable, "out of memory"}};
+        }
+    }
+
+    DeliveryReport call_with_memory(const Delivery& delivery) const {
         const auto name = std::string_view{delivery.callback}.substr(local_scheme.size());
         const auto handler = callbacks_.find(name);
         if (handler == nullptr) {
@@ -147,8 +155,8 @@ private:
     const bool calls_inside_;
     std::mutex mutex_;  // Guards `waiting_` and `running_`.
     std::condition_variable_any arrived_;
-    std::deque<Work> waiting_;
-    std::multiset<Uid> running_;  // Until their results are reported.
+    std::list<Work> waiting_;
+    std::list<Work> running_;  // Until their results are reported.
     std::vector<std::jthread> threads_;
 };
 

@@ -1,6 +1,7 @@
 #include "core/work/pool/handler_table.hpp"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "core/work/pool/response.hpp"
@@ -9,15 +10,29 @@
 namespace routemaster::detail {
 namespace {
 
-/// The end of an attempt after the current exception.
+/// The end of an attempt after the current exception. Needs no memory.
 JobVerdict verdict_of_current(const RetryPolicy& policy) {
     try {
-        throw;
-    } catch (const std::exception& error) {
-        return verdict_of(error, policy);
-    } catch (...) {
-        return {.kind = JobVerdict::Kind::failed,
-                .error = "the handler threw something other than an exception"};
+        try {
+            throw;
+        } catch (const std::exception& error) {
+            return verdict_of(error, policy);
+        } catch (...) {
+            return failed_verdict("the handler threw something other than an exception");
+        }
+    } catch (const std::bad_alloc&) {
+        return failed_verdict("out of memory");
+    }
+}
+
+std::shared_ptr<Response> new_response(const std::shared_ptr<JobBoard>& board,
+                                       std::shared_ptr<const HandlerTable> handlers,
+                                       const AttemptPtr& attempt) {
+    try {
+        return std::make_shared<Response>(board, std::move(handlers), attempt);
+    } catch (const std::bad_alloc&) {
+        board->end(attempt, failed_verdict("out of memory"));
+        return nullptr;
     }
 }
 
@@ -73,7 +88,8 @@ JobVerdict HandlerTable::handle(Attempt& attempt) const {
 }
 
 void HandlerTable::begin(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const {
-    auto response = std::make_shared<Response>(board, shared_from_this(), attempt);
+    const auto response = new_response(board, shared_from_this(), attempt);
+    if (response == nullptr) return;
     bool begun = false;
     try {
         inside(0, attempt->context, [&] {

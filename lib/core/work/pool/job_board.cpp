@@ -19,6 +19,8 @@ void JobBoard::offer(std::vector<AttemptPtr>& fresh) {
     if (fresh.empty()) return;
     const std::lock_guard lock{mutex_};
     for (auto& attempt : fresh) {
+        ended_places_.emplace_back();
+        if (attempt->timeout > Duration{0}) begun_places_.emplace_back();
         waiting_[strict_ ? attempt->queue : 0].push_back(std::move(attempt));
     }
     count_ += fresh.size();
@@ -40,6 +42,8 @@ std::vector<AttemptPtr> JobBoard::withdraw(TimePoint since) {
         while (!queue.empty() && (since == never || queue.front()->acquired_at < since)) {
             taken.push_back(std::move(queue.front()));
             queue.pop_front();
+            ended_places_.pop_front();
+            if (taken.back()->timeout > Duration{0}) begun_places_.pop_front();
         }
     }
     count_ -= taken.size();
@@ -86,7 +90,8 @@ AttemptPtr JobBoard::begin() {
     --count_;
     ++running_;
     if (attempt->timeout > Duration{0}) {
-        begun_.push_back(attempt);
+        begun_places_.front() = attempt;
+        begun_.splice(begun_.end(), begun_places_, begun_places_.begin());
         // While jobs wait, the loop polls often enough.
         if (count_ == 0) wake_loop();
     }
@@ -98,7 +103,8 @@ void JobBoard::end(AttemptPtr attempt, JobVerdict verdict) {
     if (!process_.is_this()) return;
     const std::lock_guard lock{mutex_};
     --running_;
-    ended_.push_back({std::move(attempt), std::move(verdict)});
+    ended_places_.front() = {std::move(attempt), std::move(verdict)};
+    ended_.splice(ended_.end(), ended_places_, ended_places_.begin());
     if (count_ == 0) wake_loop();
     if (may_begin()) idle_.wake_one();
 }

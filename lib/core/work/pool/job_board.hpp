@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -28,6 +29,9 @@ namespace routemaster::detail {
 /// fetch more jobs, or when a job ended and no job waits. Otherwise the loop polls every
 /// `look_interval`.
 ///
+/// Beginning and ending a job allocates nothing: memory that runs out on the thread of a handler
+/// would end the program. `offer` allocates the list nodes of both.
+///
 /// Thread safety: all members from any thread. The object may outlive the pool.
 class JobBoard {
 public:
@@ -38,8 +42,8 @@ public:
 
     /// News for the loop.
     struct Report {
-        std::vector<Ended> ended{};
-        std::vector<AttemptPtr> begun{};  ///< Jobs with a timeout only.
+        std::list<Ended> ended{};
+        std::list<AttemptPtr> begun{};  ///< Jobs with a timeout only.
         std::size_t waiting = 0;
         std::size_t running = 0;
     };
@@ -96,8 +100,10 @@ private:
     std::size_t count_ = 0;   // Number of waiting jobs.
     std::size_t refill_ = 0;  // When this few jobs wait, the loop is woken to fetch more.
     std::size_t running_ = 0;
-    std::vector<Ended> ended_;
-    std::vector<AttemptPtr> begun_;
+    std::list<Ended> ended_;
+    std::list<Ended> ended_places_;  // One node for each job that waits or runs.
+    std::list<AttemptPtr> begun_;
+    std::list<AttemptPtr> begun_places_;  // One node for each waiting job with a timeout.
     std::function<void()> wake_;
     bool woken_ = false;  // The loop was woken and has not polled since.
     bool closed_ = false;

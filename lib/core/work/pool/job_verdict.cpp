@@ -1,6 +1,7 @@
 #include "core/work/pool/job_verdict.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "core/codec/utf8.hpp"
@@ -23,6 +24,16 @@ std::string kept_text(std::string_view error) {
         error.remove_prefix(length);
     }
     return kept;
+}
+
+JobVerdict failed_verdict(const char* error) noexcept {
+    JobVerdict verdict{.kind = JobVerdict::Kind::failed};
+    try {
+        verdict.error = error;
+    } catch (const std::bad_alloc&) {
+        verdict.error = "out of memory";  // Short enough to be stored without an allocation.
+    }
+    return verdict;
 }
 
 JobVerdict verdict_of(const std::exception& error, const RetryPolicy& policy) {

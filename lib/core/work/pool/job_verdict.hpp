@@ -35,6 +35,9 @@ struct JobVerdict {
 /// become `?`.
 [[nodiscard]] std::string kept_text(std::string_view error);
 
+/// A failed attempt. Without memory for the text, the text is "out of memory".
+[[nodiscard]] JobVerdict failed_verdict(const char* error) noexcept;
+
 /// The end of an attempt after an exception of its handler, by the policy.
 [[nodiscard]] JobVerdict verdict_of(const std::exception& error, const RetryPolicy& policy);
 

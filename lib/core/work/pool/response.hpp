@@ -25,7 +25,7 @@ public:
     Response(const Response&) = delete;
     Response& operator=(const Response&) = delete;
     ~Response() {
-        report({.kind = JobVerdict::Kind::failed, .error = "the handler ended without a report"});
+        if (!reported_) report(failed_verdict("the handler ended without a report"));
     }
 
     [[nodiscard]] Attempt& attempt() const noexcept { return *attempt_; }

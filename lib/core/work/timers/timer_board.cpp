@@ -19,6 +19,7 @@ void TimerBoard::wake_loop() {
 void TimerBoard::offer(std::vector<FiredTimer> fresh) {
     if (fresh.empty()) return;
     const std::lock_guard lock{mutex_};
+    places_.resize(places_.size() + fresh.size());
     waiting_.insert(waiting_.end(), std::make_move_iterator(fresh.begin()),
                     std::make_move_iterator(fresh.end()));
     refill_ = waiting_.size() / 2;
@@ -35,6 +36,7 @@ TimerBoard::Report TimerBoard::take(bool looks) {
 std::vector<FiredTimer> TimerBoard::withdraw() {
     const std::lock_guard lock{mutex_};
     const auto all = std::exchange(waiting_, {});
+    places_.resize(places_.size() - all.size());
     return {all.begin(), all.end()};
 }
 
@@ -90,7 +92,8 @@ void TimerBoard::end(EndedTimer ended) {
 void TimerBoard::note_end(EndedTimer ended) {
     --running_;
     if (closed_) return;
-    ended_.push_back(std::move(ended));
+    places_.front() = std::move(ended);
+    ended_.splice(ended_.end(), places_, places_.begin());
     if (!looks_ || waiting_.empty()) wake_loop();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -42,12 +43,15 @@ struct EndedTimer {
 /// one at a time, and each wakes the next when timers remain. The loop is woken to take more
 /// timers, and when a timer ended, unless the loop polls anyway.
 ///
+/// Ending a timer allocates nothing: memory that runs out on the thread of a handler would end the
+/// program. `offer` allocates the list node.
+///
 /// Thread safety: all members from any thread. The object may outlive the listener.
 class TimerBoard {
 public:
     /// News for the loop.
     struct Report {
-        std::vector<EndedTimer> ended{};
+        std::list<EndedTimer> ended{};
         std::size_t waiting = 0;
         std::size_t running = 0;
     };
@@ -101,7 +105,8 @@ private:
     std::deque<FiredTimer> waiting_;
     std::size_t refill_ = 0;  // When this few timers wait, the loop is woken to take more.
     std::size_t running_ = 0;
-    std::vector<EndedTimer> ended_;
+    std::list<EndedTimer> ended_;
+    std::list<EndedTimer> places_;  // One node for each timer that waits or runs.
     std::function<void()> wake_;
     bool looks_ = false;
     bool woken_ = false;  // The loop was woken and has not polled since.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -181,7 +182,16 @@ void TimerLoop::clock_set_back() {
 
 // --- Handlers -----------------------------------------------------------------------------------
 
+/// Memory that runs out outside the handler is a failure, too: the timer fires again.
 std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
+    try {
+        return handle_with_memory(std::move(fired));
+    } catch (const std::bad_alloc&) {
+        return EndedTimer{};
+    }
+}
+
+std::optional<EndedTimer> TimerLoop::handle_with_memory(FiredTimer fired) {
     Timer timer{.space = space_,
                 .id = std::move(fired.id),
                 .due_at = fired.due_at,
@@ -203,14 +213,7 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
     if (handler_.begin) {
         const auto response = std::make_shared<TimerResponse>(
             board_, options_.log, std::move(timer), clock_, options_.publications);
-        remember(response);
-        try {
-            handler_.begin(TimerResponder{response});
-        } catch (const Reject& reject) {
-            response->fail(reject.what(), true);
-        } catch (...) {
-            response->fail(text_of_current());
-        }
+        begin(response);
         return std::nullopt;
     }
     TimerContext context{std::move(timer), clock_, &options_.publications};
@@ -223,6 +226,21 @@ std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
     } catch (...) {
         log_failure(options_.log, context, text_of_current());
         return ended_timer(context, false);
+    }
+}
+
+void TimerLoop::begin(const std::shared_ptr<TimerResponse>& response) {
+    try {
+        try {
+            remember(response);
+            handler_.begin(TimerResponder{response});
+        } catch (const Reject& reject) {
+            response->fail(reject.what(), true);
+        } catch (...) {
+            response->fail(text_of_current());
+        }
+    } catch (const std::bad_alloc&) {
+        response->fail("out of memory");
     }
 }
 

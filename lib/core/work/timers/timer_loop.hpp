@@ -119,6 +119,9 @@ private:
 
     /// Runs the handler. Empty if the firing has not ended when the handler returns.
     [[nodiscard]] std::optional<EndedTimer> handle(FiredTimer fired);
+    [[nodiscard]] std::optional<EndedTimer> handle_with_memory(FiredTimer fired);
+    /// Runs the asynchronous handler.
+    void begin(const std::shared_ptr<TimerResponse>& response);
     /// Remembers a response: its responder may outlive the listener.
     void remember(const std::shared_ptr<TimerResponse>& response);
     /// The step to confirm a firing, with its follow-ups, or to give the timer up.

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -24,7 +25,8 @@ void log_failure(const Log& log, const Timer& timer, std::string_view error, boo
 /// The end of a firing that is given up, for the loop.
 [[nodiscard]] EndedTimer given_up_timer(TimerContext& timer, std::string_view reason);
 
-/// Reports the end of a firing once. Thread safe.
+/// Reports the end of a firing once. Without memory for the report, the firing has failed, and the
+/// timer fires again. Thread safe.
 class TimerResponse {
 public:
     /// Clock and settings are passed to `TimerContext`.
@@ -40,19 +42,32 @@ public:
     [[nodiscard]] TimerContext& timer() noexcept { return timer_; }
 
     void confirm() {
-        if (!reported_.exchange(true)) board_->end(ended_timer(timer_, true));
+        if (!reported_.exchange(true)) report([&] { return ended_timer(timer_, true); });
     }
 
     void fail(std::string_view error, bool for_good = false) {
         if (reported_.exchange(true)) return;
-        log_failure(log_, timer_, error, for_good);
-        board_->end(for_good ? given_up_timer(timer_, error) : ended_timer(timer_, false));
+        report([&] {
+            log_failure(log_, timer_, error, for_good);
+            return for_good ? given_up_timer(timer_, error) : ended_timer(timer_, false);
+        });
     }
 
     /// Called when the listener ends: drops the follow-ups so far.
     void abandon() { static_cast<void>(timer_.take_follow_ups()); }
 
 private:
+    template <class End>
+    void report(End end) {
+        EndedTimer ended;
+        try {
+            ended = end();
+        } catch (const std::bad_alloc&) {
+            ended = {};
+        }
+        board_->end(std::move(ended));
+    }
+
     std::shared_ptr<TimerBoard> board_;
     Log log_;
     TimerContext timer_;
