@@ -331,7 +331,9 @@ void Connection::ask(const HttpHandler& handler, HttpRequest request) {
     }
     enter(State::waiting);
     const HandledHere scope{*this};
-    const bool large = request.body.size() >= share.options.large_body_min;
+    const auto& answers_large = share.options.answers_large;
+    const bool large = request.body.size() >= share.options.large_body_min ||
+                       (refusable && answers_large && answers_large(request));
     if (large && share.large_requests.add(request, responder)) return;
     if (!call_handler(handler, std::move(request), responder, share.faults)) {
         service_->complained = true;

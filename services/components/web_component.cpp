@@ -158,6 +158,7 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .body_max = settings.body_max,
             .buffered_bytes_max = settings.buffered_bytes_max,
             .answer_bytes_max = settings.answer_bytes_max.value_or(0),
+            .answers_large = HttpApi::answers_large,
             .connections_max = settings.connections_max,
             .header_timeout = from_seconds(settings.header_timeout),
             .body_rate_min = settings.body_rate_min,

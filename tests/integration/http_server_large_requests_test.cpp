@@ -61,6 +61,30 @@ TEST_CASE("requests with large bodies delay no other request of their loop") {
     CHECK(large.ask("GET", "/again").status == 200);
 }
 
+TEST_CASE("requests with large responses delay no other request of their loop") {
+    std::promise<void> release;
+    const auto released = release.get_future().share();
+    std::atomic<int> making{0};
+    rm::HttpServer server{
+        {.threads = 1,
+         .answers_large = [](const rm::HttpRequest& request) { return request.path == "/large"; }},
+        [&](rm::HttpRequest request, const rm::HttpResponder& respond) {
+            if (request.path == "/large" && request.method == "GET") {
+                ++making;
+                released.wait();
+            }
+            echo(std::move(request), respond);
+        }};
+    HttpClient large{server.port()};
+    large.request("GET", "/large");
+    REQUIRE(await([&] { return making > 0; }));
+    HttpClient small{server.port()};
+    for (int i = 0; i < 10; ++i) CHECK(small.ask("GET", "/small").status == 200);
+    CHECK(small.ask("POST", "/large", "body").status == 200);
+    release.set_value();
+    CHECK(large.receive().body == "GET /large ");
+}
+
 TEST_CASE("the size of a large body is a setting") {
     std::mutex mutex;
     std::set<std::thread::id> threads;

@@ -100,5 +100,9 @@ TEST_CASE("http api: where memory for a response is missing, the store is not as
         CHECK(bus.reserved.size() == 1);
         CHECK(bus.store.waiting() == 0);
         CHECK(bus.answered == 0);
+        CHECK(rm::HttpApi::answers_large(request("GET", target, root)));
     }
+    CHECK_FALSE(rm::HttpApi::answers_large(request("GET", "/pulse", root)));
+    CHECK_FALSE(rm::HttpApi::answers_large(request("GET", "/nowhere", root)));
+    CHECK_FALSE(rm::HttpApi::answers_large(request("DELETE", "/v1/queues/images/jobs/1", root)));
 }

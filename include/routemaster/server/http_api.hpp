@@ -78,6 +78,10 @@ public:
     /// of an `HttpServer`. Does not block.
     void authorize(HttpRequest head, HttpResponder respond);
 
+    /// Whether the response to a request may be large: a list, a job or a DEAD batch. For
+    /// `HttpServerOptions::answers_large`. May be called from any thread.
+    [[nodiscard]] static bool answers_large(const HttpRequest& request) noexcept;
+
 private:
     struct Impl;
     std::unique_ptr<Impl> impl_;

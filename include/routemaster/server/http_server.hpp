@@ -90,6 +90,9 @@ struct HttpServerOptions {
     /// Requests with a body of at least this many bytes are handled by separate threads, half as
     /// many as event loops, in order not to delay other requests.
     std::size_t large_body_min = 16U << 10U;
+    /// Whether the response to a GET may be large. These threads handle such a request as well.
+    /// Called by the event loops; must not throw. Empty: no response is large.
+    std::function<bool(const HttpRequest&)> answers_large{};
     /// Connections open at once. Beyond this, a new connection replaces the connection with the
     /// oldest incomplete request, or the longest idle one, if incomplete or idle for at least 5 s.
     /// If there is none, clients wait in the kernel's queue.

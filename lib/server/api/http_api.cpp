@@ -93,7 +93,13 @@ HttpApi::~HttpApi() = default;
 void HttpApi::handle(HttpRequest request, HttpResponder respond) {
     const auto* route = api::find_route(request.method, request.path);
     const auto exchange = impl_->begin(route, std::move(request), std::move(respond));
-    if (exchange != nullptr) api::authorize(*exchange, route->access, route->check, route->handler);
+    if (exchange == nullptr) return;
+    api::authorize(*exchange, route->access, route->check, route->handler.run);
+}
+
+bool HttpApi::answers_large(const HttpRequest& request) noexcept {
+    const auto* route = api::find_route(request.method, request.path);
+    return route != nullptr && route->handler.large;
 }
 
 void HttpApi::authorize(HttpRequest head, HttpResponder respond) {

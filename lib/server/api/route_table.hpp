@@ -9,18 +9,26 @@
 
 namespace routemaster::api {
 
+struct RouteHandler {
+    constexpr RouteHandler(Handler handler) noexcept : run{handler} {}
+    constexpr RouteHandler(Handler handler, bool answers_large) noexcept
+        : run{handler}, large{answers_large} {}
+
+    Handler run;
+    bool large = false;  ///< The response may be large.
+};
+
 /// A handler whose response may be large: see `Exchange::begin_large`.
 template <Handler handler>
-void large(Exchange& exchange) {
-    exchange.begin_large(handler);
-}
+inline constexpr RouteHandler large{[](Exchange& exchange) { exchange.begin_large(handler); },
+                                    true};
 
 struct Route {
     std::string_view method;
     /// `:name` matches one non-empty segment. `*name`, at the end, matches the rest, with slashes.
     std::string_view path;
     Access access;
-    Handler handler;
+    RouteHandler handler;
     TokenCheck check = TokenCheck::before;
 };
 
