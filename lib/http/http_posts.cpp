@@ -98,6 +98,7 @@ void HttpPosts::advance() {
     for (const auto* post : std::exchange(without_socket_, {})) {
         if (post->is_connecting()) post->nudge();
     }
+    write_pauses_.advance();
     act_if_due();
     end_completed();
     end_overdue();
@@ -202,6 +203,7 @@ void HttpPosts::report() {
 void HttpPosts::wait(int milliseconds) {
     const auto error = watch_.wait(milliseconds, [this](int socket, std::uint32_t events) {
         const bool failed = (events & (EPOLLERR | EPOLLHUP)) != 0;
+        if ((events & EPOLLOUT) != 0) write_pauses_.writable(socket);
         act(socket, ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
                         ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                         (failed ? CURL_CSELECT_ERR : 0));
@@ -228,6 +230,7 @@ int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* 
     if (post != nullptr && what == CURL_POLL_REMOVE && post->is_connecting()) {
         posts.without_socket_.push_back(post);
     }
+    posts.write_pauses_.changed(socket, what == CURL_POLL_INOUT);
     const auto refused = posts.watch_.want(socket, events);
     if (refused && post != nullptr) {
         posts.unwatched_.emplace_back(

@@ -22,6 +22,7 @@
 #include "socket_watch.hpp"
 #include "this_machine.hpp"
 #include "tls_meter.hpp"
+#include "write_pauses.hpp"
 
 namespace routemaster::detail {
 
@@ -65,9 +66,13 @@ public:
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         const bool now = !unwatched_.empty() || !without_socket_.empty();
         if (now) return Clock::time_point::min();
-        if (deadlines_.empty()) return timer_;
-        const auto first = deadlines_.begin()->first;
-        return timer_ ? std::min(*timer_, first) : first;
+        auto first = timer_;
+        const auto include = [&first](Clock::time_point time) {
+            first = first ? std::min(*first, time) : time;
+        };
+        if (!deadlines_.empty()) include(deadlines_.begin()->first);
+        if (const auto end = write_pauses_.due()) include(*end);
+        return first;
     }
 
     /// Sleeps until a socket is ready, the waker wakes, or `milliseconds` have passed (-1: no
@@ -114,6 +119,7 @@ private:
     const HttpTransportOptions& options_;
     ThisMachine& machine_;
     SocketWatch watch_;
+    WritePauses write_pauses_{watch_};
     TurnBudget budget_;
     std::unique_ptr<CURLM, Cleanup> multi_;
     std::optional<Clock::time_point> timer_;      ///< When libcurl must be called.

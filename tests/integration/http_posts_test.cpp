@@ -46,9 +46,9 @@ struct Scene {
         }
     }
 
-    void post(const std::string& url, DeliveryDone done) {
+    void post(const std::string& url, DeliveryDone done, std::string body = "[]") {
         posts.start({.url = url,
-                     .body = {.json = "[]"},
+                     .body = {.json = std::move(body)},
                      .done = std::move(done),
                      .parsed = target_of(url).value().parsed});
     }
@@ -207,6 +207,37 @@ TEST_CASE("a response over a kept connection may take longer than the connect ti
         scene.turn_until([&] { return scene.delivered == n; });
     }
     CHECK(scene.age() > connect_timeout);
+}
+
+TEST_CASE("a receiver with a closed HTTP/2 window costs few iterations") {
+    const std::string longer_than_window(200'000, ' ');
+    const test::Http2Receiver receiver{1'000};
+    Duration limit = 1s;
+    bool opens = false;
+    SUBCASE("until the timeout") {}
+    SUBCASE("until the window is open again") {
+        limit = 20s;
+        opens = true;
+    }
+    Scene scene{limit};
+    scene.post_many(receiver.url(), 1);
+    scene.turn_until([&] { return scene.delivered == 1; });
+    receiver.freeze();
+    bool ended = false;
+    bool delivered = false;
+    scene.post(
+        receiver.url(),
+        [&](const DeliveryReport& report) {
+            ended = true;
+            delivered = report.outcome.has_value();
+        },
+        longer_than_window);
+    const auto begun = scene.age();
+    scene.turn_until([&] { return ended || (opens && scene.age() > begun + 300ms); });
+    CHECK(ended == !opens);
+    receiver.thaw();
+    scene.turn_until([&] { return ended; });
+    CHECK(delivered == opens);
 }
 
 TEST_CASE("TLS counts towards the connect timeout") {

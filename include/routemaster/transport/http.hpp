@@ -32,9 +32,9 @@ struct HttpTransportOptions {
     /// proxy. Environment variables (`https_proxy`) are ignored.
     std::string proxy{};
     /// Allows HTTP/2 over TLS. Only for receivers that the operator trusts: libcurl and nghttp2 do
-    /// not bound the processor time that a receiver of HTTP/2 can cost. A receiver that leaves its
-    /// window closed, or floods its connection with GOAWAY or PING frames, can delay all other
-    /// deliveries for seconds. False: TLS offers the receiver only HTTP/1.1 (ALPN).
+    /// not bound the processor time that a receiver of HTTP/2 can cost. A receiver that floods its
+    /// connection with GOAWAY or PING frames can delay all other deliveries for seconds. False: TLS
+    /// offers the receiver only HTTP/1.1 (ALPN).
     bool http2 = false;
     std::string user_agent = "routemaster-faraday-0.11.0";  ///< Receivers may check this header.
     /// Deliveries under way at once, and as many `unhealthy` deliveries (`Delivery::unhealthy`)
