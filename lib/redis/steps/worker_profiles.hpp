@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/store/queue_workers.hpp"
@@ -34,43 +37,79 @@ inline std::string packed(const WorkerProfile& profile, const Request& request) 
                                    {"silence", profile.silence.count()}}});
 }
 
-/// Reads a profile. Missing or damaged fields have their defaults; damaged `others` are unknown.
-inline WorkerProfile profile_in(std::string_view bytes, const ScriptReply& reply) {
-    const auto read = decode_value(bytes);
-    const Value map = read ? *read : Value{};
-    const auto text_at = [&map](std::string_view key) {
-        const auto* value = map.find(key);
-        const auto* found = value == nullptr ? nullptr : value->get_if<std::string>();
-        return found == nullptr ? std::string{} : *found;
-    };
-    const auto number_at = [&map](std::string_view key, std::int64_t otherwise) {
-        const auto* value = map.find(key);
-        const auto* found = value == nullptr ? nullptr : value->get_if<std::int64_t>();
-        return found == nullptr ? otherwise : *found;
-    };
-    const auto names_at = [&map](std::string_view key) {
+/// The fields of a profile that any program may have written. Values outside the bounds of
+/// `WorkerProfile` are cut.
+class ProfileFields {
+public:
+    explicit ProfileFields(Value map) : map_{std::move(map)} {}
+
+    [[nodiscard]] std::string text(std::string_view field) const {
+        const auto* found = find<std::string>(field);
+        return found == nullptr ? std::string{} : found->substr(0, profile_name_bytes_max);
+    }
+
+    /// A number from 0 to `most`; 0 if absent.
+    [[nodiscard]] std::int64_t number(std::string_view field, std::int64_t most) const {
+        const auto* found = find<std::int64_t>(field);
+        return found == nullptr ? 0 : std::clamp<std::int64_t>(*found, 0, most);
+    }
+
+    [[nodiscard]] bool has_number(std::string_view field) const {
+        return find<std::int64_t>(field) != nullptr;
+    }
+
+    /// The names of a list, without names that are too long.
+    [[nodiscard]] std::vector<std::string> names(std::string_view field) const {
         std::vector<std::string> names;
-        const auto* value = map.find(key);
-        const auto* found = value == nullptr ? nullptr : value->get_if<Value::Array>();
+        const auto* found = find<Value::Array>(field);
         if (found == nullptr) return names;
         for (const auto& each : *found) {
-            if (const auto* name = each.get_if<std::string>()) names.push_back(*name);
+            if (names.size() == profile_names_max) break;
+            const auto* name = each.get_if<std::string>();
+            if (name != nullptr && name->size() <= profile_name_bytes_max) names.push_back(*name);
         }
         return names;
-    };
+    }
+
+    /// The length of a list, with names that `names` omits.
+    [[nodiscard]] std::size_t size(std::string_view field) const {
+        const auto* found = find<Value::Array>(field);
+        return found == nullptr ? 0 : found->size();
+    }
+
+private:
+    template <class T>
+    [[nodiscard]] const T* find(std::string_view field) const {
+        const auto* value = map_.find(field);
+        return value == nullptr ? nullptr : value->get_if<T>();
+    }
+
+    Value map_;
+};
+
+/// Reads a profile. Missing or damaged fields have their defaults; damaged `others` are unknown.
+/// Nothing if `bytes` are not a MessagePack map.
+inline std::optional<WorkerProfile> profile_in(std::string_view bytes, const ScriptReply& reply) {
     using Others = WorkerProfile::Others;
-    const auto others = number_at("others", static_cast<int>(Others::unknown));
-    return {.name = text_at("name"),
-            .host = text_at("host"),
-            .process = static_cast<std::uint64_t>(number_at("process", 0)),
-            .since = from_wire(number_at("since", 0), reply.clock_offset),
-            .queues = names_at("queues"),
-            .handlers = names_at("handlers"),
-            .handlers_total = static_cast<std::uint64_t>(number_at("handlers_total", 0)),
-            .others = static_cast<Others>(
-                std::clamp<std::int64_t>(others, 0, static_cast<int>(Others::unknown))),
-            .capacity = static_cast<std::uint32_t>(number_at("capacity", 0)),
-            .silence = Duration{number_at("silence", 0)}};
+    constexpr std::int64_t number_max = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int64_t silence_max = 2 * 86'400'000;
+    auto read = decode_value(bytes);
+    if (!read || read->get_if<Value::Map>() == nullptr) return std::nullopt;
+    const ProfileFields fields{*std::move(read)};
+    const auto unknown = static_cast<std::int64_t>(Others::unknown);
+    const auto listed = static_cast<std::uint64_t>(fields.number("handlers_total", number_max));
+    return WorkerProfile{
+        .name = fields.text("name"),
+        .host = fields.text("host"),
+        .process = static_cast<std::uint64_t>(fields.number("process", wire_never)),
+        .since = from_wire(fields.number("since", wire_never), reply.clock_offset),
+        .queues = fields.names("queues"),
+        .handlers = fields.names("handlers"),
+        .handlers_total = std::max<std::uint64_t>(listed, fields.size("handlers")),
+        .others = static_cast<Others>(fields.has_number("others") ? fields.number("others", unknown)
+                                                                  : unknown),
+        .capacity = static_cast<std::uint32_t>(fields.number("capacity", number_max)),
+        .silence = Duration{fields.number("silence", silence_max)}};
 }
 
 /// Reads the reply of queue_workers() of the scripts. `handler` is as in `FindQueueWorkers`.
@@ -80,7 +119,10 @@ inline QueueWorkers queue_workers_in(const redisReply& part, const ScriptReply& 
     QueueWorkers all{.unprofiled = count(*parts[0]).value};
     if (number(*parts[1]) >= 0) all.last_at = reply.time(*parts[1]);
     for (std::size_t i = 3; i + 2 < parts.size(); i += 3) {
-        detail::count_worker(all, profile_in(text(*parts[i]), reply),
+        // A worker whose profile cannot be read may have any handler.
+        const WorkerProfile unreadable{.others = WorkerProfile::Others::unknown};
+        const auto profile = profile_in(text(*parts[i]), reply);
+        detail::count_worker(all, profile.value_or(unreadable),
                              within<std::uint32_t>(*parts[i + 1], 0U), reply.time(*parts[i + 2]),
                              handler);
     }
