@@ -590,12 +590,14 @@ TEST_CASE("redis: each heartbeat extends the life of the keys of a worker") {
                                                              {"routemaster:worker:" + id, 3 * day},
                                                              {"routemaster:serving:work", 7 * day}};
     for (const auto& [key, time] : kept) {
-        CAPTURE(key);
+        const auto& name = key;  // A structured binding cannot be captured.
+        CAPTURE(name);
         CHECK(s.other({"PEXPIRE", key, "60000"}).number == 1);
     }
     s.perform(beat);
     for (const auto& [key, time] : kept) {
-        CAPTURE(key);
+        const auto& name = key;  // A structured binding cannot be captured.
+        CAPTURE(name);
         CHECK(s.other({"PTTL", key}).number > (time - hour).count());
     }
 }
