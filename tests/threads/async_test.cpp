@@ -31,19 +31,33 @@ namespace {
 /// A coroutine that starts immediately. The destructor destroys it.
 class Coroutine {
 public:
+    /// Announces the end once the coroutine is suspended, so that another thread may destroy it.
+    struct End {
+        [[nodiscard]] bool await_ready() const noexcept { return false; }
+        template <class Promise>
+        void await_suspend(std::coroutine_handle<Promise> handle) const noexcept {
+            const auto error = handle.promise().error;
+            auto ended = std::move(handle.promise().ended);
+            error ? ended.set_exception(error) : ended.set_value();
+        }
+        void await_resume() const noexcept {}
+    };
+
     struct promise_type {
         Coroutine get_return_object() {
             return Coroutine{std::coroutine_handle<promise_type>::from_promise(*this)};
         }
         std::suspend_never initial_suspend() noexcept { return {}; }
-        std::suspend_always final_suspend() noexcept { return {}; }
-        void return_void() { ended.set_value(); }
-        void unhandled_exception() { ended.set_exception(std::current_exception()); }
+        auto final_suspend() noexcept { return End{}; }
+        void return_void() {}
+        void unhandled_exception() { error = std::current_exception(); }
 
+        std::exception_ptr error;
         std::promise<void> ended;
     };
 
-    Coroutine(Coroutine&& other) noexcept : handle_{std::exchange(other.handle_, nullptr)} {}
+    Coroutine(Coroutine&& other) noexcept
+        : handle_{std::exchange(other.handle_, nullptr)}, ended_{std::move(other.ended_)} {}
     Coroutine& operator=(Coroutine&&) = delete;
     ~Coroutine() {
         if (handle_) handle_.destroy();
@@ -51,19 +65,18 @@ public:
 
     /// Waits up to a minute for the end of the coroutine. Rethrows its exception.
     bool wait() {
-        auto ended = handle_.promise().ended.get_future();
-        if (ended.wait_for(std::chrono::minutes{1}) != std::future_status::ready) return false;
-        ended.get();
-        // The resuming thread sets the promise before the final suspension.
-        while (!handle_.done()) std::this_thread::yield();
+        if (ended_.wait_for(std::chrono::minutes{1}) != std::future_status::ready) return false;
+        ended_.get();
         return true;
     }
     [[nodiscard]] bool done() const { return handle_.done(); }
 
 private:
-    explicit Coroutine(std::coroutine_handle<promise_type> handle) : handle_{handle} {}
+    explicit Coroutine(std::coroutine_handle<promise_type> handle)
+        : handle_{handle}, ended_{handle.promise().ended.get_future()} {}
 
     std::coroutine_handle<promise_type> handle_;
+    std::future<void> ended_;
 };
 
 /// A call whose `done` is called by the test.

@@ -149,7 +149,7 @@ private:
     Prefetch prefetch_;
     UnhandledNames unhandled_;
     TimePoint now_{};
-    bool begun_ = false;
+    std::atomic<bool> begun_ = false;  // Read by other threads.
     bool closing_ = false;
     std::vector<AttemptPtr> fresh_;  // Acquired, not offered yet.
     Timeouts timeouts_;

@@ -103,7 +103,7 @@ void TimerLoop::join() {
 }
 
 void TimerLoop::begin() {
-    if (std::exchange(begun_, true)) return;
+    if (begun_.exchange(true)) return;
     try {
         for (std::size_t i = 0; i < options_.threads; ++i) {
             threads_.push_back(start_thread<std::jthread>([this] {

@@ -155,8 +155,8 @@ private:
     AcquireSchedule schedule_;
     Prefetch prefetch_;
     TimePoint now_{};
-    bool begun_ = false;
-    std::size_t waiting_ = 0;  // As last reported by the board, like `running_`.
+    std::atomic<bool> begun_ = false;  // Read by other threads.
+    std::size_t waiting_ = 0;          // As last reported by the board, like `running_`.
     std::size_t running_ = 0;
     bool looks_ = false;
     bool asking_ = false;     // A `TakeTimers` is under way.
