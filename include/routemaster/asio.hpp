@@ -13,7 +13,6 @@
 #include <boost/asio/post.hpp>
 #include <functional>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #include "routemaster/async.hpp"

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <coroutine>
-#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
