@@ -1,6 +1,8 @@
-"""Works with a backlog of ten million jobs of 200 bytes, strict: whether the last million is pushed
-as fast as the first, whether it is worked off as fast as a short queue, how much memory it takes,
-and how long the store takes to open it again.
+"""Measures a backlog of ten million jobs of 200 bytes on an embedded store, strict.
+
+Compares the push rate of the last million jobs with the rate of the first million, and the rate at
+which the backlog is processed with the rate of a short queue. Also measures the resident memory and
+the time in which the store opens the file again.
 """
 
 import pathlib

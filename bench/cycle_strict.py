@@ -1,5 +1,6 @@
-"""Pushes, acquires and acknowledges jobs in the process, strict, 1,024 at once. Compared with
-beanstalkd over its socket with as many, in memory, and with its log synced at each write.
+"""Pushes, acquires and acknowledges jobs on an embedded store, strict, 1,024 at once. The baselines
+are beanstalkd without a log, and beanstalkd with a sync of its log at each write, both over its
+socket with as many jobs at once.
 """
 
 import pathlib

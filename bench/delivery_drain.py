@@ -1,6 +1,8 @@
-"""Drains queued events in batches of 100: 200,000 for one subscriber, in order; a million for 16.
+"""Delivers a backlog of events in batches of 100: 200,000 events to one subscriber, in order, and a
+million events to 16 subscribers.
 
-The last settlements wait up to 50 ms to share a commit: a third of what 16 need for 200,000.
+The last settlements wait up to 50 ms to share a commit. With only 200,000 events, this wait would
+be a third of the time that 16 subscribers need.
 """
 
 import pathlib

@@ -1,4 +1,4 @@
-"""Drains 80,000 queued events one by one: for 16 subscribers, batches of a single event."""
+"""Delivers a backlog of 80,000 events to 16 subscribers, in batches of one event."""
 
 import pathlib
 import sys

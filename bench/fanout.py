@@ -1,5 +1,6 @@
-"""One publisher, 100 subscribers, strict: how many copies of events a second. 1,024 publications
-are under way, each submitted separately; batches take 100 events.
+"""Publishes events to one topic with 100 subscribers on an embedded store, strict, and measures
+copies of events a second. 1,024 publications are under way, each submitted separately. Batches have
+up to 100 events.
 
 The baseline writes records of as many bytes as such a publication has in the journal, 1,024 in a
 group, with pwrite and fdatasync.

@@ -1,4 +1,4 @@
-"""Ingest over HTTP where events stay in memory."""
+"""Measures publications over HTTP on the memory store."""
 
 from support import ingest
 

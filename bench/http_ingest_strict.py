@@ -1,4 +1,4 @@
-"""Ingest over HTTP where every response waits for an fsync."""
+"""Measures publications over HTTP on a file, strict: every response waits for an fsync."""
 
 from support import ingest
 

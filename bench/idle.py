@@ -1,7 +1,8 @@
-"""What the service costs while nothing happens: 1,000 subscribers, registered over HTTP, no event.
+"""Measures the processor time and memory of an idle service with 1,000 subscribers, which are
+registered over HTTP, and without events.
 
-Processor time comes from /proc/PID/task/*/schedstat of all threads, in nanoseconds. nginx, master
-and workers, idles in the same windows.
+Processor time comes from /proc/PID/task/*/schedstat of all threads, in nanoseconds. The baseline is
+nginx, its master and its workers, idle in the same windows.
 """
 
 import contextlib

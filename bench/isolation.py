@@ -1,18 +1,18 @@
-"""How much longer events take to reach healthy subscribers while others fail; see
+"""Measures how much later events reach healthy subscribers while other subscribers fail; see
 tools/isolation.cpp.
 
-1,000 subscribers, of which 100 fail: half of them never respond, half respond with 500, and 10 of
-each kind allow 1,000 deliveries under way and have 1,000 events waiting. In the baseline these 100
-do not exist. In a second baseline they are as healthy as the others, so that the bus publishes the
-same events: `ratio_all_healthy` leaves out what the events for the 100 cost, and keeps what the
-failures do.
+Of 1,000 subscribers 100 fail. Half of these never respond, half respond with 500, and 10 of each
+kind allow 1,000 deliveries under way and have a backlog of 1,000 events. In the baseline these 100
+subscribers do not exist. In a second baseline they are healthy, and the bus publishes the same
+events. `ratio_all_healthy` therefore shows the cost of the failures without the cost of the events.
 
-The receivers stand for other machines, and have a processor of their own. On shared processors, how
-the scheduler places them and the threads of the bus moves even the p50 from run to run.
+The receivers represent other machines, and run on a separate processor. On shared processors, the
+scheduler's placement of the receivers and of the threads of the bus changes even the p50 from run
+to run.
 
-Compared is the p99 of the events of a second, in the median second of a run: what the disk of a
-shared machine does from time to time moves the p99 of a whole run (`p99_run_ms`) by more than what
-is measured here.
+The compared value is the p99 of the events of one second, in the median second of a run. Occasional
+delays of a shared machine's disk change the p99 of a whole run (`p99_run_ms`) by more than the
+measured effect.
 """
 
 import json

@@ -1,5 +1,6 @@
-"""How late jobs begin: 2,000 that fall due at random in ten seconds, on an embedded store, strict,
-and on Redis. The baseline is BullMQ on the same server, which runs up to 50 at once.
+"""Measures how late jobs begin: 2,000 jobs fall due at random times within ten seconds, on an
+embedded store, strict, and on Redis. The baseline is BullMQ on the same Redis server, with up to 50
+jobs at once.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""How much memory a READY job with default settings takes, without the bytes of the job itself,
-which are the baseline: five million of them in memory.
+"""Measures the memory of a READY job with default settings, with five million jobs in memory. The
+bytes of the job itself are the baseline, and are not included.
 """
 
 import pathlib

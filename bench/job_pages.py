@@ -1,5 +1,5 @@
-"""How long pages of a queue of five million jobs take, on an embedded store, strict, while jobs are
-pushed one by one. The baseline is the same of a queue of 10,000.
+"""Measures the duration of pages of a queue of five million jobs on an embedded store, strict,
+while jobs are pushed one by one. The baseline is a queue of 10,000 jobs.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
-"""How long it takes until a job runs elsewhere when the worker that runs it is killed with SIGKILL,
-on Redis. The baseline is BullMQ on the same server.
+"""Measures the time until a job runs again in another process after its worker was killed with
+SIGKILL, on Redis. The baseline is BullMQ on the same server.
 """
 
 import pathlib

@@ -1,6 +1,7 @@
-"""How fast groups of 150-byte records get to disk, each before the next: a row of the store's own
-journal in SQLite, compared with pwrite and fdatasync of the same bytes into a file whose space was
-set aside, and with what an append-only file of our own would reach.
+"""Measures how fast groups of records of 150 bytes are written to disk, each group synced before
+the next: as rows of the store's journal in SQLite. The baseline is pwrite and fdatasync of the same
+bytes into a file whose space was reserved. For comparison, it also measures an append-only file of
+our own.
 """
 
 import pathlib

@@ -1,8 +1,8 @@
-"""How long an event takes from its publisher to its subscriber at 50 events a second, where the
-service is one process on a file, strict; see support/latency.py.
+"""Measures the time from the publication of an event until its subscriber receives it, at 50 events
+a second. The service is one process on a file, strict; see support/latency.py.
 
-Most of it is the disk: `disk_sync_ms` is how long appending a page and syncing it takes right
-before and after.
+The disk causes most of this time: `disk_sync_ms` is the time to append a page and sync it, right
+before and after the measurement.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Durable pushes of READY jobs, 1,024 under way, each submitted separately.
+"""Measures durable pushes of READY jobs, 1,024 under way, each submitted separately.
 
 The baseline writes records of as many bytes as such a push has in the journal, 1,024 in a group,
 with pwrite and fdatasync: the rate of the disk alone.

@@ -1,8 +1,8 @@
-"""Pushes, acquires and acknowledges jobs on Redis. Compared with two packages for Node.js on the
-same server, BullMQ (add and process) and rsmq (send, receive and delete).
+"""Pushes, acquires and acknowledges jobs on Redis. The baselines are two packages for Node.js on
+the same server: BullMQ (add and process) and rsmq (send, receive and delete).
 
-The bus has 1,024 jobs under way, the packages 50, as in the examples of BullMQ's documentation; the
-fields that end in `_50` are the bus with 50. Each of the three is one process.
+The bus has 1,024 jobs under way, the packages 50, as in the examples of BullMQ's documentation. The
+fields that end in `_50` are results of the bus with 50. Each of the three programs is one process.
 """
 
 import pathlib

@@ -1,8 +1,9 @@
-"""How fast routemaster-web takes events in over HTTP on Redis, compared with Ruby Routemaster.
+"""Measures publications over HTTP to routemaster-web on Redis. The baseline is Ruby Routemaster.
 
-wrk with 64 kept-alive connections posts the same event all the time; see support/ingest.py. One
-subscriber with the defaults of Ruby Routemaster; no process delivers. Ruby Routemaster cannot run
-here: its figure was measured on a machine like this one, with a process for each of its two cores.
+wrk with 64 kept-alive connections posts the same event repeatedly; see support/ingest.py. There is
+one subscriber with the defaults of Ruby Routemaster, and no process delivers. Ruby Routemaster does
+not run on this machine: its result was measured on a similar machine, with a process for each of
+its two cores.
 """
 
 import pathlib

@@ -1,5 +1,5 @@
-"""How long an event takes from its publisher to its subscriber at 50 events a second, where the
-service is one routemaster-web, two routemaster-worker, and Redis between them; see
+"""Measures the time from the publication of an event until its subscriber receives it, at 50 events
+a second. The service is one routemaster-web and two routemaster-worker on a Redis server; see
 support/latency.py.
 """
 

@@ -1,9 +1,9 @@
-"""How much memory a queued event of 65 bytes takes on Redis, compared with Ruby Routemaster.
+"""Measures the memory of a queued event of 65 bytes on Redis. The baseline is Ruby Routemaster.
 
 200,000 events are published for one subscriber with the default batches of 100. The result is the
-growth of the server's `used_memory`, while nobody else is connected, per event. Ruby Routemaster
-cannot run here: its figure was measured with the same events on the same version of Redis. For
-comparison, the same messages are stored in plain lists of 100.
+growth of the server's `used_memory` per event, without any connected client. Ruby Routemaster does
+not run on this machine: its result was measured with the same events on the same version of Redis.
+For comparison, the same messages are stored in plain lists of 100.
 """
 
 import pathlib

@@ -1,8 +1,8 @@
-"""Pushes jobs to a queue on Redis, 1,024 under way, compared with redis-benchmark running the very
+"""Pushes jobs to a queue on Redis, 1,024 under way. The baseline is redis-benchmark, which runs the
 same script with the same arguments.
 
-Sixteen pushes are submitted together, as redis-benchmark writes sixteen commands together; the
-fields that end in `_single` are pushes submitted one by one.
+Sixteen pushes are submitted together, as redis-benchmark sends sixteen commands together. In the
+fields that end in `_single`, pushes are submitted one by one.
 """
 
 import pathlib

@@ -1,10 +1,10 @@
-"""Timers that are due and are taken and confirmed on an embedded store, strict: 50,000 at a time,
-a thousand in one step.
+"""Measures the rate at which due timers are taken and confirmed on an embedded store, strict:
+50,000 timers, a thousand in one step.
 
-The baseline of that (`disk_ratio`) writes records of as many bytes as a firing and its
+The baseline of this rate (`disk_ratio`) writes records of as many bytes as a firing and its
 confirmation have in the journal, a thousand in a group, with pwrite and fdatasync: the rate of the
-disk alone. `ratio` is of what one listener gets and confirms on Redis (`value_redis`) to what one
-of dtimer does on the same server (`baseline_redis`), both with their defaults.
+disk alone. `ratio` compares one listener on Redis (`value_redis`) with one listener of dtimer on
+the same server (`baseline_redis`), both with their defaults.
 """
 
 import pathlib

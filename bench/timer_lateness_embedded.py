@@ -1,6 +1,6 @@
-"""How late timers fire: 2,000 that are due at random in ten seconds, on an embedded store, strict;
-the same while a million others wait. The baseline is the time of one commit: a firing is on disk
-before a listener gets it.
+"""Measures how late timers fire: 2,000 timers fall due at random times within ten seconds, on an
+embedded store, strict, also while a million other timers wait. The baseline is the duration of one
+commit, because a firing is on disk before a listener receives the timer.
 """
 
 import pathlib

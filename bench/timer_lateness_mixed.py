@@ -1,5 +1,6 @@
-"""How late timers fire where a listener of ours stands among two of dtimer: 2,000 that are due at
-random in ten seconds, whoever gets them. The baseline is three listeners of dtimer.
+"""Measures how late timers fire when one listener of ours and two listeners of dtimer share a
+namespace: 2,000 timers fall due at random times within ten seconds. The baseline is three listeners
+of dtimer.
 """
 
 import pathlib

@@ -1,5 +1,6 @@
-"""How late timers fire: 2,000 that are due at random in ten seconds, on Redis, to one listener and
-to three (`_3`), each a process. The baseline is dtimer on the same server.
+"""Measures how late timers fire on Redis: 2,000 timers fall due at random times within ten seconds,
+with one listener and with three (`_3`), each in its own process. The baseline is dtimer on the same
+server.
 """
 
 import pathlib

@@ -1,8 +1,9 @@
-"""Durable posts of timers on an embedded store, 1,024 under way, each submitted separately.
+"""Measures durable posts of timers on an embedded store, 1,024 under way, each submitted
+separately.
 
-The baseline of that (`disk_ratio`) writes records of as many bytes as such a post has in the
-journal, 1,024 in a group, with pwrite and fdatasync: the rate of the disk alone. `ratio` is of
-posts on Redis (`value_redis`), 1,024 under way, to those of dtimer on the same server
+The baseline of these posts (`disk_ratio`) writes records of as many bytes as such a post has in the
+journal, 1,024 in a group, with pwrite and fdatasync: the rate of the disk alone. `ratio` compares
+posts on Redis (`value_redis`), 1,024 under way, with posts of dtimer on the same server
 (`baseline_redis`), 50 under way.
 """
 

@@ -1,6 +1,6 @@
-"""Ten million timers on an embedded store, strict: the processor time of a post, a cancellation and
-a firing among them, how much memory each takes, and how long the store takes to open again. The
-baseline is the bytes of the id and the payload.
+"""Measures ten million timers on an embedded store, strict: the processor time of a post, a
+cancellation and a firing, the memory of a timer, and the time in which the store opens the file
+again. The baseline of the memory is the bytes of the id and the payload.
 """
 
 import pathlib

@@ -1,7 +1,7 @@
-"""Runs jobs whose handler does nothing through a `WorkerPool` with eight threads: on an embedded
-store, strict; in memory; and on Redis, where two packages for Node.js process their jobs on the
-same server, BullMQ and bee-queue. `value_engine` is the machinery alone: the same jobs pushed,
-acquired and acknowledged on an embedded store by one thread, without a pool.
+"""Runs jobs with an empty handler in a `WorkerPool` with eight threads: on an embedded store,
+strict, on the memory store, and on Redis. The baselines are two packages for Node.js on the same
+Redis server, BullMQ and bee-queue. `value_engine` is the rate without a pool: one thread pushes,
+acquires and acknowledges the same jobs on an embedded store.
 """
 
 import pathlib

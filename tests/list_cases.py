@@ -3,10 +3,11 @@
 
     list_cases.py EXECUTABLE OUTPUT --folder NAME --timeout SECONDS [--together]
 
-Each case is a test, in a process of its own, named FOLDER/CASE; but those that are registered for a
-store are one test, named after it, as a server takes longer to start than most of them to run. With
---together, those of one file are one test, too, named after the file: a sanitizer takes as long.
-What is more than a hundred cases is split.
+By default each case is a ctest test named FOLDER/CASE, and runs in a separate process. The cases
+that are registered for a store form one test with the name of the store, because starting a server
+takes longer than most of these cases. With --together, the cases of one source file also form one
+test, with the name of the file, because a process starts slowly under a sanitizer. A test with more
+than a hundred cases is split.
 """
 
 import argparse

@@ -1,55 +1,55 @@
 #!/usr/bin/env python3
-"""Plants bugs, one at a time, and reports which test finds each.
+"""Plants bugs (mutants), one at a time, and reports which test detects each.
 
     tests/mutants/mutants.py [--only WORDS] [--suite NAME] [--list | --check]
 
-A suite can be green and yet find nothing: this proves that ours find what mutants.toml lists. For
-each mutant the sources are copied to a temporary folder, the bug is planted there, and the suite
-that is to find it is compiled against the copy and run:
+A suite of tests can pass and still detect no bug. This program proves that our suites detect the
+bugs that mutants.toml lists. For each mutant it copies the sources to a temporary folder, plants
+the bug there, and compiles and runs the suite that must detect the bug against the copy:
 
-    conformance   the conformance suite over the memory store, and the unit tests of what lies
-                  below it
-    simulation    worlds in which everything goes wrong, over the engine of the embedded store
-    simulation_timers   such worlds, with many timers and little else; and so with
-    simulation_pools    worker pools
-    simulation_ticks    recurring jobs and timers
-    simulation_rates    rate limits
-    simulation_batches  batches of jobs, and jobs that wait for others
-    faults        what a crash leaves in the file of the embedded store
-    dispatcher    the unit tests of the dispatcher's shares, end, trouble, wake-ups, and retries
-    explanations  the unit tests of why things wait
+    conformance   the conformance suite over the memory store, and the unit tests of the code below
+                  the store
+    simulation    simulated worlds with every kind of fault, over the engine of the embedded store
+    simulation_timers   such worlds with many timers
+    simulation_pools    such worlds with worker pools
+    simulation_ticks    such worlds with recurring jobs and timers
+    simulation_rates    such worlds with rate limits
+    simulation_batches  such worlds with batches of jobs, and jobs that wait for others
+    faults        the tests of the file of the embedded store after a crash
+    dispatcher    the unit tests of the dispatcher: shares, stop, errors, wake-ups, and retries
+    explanations  the unit tests of explanations of why something waits
     async         the tests of awaitables and futures
-    wake_ups      the tests of how threads wake each other
-    url           the tests of which URLs are accepted
-    option_effects    the tests of options that an object hands on to its parts
-    http_transport    the tests of many deliveries by HTTP at once
-    http_timeouts     the tests of deliveries by HTTP
+    wake_ups      the tests of wake-ups between threads
+    url           the tests of the URL check
+    option_effects    the tests of options that an object passes to its parts
+    http_transport    the tests of many concurrent deliveries over HTTP
+    http_timeouts     the tests of timeouts of deliveries over HTTP
     http_posts        the tests of the POSTs under way
-    http_descriptors  the tests of a transport without descriptors
-    http_server_answers   the tests of large answers, and of large requests
+    http_descriptors  the tests of a transport without file descriptors
+    http_server_answers   the tests of large responses and large requests
     http_floods       the tests of receivers that never stop sending
-    http_api      the unit tests of the rights of each route, and of the fields of its answers
-    tls_meter         the tests of what a TLS connection may receive
-    lease_loop    the unit tests of what every worker does about its leases
-    delivery_worker   the unit tests of the one object that delivers, and of callbacks without it
-    listeners     the unit tests of listeners of timers, here and elsewhere
-    worker_pool   the unit tests of pools, and of the jobs they do
+    http_api      the unit tests of the rights of each route, and of the fields of its responses
+    tls_meter         the tests of the limit of received bytes of a TLS connection
+    lease_loop    the unit tests of the leases of every kind of worker
+    delivery_worker   the unit tests of `DeliveryWorker`, and of callbacks without it
+    listeners     the unit tests of listeners of timers, in this process and in others
+    worker_pool   the unit tests of pools and their jobs
     processes     the tests of forks, signals and ends of a program
-    redis_timers  the tests of timers on Redis; a mutant may be in a Lua script; and so with
-    redis_joint   steps that travel together
-    redis_slices  what one step takes of many large jobs
-    redis_exit    ends of a program with a store on Redis
-    redis_ruby    what Ruby processes see, and do not see
-    redis_rollback    what stands in the way of a move back to them
-    services      the integration tests that the mutant names, on programs with the bug in them:
-                  that settings are passed on, and obeyed. Makes the release build first
+    redis_timers  the tests of timers on Redis; a mutant may be in a Lua script
+    redis_joint   the tests of steps that are combined into one call; as above
+    redis_slices  the tests of the limits of one step with many large jobs; as above
+    redis_exit    the tests of ends of a program with a store on Redis; as above
+    redis_ruby    the tests of what Ruby processes read; as above
+    redis_rollback    the tests of `check-rollback`; as above
+    services      the integration tests that the mutant names, on programs with the bug: settings
+                  are passed on and have an effect. Makes the release build first
 
-A mutant is killed by a failed case, a crash, or a run that does not end. One that does not compile
-proves nothing, so it counts as an error.
+A mutant is detected by a failed case, a crash, or a run that does not end. A mutant that does not
+compile proves nothing, and therefore counts as an error.
 
-Takes minutes to begin, so it is run by hand and by `.ci/run --all`. Exits non-zero
-when a mutant survives, does not compile, or cannot be planted because its text is no longer there
-exactly once.
+The start takes minutes, and therefore only a developer and `.ci/run --all` run this program. It
+exits non-zero when a mutant is not detected, does not compile, or cannot be planted because its
+text does not occur exactly once.
 """
 
 import argparse

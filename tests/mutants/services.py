@@ -1,9 +1,9 @@
-"""Programs of the service with a bug in them, for the integration tests to find.
+"""Builds the programs of the service with a planted bug, for the integration tests to detect.
 
-The release build has the programs and the tests. Of a mutant one source is compiled again, from a
-copy, with the command of the build and with the sources that the build compiles along with it; the
-three programs are linked with it into a folder, and the tests that the mutant names are run on the
-programs of that folder (see tests/support/programs.hpp).
+The release build supplies the programs and the tests. For a mutant, a copy of one source, with the
+bug, is compiled again with the command of the build, together with the other sources of its unity
+build unit. The three programs are linked with the result into a folder. Then the tests that the
+mutant names run on the programs of this folder (see tests/support/programs.hpp).
 """
 
 import os

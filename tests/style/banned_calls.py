@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Finds clocks, sleeps, randomness and printing in the public headers and in lib/core.
+"""Finds calls of clocks, sleeps, randomness and printing in the public headers and in lib/core.
 
-Steps bring the time with them, and randomness is seeded, so that every run can be replayed.
-The exceptions are the files made for the purpose; the other folders of lib/ are not checked.
+Steps contain the current time, and randomness is seeded, so that every run can be repeated. The
+files whose purpose is such a call are exceptions. The other folders of lib/ are not checked.
 """
 
 import re

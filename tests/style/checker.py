@@ -1,8 +1,8 @@
-"""What the style checkers share: reading the tree, reporting, and proving that they can fail.
+"""Code that the style checkers share: reads the tree, reports complaints, and runs the self-tests.
 
 A checker is a function that takes the root of a tree and yields (path, line, complaint). With
-`--self-test` it is run on small planted trees instead: every planted violation must be caught at
-its line, and every clean tree must pass.
+`--self-test` the checker runs on small generated trees instead: it must report every planted
+violation at its line, and nothing in the clean trees.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that to include the whole API costs no more than to include nlohmann/json.hpp.
+"""Checks that including the whole API takes no longer to compile than including nlohmann/json.hpp.
 
-Compiles an empty program with each, in turns, and compares the least processor time of both: what
-else the machine does makes a round longer, and no round shorter. With `--self-test`, a program
-that includes both must be found to cost more.
+Compiles an empty program with each of them alternately, and compares the least processor time of
+both, because other load on the machine only lengthens a round. With `--self-test`, a program that
+includes both must take longer.
 """
 
 import argparse

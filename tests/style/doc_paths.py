@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that the files that the documents name are there.
+"""Checks that the files that the documents name exist.
 
-A path is text between backticks that begins with a folder of the sources and ends with a file.
-One with a word in capitals is a pattern, and stands for any file it fits; one that is followed by
-"(new)" before its sentence ends, is an example.
+A path is text between backticks that begins with a folder of the sources and ends with a file name.
+A path with a word in capitals is a pattern, and matches any file that fits. A path that is followed
+by "(new)" before its sentence ends is an example, and is not checked.
 """
 
 import re

@@ -2,14 +2,15 @@
 """Finds public names of the headers that no comment explains.
 
 A name is a class, enumeration, concept, alias, function or constant at namespace scope, or a type,
-alias or function in the public part of a class. A `///` comment speaks for the declarations that
-follow it without an empty line between them, and for the overloads below; a `///<` for its own.
+alias or function in the public part of a class. A `///` comment applies to the declarations that
+follow it without an empty line between them, and to the overloads below. A `///<` comment applies
+to its own declaration.
 
-What says it all by itself needs no comment: overrides, what is defaulted or deleted, destructors,
-comparisons, friends, constructors that need one argument or none, conversions to bool, a getter
-`{ return member_; }`, what every step has (step/traits.hpp explains it), what every iterator and
-range has, forward declarations, specializations, members defined outside their class, and
-everything in a namespace `detail` or without a name.
+These names need no comment: overrides, defaulted and deleted functions, destructors, comparisons,
+friends, constructors with one required argument or none, conversions to bool, a getter `{ return
+member_; }`, the members that every step has (step/traits.hpp explains them), the members that every
+iterator and range has, forward declarations, specializations, members that are defined outside
+their class, and everything in a namespace `detail` or in an anonymous namespace.
 """
 
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that a test case sees the effect of each flag of the programs.
+"""Checks that each flag of the programs has a test case that observes the effect of the flag.
 
 flag_effects.toml names a case for each flag that a file of services/ declares: the case fails when
 the program ignores the flag. A file that declares a flag more than once, for several commands, has

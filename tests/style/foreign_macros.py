@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles the public headers behind the macros of Qt, X11, Windows, and C libraries.
+"""Compiles the public headers after the macros of Qt, X11, Windows, and C libraries.
 
-A program may include such a header first. Then a member `slots` or an enumerator `None` is no name
-any more, and the public header does not compile. The headers of the standard library and of third
-parties come before the macros: they are not ours to mend.
+A program may include such a header before a header of routemaster. A public header that uses a name
+of such a macro, for example a member `slots` or an enumerator `None`, then does not compile. The
+headers of the standard library and of third parties are included before the macros, because we
+cannot change them.
 """
 
 import re

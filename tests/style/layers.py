@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Checks the layers against the #includes.
 
-Every public header is in the table below. A header includes its own layer and lower ones; L0
-includes nothing but itself and the standard library. Third-party headers are for lib/ alone. A
-driver includes no other driver and nothing of L3. Nothing but tests includes testing/.
-In lib/, a folder is a driver, and the same applies to it; lib/server/api, the routes, stands on the
-facades of L3; lib/stores opens all drivers, and
-lib/conformance and lib/simulation are what testing/ is: they include whatever they put to the test.
-lib/core is the machinery behind the headers: a source there has the layer of its header, and what
-is private the layer of its folder. Any driver includes what is private there up to L2, and of no
-other driver.
+Every public header is in the table below. A header includes only headers of its own layer and of
+lower layers; L0 includes nothing but itself and the standard library. Only lib/ includes
+third-party headers. A driver includes no other driver and nothing of L3. Only tests include
+testing/.
+
+In lib/, a folder is a driver, and the same rules apply to it, with these exceptions.
+lib/server/api, the routes, uses the facades of L3. lib/stores opens all drivers. lib/conformance
+and lib/simulation belong to testing/, and include everything that they test. lib/core implements
+the headers: a source there has the layer of its header, and a private header has the layer of its
+folder. Any driver may include private headers of lib/core up to L2, but no private header of
+another driver.
 """
 
 import re

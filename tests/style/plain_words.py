@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that comments and names of cases name things, instead of pointing at them with pronouns.
+"""Checks that comments and names of cases use nouns instead of pronouns.
 
-In each folder at most 5 % of the words of comments, or of names, are pronouns and their like, and
-no sentence of eight words or more has a quarter of them. LevelDB, Boost.Redis, River and libpqxx
-have between 2.3 and 4.5 %.
+In each folder at most 5 % of the words of comments, or of names, are pronouns and similar words,
+and in no sentence of eight words or more a quarter of the words. LevelDB, Boost.Redis, River and
+libpqxx have between 2.3 and 4.5 %.
 """
 
 import re

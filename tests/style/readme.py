@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that the programs shown in Markdown are the examples that are compiled and run.
+"""Checks that the programs shown in Markdown files are examples, which are compiled and run.
 
-A C++ block follows the comment `<!-- examples/NAME.cpp -->` and is that file, and a README shows at
-least one.
+A C++ block follows the comment `<!-- examples/NAME.cpp -->` and equals that file. README.md shows
+at least one example.
 """
 
 import re

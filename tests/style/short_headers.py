@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Finds public headers that are too long: each is the manual of one noun, and read as a whole."""
+"""Finds public headers that are too long: each header documents one concept, and is read as a
+whole.
+"""
 
 import checker
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the text of every file: width, tabs, line ends, left-over marks, paths of one machine.
+"""Checks the text of every file: line length, tabs, white space at line ends, left-over marks such
+as those for unfinished work, and paths that exist only on one machine.
 
 Every header also has `#pragma once` and says what it is in `/// @file`.
 """
