@@ -1,10 +1,11 @@
-"""A client of beanstalkd, to see when its jobs begin:
+"""A client of beanstalkd, which measures when jobs begin:
 
     beanstalk_worker.py --port P [--push]               prints "ready", and "begun" for a job
-    beanstalk_worker.py --port P --count N --seconds N  how late jobs are that fall due at random
+    beanstalk_worker.py --port P --count N --seconds N  measures how late delayed jobs begin
 
-The first has a job for as long as it lives. The second prints one JSON line, in milliseconds; as
-the delay of a job is a whole number of seconds, it asks for the next one, so that none is early.
+The first form reserves a job and keeps it until the program ends. The second form prints one JSON
+line, in milliseconds. Jobs fall due at random times. The delay of a job in beanstalkd is a whole
+number of seconds, and is therefore rounded up, so that no job is early.
 """
 
 import argparse

@@ -1,7 +1,7 @@
-"""How fast queued events are delivered over HTTP, compared with libcurl posting the same bodies.
+"""Measures how fast queued events are delivered over HTTP. The baseline is libcurl alone.
 
-The bus (tools/drain.cpp) and libcurl alone (tools/curl_posts.cpp) deliver the same bodies to the
-same receiver, a process of its own, with as many posts under way, in turns.
+The bus (tools/drain.cpp) and libcurl alone (tools/curl_posts.cpp) alternately deliver the same
+bodies to the same receiver, a separate process, with as many POSTs under way.
 """
 
 import json

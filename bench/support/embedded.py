@@ -1,4 +1,4 @@
-"""Runs the programs that drive an embedded store, or its baselines, each time on a fresh file."""
+"""Runs the programs that use an embedded store, or their baselines, each time on a new file."""
 
 import json
 import statistics

@@ -1,10 +1,9 @@
-"""How fast the service takes events in over HTTP, compared with nginx answering 204.
+"""Measures publications over HTTP. The baseline is nginx, which responds with 204.
 
-One publisher token, one topic, one subscriber of it. wrk with 64 kept-alive connections posts the
-same event all the time. Each round measures three servers, one after the other, with fresh data:
-nginx; the bus with a subscriber whose batch is not due within the hour, so that nothing is
-delivered; and the bus with a subscriber that gets its batches (100 events, 500 ms) delivered
-meanwhile to a receiver on this machine.
+There are one publisher token, one topic and one subscriber. wrk with 64 kept-alive connections
+posts the same event repeatedly. Each round measures three servers, one after the other, with new
+data: nginx; the bus with a subscriber whose batch is not due within an hour, so that nothing is
+delivered; and the bus while it delivers batches (100 events, 500 ms) to a receiver on this machine.
 """
 
 import base64

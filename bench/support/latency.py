@@ -1,9 +1,10 @@
-"""How long an event takes from its publisher to its subscriber at 50 events a second.
+"""Measures the time from the publication of an event until its subscriber receives it, at 50 events
+a second.
 
-A subscriber with timeout 0. Every 20 ms an event is posted over a kept-alive connection; the
-latency, by CLOCK_MONOTONIC, which is the same in all processes, is measured from just before the
-request is sent until the receiver has read the batch. Half way between two events the same body is
-posted to the receiver itself: the round trip to a subscriber without a bus is the baseline.
+There is one subscriber with timeout 0. Every 20 ms an event is posted over a kept-alive connection.
+The latency is measured from just before the request is sent until the receiver has read the batch,
+by CLOCK_MONOTONIC, which is the same in all processes. The baseline is the round trip of the same
+body, posted directly to the receiver half way between two events.
 """
 
 import statistics

@@ -1,7 +1,7 @@
-"""How long it takes until the job of a killed worker runs elsewhere.
+"""Measures the time until the job of a killed worker runs again in another worker.
 
-A worker is a program that prints "ready" when it works, and "begun" when a job begins, which never
-ends; told to, it pushes that job first.
+A worker is a program that prints "ready" when it works, and "begun" when a job begins. The job
+never ends. With an option, the worker first pushes this job.
 """
 
 import contextlib

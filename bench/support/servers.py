@@ -1,4 +1,4 @@
-"""The servers that benchmarks start: on free ports of the loopback interface, stopped by pid."""
+"""Starts and stops the servers that benchmarks need, on free ports of the loopback interface."""
 
 import base64
 import contextlib

@@ -1,4 +1,5 @@
-"""Listeners to timers on Redis, ours and those of dtimer, and how late they were."""
+"""Starts listeners to timers on Redis, ours and those of dtimer, and measures how late timers fire.
+"""
 
 import json
 import subprocess
