@@ -189,6 +189,22 @@ void walk(std::uint64_t seed, bool mixed_fleet) {
 
 }  // namespace
 
+TEST_CASE("redis: due times that are out of step with the READY jobs are dropped") {
+    RedisScene s;
+    const std::vector<Step> pushes{PushJob{"work", "a", s.now}, PushJob{"work", "b", s.now}};
+    SUBCASE("and begin anew when no job was READY") {
+        s.other({"LPUSH", "routemaster:due:work", "1"});
+        together(s, pushes);
+        CHECK(s.other({"LLEN", "routemaster:due:work"}).number == 2);
+    }
+    SUBCASE("until no job is READY, after a push by a version without due times") {
+        s.other({"LPUSH", "jobs:instant:work", "older"});
+        together(s, pushes);
+        CHECK(s.other({"EXISTS", "routemaster:due:work"}).number == 0);
+    }
+    CHECK(calls(s) == 1);
+}
+
 TEST_CASE("redis: steps that travel together have the effects of single steps") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);

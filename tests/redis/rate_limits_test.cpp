@@ -90,6 +90,28 @@ TEST_CASE("redis: a job that waits for a token is passed over once another progr
     CHECK(!s.exists("routemaster:opens:work"));
 }
 
+TEST_CASE("redis: a group without throttled jobs delays no group, and goes with the limits") {
+    Limits s;
+    s.limit({.each_group = RateLimit{.jobs = 1, .per = second}});
+    for (const char* job : {"a", "b"}) s.push(job, "g");
+    CHECK(s.begin() == 1);
+    s.other({"ZADD", "routemaster:opens:work", "0", "empty"});
+    s.now += second;
+    CHECK(s.begin() == 1);
+    CHECK(!s.exists("routemaster:opens:work"));
+    s.other({"ZADD", "routemaster:opens:work", "0", "empty"});
+    SUBCASE("no job is throttled") {}
+    SUBCASE("a job is throttled") {
+        s.push("c", "g");
+        CHECK(s.begin() == 0);
+        s.other({"ZADD", "routemaster:opens:work", "0", "empty"});
+    }
+    s.limit({});
+    s.begin();
+    CHECK(!s.exists("routemaster:opens:work"));
+    CHECK(!s.exists("routemaster:paused"));
+}
+
 TEST_CASE("redis: the rate limits and the paused state of a queue are read in a single command") {
     Limits s;
     s.push("job");
