@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "dtimer_scene.hpp"
 #include "redis_scene.hpp"
 
 using namespace routemaster;
-using test::DtimerScene;
 using test::RedisScene;
 
 namespace {
@@ -138,56 +137,78 @@ TEST_CASE("redis: in a mixed fleet, the turns of dead workers are removed") {
     CHECK(s.other({"HVALS", "routemaster:turns:billing"}).list.size() == 1);
 }
 
-TEST_CASE("redis: a DEAD timer that is removed leaves neither a reason nor a time limit") {
-    DtimerScene s;
-    const auto give_up = [&](const std::string& id) {
-        s.post(id, Duration{0}, 1, test::hello, one_second);
-        CHECK(s.take().timers.size() == 1);
-        CHECK(s.perform(GiveUpTimer{.space = "dt", .id = id, .reason = "no use"}).value == 1);
-    };
-    give_up("first");
-    const std::string events = "dt:routemaster:dead_events", reason{"\0first", 6};
-    CHECK(s.other({"HEXISTS", events, reason}).number == 1);
-    CHECK(s.other({"HEXISTS", "dt:routemaster:confirm", "first"}).number == 1);
-    SUBCASE("by request") { CHECK(s.perform(DropDeadTimers{"dt"}).value == 1); }
-    SUBCASE("because it is the oldest of too many") {
-        s.other({"EVAL",
-                 "for i = 1, 999 do redis.call('ZADD', KEYS[1], ARGV[1], 'other-' .. i) end", "1",
-                 "dt:routemaster:dead", s.text(one_second)});
-        s.now += one_second;
-        give_up("last");
-        CHECK(s.other({"HEXISTS", "dt:routemaster:confirm", "last"}).number == 1);
-    }
-    CHECK(s.other({"HEXISTS", events, "first"}).number == 0);
-    CHECK(s.other({"HEXISTS", events, reason}).number == 0);
-    CHECK(s.other({"HEXISTS", "dt:routemaster:confirm", "first"}).number == 0);
+TEST_CASE("redis: a redelivered batch is in no list of DEAD batches") {
+    RedisScene s;
+    s.perform(Subscribe{.token = "billing",
+                        .topics = {"cats"},
+                        .options = {.callback = "https://billing.example/events",
+                                    .uuid = "demo",
+                                    .max_events = 1,
+                                    .attempts_max = 1}});
+    s.publish();
+    const auto lease = s.acquire();
+    s.begin(lease);
+    CHECK(s.settle(lease, false) == Settlement::dead);
+    CHECK(s.other({"EXISTS", "routemaster:dead", "routemaster:dead:billing"}).number == 2);
+    CHECK(s.perform(RedeliverDeadBatches{"billing"}).value == 1);
+    CHECK(s.other({"EXISTS", "routemaster:dead", "routemaster:dead:billing"}).number == 0);
 }
 
-TEST_CASE("redis: a listener of timers that stopped without a word is forgotten after a minute") {
-    DtimerScene s;
-    const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
-    s.take();
-    const std::string listeners = "dt:routemaster:listeners";
-    s.other({"HSET", listeners, "dt:ch:gone", s.text(-60 * one_second)});
-    s.other({"HSET", listeners, "dt:ch:recent", s.text(Duration{1} - 60 * one_second)});
-    s.post("soon", Duration{100});
-    CHECK(s.other({"HEXISTS", listeners, "dt:ch:gone"}).number == 0);
-    CHECK(s.other({"HEXISTS", listeners, "dt:ch:ours"}).number == 1);
+TEST_CASE("redis: in a mixed fleet, the ordering group goes with its subscriber") {
+    RedisScene s;
+    s.subscribe();
+    s.publish();
+    CHECK(s.other({"EXISTS", "routemaster:group:billing"}).number == 1);
+    RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
+    perform(mixed, RemoveSubscriber{"billing"}, s.now).value();
+    CHECK(s.other({"EXISTS", "routemaster:group:billing"}).number == 0);
 }
 
-TEST_CASE("redis: a listener of Node keeps its turn after its last notification became void") {
-    DtimerScene s;
-    test::RedisClient node{s.server.address()};
-    node.command({"SUBSCRIBE", "dt:ch:node"});
-    s.other({"LPUSH", "dt:ch", "dt:ch:node"});
-    s.post("a", Duration{300});
-    CHECK(s.other({"HLEN", "dt:routemaster:turn"}).number == 4);
-    s.perform(CancelTimer{"dt", "a"});
-    CHECK(s.other({"EXISTS", "dt:routemaster:turn"}).number == 0);
-    // Node announces a timer long after the void notification.
+TEST_CASE("redis: the end of a cancelled job ends the note for its worker") {
+    WorkScene s;
+    const auto id = s.push("a");
+    const auto leases =
+        s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 1}).leases;
+    s.perform(CancelJob{"work", id});
+    const auto key = "routemaster:leases:" + std::string{s.worker.text()};
+    CHECK(s.other({"HEXISTS", key, "cancelled"}).number == 1);
+    s.perform(AckJob{leases.at(0)});
+    s.perform(Heartbeat{s.worker});
+    CHECK(s.other({"HEXISTS", key, "cancelled"}).number == 0);
+}
+
+TEST_CASE("redis: a heartbeat removes dead workers from the queues of its worker") {
+    RedisScene s;
+    const auto at = std::to_string(to_milliseconds(s.now));
+    const auto later = std::to_string(to_milliseconds(s.now) + 1);
+    s.other({"ZADD", "routemaster:serving:work", at, "dead", later, "alive"});
+    WorkerProfile profile{.queues = {"work"}};
+    s.perform(Heartbeat{.worker = s.worker,
+                        .profile = std::make_shared<const WorkerProfile>(std::move(profile))});
+    // The worker, the worker that is alive, and the time of the last heartbeat.
+    CHECK(s.other({"ZCARD", "routemaster:serving:work"}).number == 3);
+    CHECK(s.other({"ZSCORE", "routemaster:serving:work", "dead"}).text.empty());
+}
+
+TEST_CASE("redis: a heartbeat replaces a profile of another type") {
+    RedisScene s;
+    const auto key = "routemaster:worker:" + std::string{s.worker.text()};
+    s.other({"SET", key, "spoilt"});
+    s.perform(Heartbeat{.worker = s.worker,
+                        .profile = std::make_shared<const WorkerProfile>(WorkerProfile{})});
+    CHECK(s.other({"HEXISTS", key, "profile"}).number == 1);
+}
+
+TEST_CASE("redis: a heartbeat after a gap without scrubs ends the assumed heartbeat") {
+    RedisScene s;
+    const std::string id{s.worker.text()};
+    s.perform(Heartbeat{s.worker});
+    s.perform(ScrubWorkers{one_second});
     s.now += 2 * one_second;
-    s.leave("b", R"({"id":"b"})", Duration{50});
-    s.other({"HSET", "dt:gl", "expiresAt", s.text(Duration{50})});
-    s.take();
-    CHECK(s.other({"LINDEX", "dt:ch", "-1"}).text == "dt:ch:node");
+    s.perform(ScrubWorkers{one_second});
+    CHECK(s.other({"HEXISTS", "routemaster:scrubbed", id}).number == 1);
+    s.now += Duration{1};
+    s.perform(Heartbeat{s.worker});
+    s.perform(ScrubWorkers{one_second});
+    CHECK(s.other({"HEXISTS", "routemaster:scrubbed", id}).number == 0);
 }

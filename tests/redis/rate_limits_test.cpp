@@ -77,6 +77,23 @@ TEST_CASE("redis: removed rate limits leave a single field in routemaster:limits
     CHECK(s.other({"HLEN", "routemaster:limits"}).number == 1);
 }
 
+TEST_CASE("redis: limits without throttled jobs are removed at once") {
+    Limits s;
+    s.limit({.each_group = RateLimit{.jobs = 1, .per = 60 * second}});
+    SUBCASE("before the first job") {}
+    SUBCASE("after a change that throttled jobs did not live to see") {
+        s.push("a", "g");
+        s.push("b", "g");
+        CHECK(s.begin() == 1);
+        s.limit({.each_group = RateLimit{.jobs = 1, .per = second}});
+        CHECK(s.other({"HEXISTS", "routemaster:limits", "work:"}).number == 1);
+        s.perform(DeleteJob{"work", 2});
+    }
+    s.limit({});
+    CHECK(!s.exists("routemaster:paused"));
+    CHECK(s.other({"HLEN", "routemaster:limits"}).number == 1);
+}
+
 TEST_CASE("redis: a job that waits for a token is passed over once another program took the job") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = second}});
