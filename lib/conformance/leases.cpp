@@ -296,6 +296,22 @@ void add_worker_cases(StoreCases& add) {
         expect_released(Duration{1'000}, 1);
     });
 
+    add("half of the silence without scrubs is a gap", [](Scenario& s) {
+        const auto expect_released = [&](Duration later, std::uint64_t jobs,
+                                         Where at = Where::here()) {
+            s.advance(later);
+            const auto released = s.perform(ScrubWorkers{Duration{4'000}}, at).jobs;
+            expect_equal(released, jobs, "jobs released", at);
+        };
+        s.push("a");
+        s.take_work();
+        expect_released(Duration{0}, 0);
+        expect_released(Duration{2'000}, 0);
+        expect_released(Duration{2'000}, 0);
+        for (int i = 0; i < 3; ++i) expect_released(Duration{1'000}, 0);
+        expect_released(Duration{1'000}, 1);
+    });
+
     add("heartbeats and acquisitions keep a worker alive", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();

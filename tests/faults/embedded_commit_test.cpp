@@ -16,7 +16,9 @@
 
 #include "conformance/threads.hpp"
 #include "disk.hpp"
+#include "file_bytes.hpp"
 #include "file_scene.hpp"
+#include "support/await.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -351,6 +353,9 @@ TEST_CASE("the batch behind a dropped batch is not handed out before the drop is
     scene.subscribe("billing", 1);
     scene.publish("1");
     scene.publish("2");
+    // The first acquisition of a file waits for the reservation of its fence in any case.
+    scene.must(scene.job("a"));
+    REQUIRE(scene.must(AcquireJobs{"work", scene.worker, 1}).leases.size() == 1);
     SuspendedSyncs suspended{disk};
     Submission drop{scene, DropOldestBatches{1}};
     suspended.wait();
@@ -387,6 +392,14 @@ TEST_CASE("a relaxed commit completes at once, and is on disk soon after") {
     // The change is synced although no step waits for it.
     suspended.wait();
     suspended.release();
+}
+
+TEST_CASE("a relaxed commit is in the log after some 50 ms") {
+    FileScene scene{{.durability = Durability::relaxed}};
+    scene.must(scene.job("a marked job"));
+    const auto log = scene.file.string() + "-wal";
+    const auto is_written = [&] { return bytes_of(log).find("a marked job") != std::string::npos; };
+    CHECK(await(is_written, std::chrono::seconds{2}));
 }
 
 TEST_CASE("steps that wait together share a sync") {

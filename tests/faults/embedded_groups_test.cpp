@@ -140,3 +140,24 @@ TEST_CASE("the job behind a deleted job is not handed out before the deletion is
     CHECK(scene.acquire() == "b");
     CHECK(deleted);
 }
+
+TEST_CASE("the job behind a BURIED or cancelled job is not handed out before that is on disk") {
+    // A crash could restore the first job, which must then come first.
+    GroupScene scene;
+    scene.push("a", "g");
+    scene.push("b", "g");
+    const auto lease = take(scene);
+    std::vector<Step> steps;
+    SUBCASE("BURIED by its worker") {
+        steps.emplace_back(
+            FailJob{.lease = lease, .error = "broken", .run_at = scene.now, .bury = true});
+    }
+    SUBCASE("cancelled while its worker had it") {
+        scene.must(CancelJob{"work", lease.id});
+        steps.emplace_back(NackJob{lease, scene.now});
+    }
+    bool ended = false;
+    scene.store->submit(steps, scene.now, [&](std::span<Outcome>) { ended = true; });
+    CHECK(scene.acquire() == "b");
+    CHECK(ended);
+}

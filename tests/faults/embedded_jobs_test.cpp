@@ -266,6 +266,9 @@ TEST_CASE("an attempt is on disk before its worker gets the job") {
     std::uint32_t counted = 1;
     SUBCASE("if the job has only a single attempt") { push.options.attempts_max = 1; }
     SUBCASE("if the job expires") { push.options.expires_at = scene.now + Duration{1'000}; }
+    SUBCASE("if its beginning frees a key") {
+        push.options.key = {.text = "k", .scope = KeyScope::until_started};
+    }
     bool taken = false;
     bool reopened = false;
     SUBCASE("if another process may have begun an attempt") { taken = reopened = true; }

@@ -19,7 +19,7 @@ namespace {
 /// Publishes until an event is refused. Returns the number of the last accepted event.
 int publish_until_refused(FileScene& scene, int published) {
     int number = published;
-    REQUIRE(await([&] {
+    const auto refused = [&] {
         const auto outcome = scene.perform(scene.event(std::to_string(number + 1)));
         if (outcome) {
             ++number;
@@ -29,7 +29,9 @@ int publish_until_refused(FileScene& scene, int published) {
         CHECK(outcome.error().context().find("was moved or removed while in use") !=
               std::string::npos);
         return true;
-    }));
+    };
+    // A store that writes looks every half second.
+    REQUIRE(await(refused, std::chrono::seconds{5}));
     return number;
 }
 

@@ -113,6 +113,14 @@ TEST_CASE("steps accepted after the beginning of a measurement are added to the 
     CHECK(scene.guard.full());
 }
 
+TEST_CASE("setting the clock back does not stop the measurements") {
+    FillingScene scene;
+    REQUIRE(scene.disturbed.times_of<MeasureUse>().size() == 1);
+    scene.now -= Duration{3'600'000};
+    scene.guard.poll(scene.now);
+    CHECK(scene.disturbed.times_of<MeasureUse>().size() == 2);
+}
+
 TEST_CASE("a store that cannot be measured is limited by the last known use") {
     FillingScene scene;
     scene.disturbed.refuse<MeasureUse>(2);

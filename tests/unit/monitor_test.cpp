@@ -288,6 +288,16 @@ TEST_CASE("a report comes at once, and then every interval") {
     CHECK_MESSAGE(scene.reports.back() == scene.reports.front(), "nothing is reported twice");
 }
 
+TEST_CASE("setting the clock back does not stop the reports") {
+    MonitoredScene scene{{.interval = Duration{2'000}}};
+    scene.run();
+    REQUIRE(scene.reports.size() == 1);
+    scene.clock.advance(Duration{-3'600'000});
+    scene.runner.wake();
+    scene.run();
+    CHECK(scene.reports.size() == 2);
+}
+
 TEST_CASE("values that the store cannot report are left out, with one log line") {
     MonitoredScene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"});

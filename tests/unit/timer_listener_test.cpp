@@ -363,6 +363,20 @@ TEST_CASE("a late confirmation is dropped and counted") {
     CHECK(scene.counts().fired + scene.counts().pending + scene.counts().dead == 0);
 }
 
+TEST_CASE("a refused confirmation is not repeated after its timer has fired again") {
+    TimerScene scene;
+    HandListener listener{scene, {.confirm_within = Duration{300}}};
+    const auto begin = scene.clock.now();
+    scene.post("a", Duration{0}, {.retries_max = 1});
+    scene.store.refuse<ConfirmTimer>(100);
+    listener.run_for(Duration{5'000});
+    CHECK(listener.got.size() == 2);
+    CHECK(listener.listener.status().late == 2);
+    // Each firing has 300 ms. The last repetition may have been scheduled before.
+    CHECK(scene.store.times_of<ConfirmTimer>().back() <= begin + Duration{1'000});
+    CHECK(scene.counts().dead == 1);
+}
+
 TEST_CASE("a handler beyond its time runs again, and its late confirmation has no effect") {
     TimerScene scene;
     HandListener other{scene, {.name = "other"}};
