@@ -38,6 +38,7 @@ the bug there, and compiles and runs the suite that must detect the bug against 
     redis_timers  the tests of timers on Redis; a mutant may be in a Lua script
     redis_joint   the tests of steps that are combined into one call; as above
     redis_slices  the tests of the limits of one step with many large jobs; as above
+    redis_leftovers   the tests of entries that a step must remove; as above
     redis_exit    the tests of ends of a program with a store on Redis; as above
     redis_ruby    the tests of what Ruby processes read; as above
     redis_rollback    the tests of `check-rollback`; as above
@@ -234,6 +235,8 @@ PROGRAMS["redis_slices"] = [["tests/redis/job_slices_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_pushes"] = [
     ["tests/redis/idempotency_keys_test.cpp", "tests/support/tcp_gate.cpp", *ON_REDIS]
 ]
+PROGRAMS["redis_leftovers"] = [["tests/redis/leftovers_test.cpp",
+                               "tests/redis/timer_leftovers_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_leases"] = [["tests/redis/lease_ids_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_exit"] = [["tests/redis/exit_test.cpp", *ON_REDIS]]
 PROGRAMS["redis_ruby"] = [

@@ -82,3 +82,16 @@ TEST_CASE("redis: a timer that is posted again is no longer FIRED") {
     }
     CHECK(s.other({"EXISTS", "dt:et"}).number == 0);
 }
+
+TEST_CASE("redis: the latest poll of the listeners is forgotten when each listener was woken") {
+    DtimerScene s;
+    const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
+    const auto second = s.store.watch(timer_watch("dt", "other"), [] {});
+    s.take("ours");
+    s.take("other");
+    CHECK(s.other({"HEXISTS", "dt:routemaster:turn", "latest"}).number == 1);
+    s.post("soon", Duration{100});
+    CHECK(s.other({"HVALS", "dt:routemaster:listeners"}).list.at(0).text.at(0) == 'w');
+    CHECK(s.other({"HVALS", "dt:routemaster:listeners"}).list.at(1).text.at(0) == 'w');
+    CHECK(s.other({"HEXISTS", "dt:routemaster:turn", "latest"}).number == 0);
+}
