@@ -21,17 +21,19 @@
 namespace routemaster {
 namespace {
 
-/// The default limit for responses: small enough that unread responses do not make a store, whose
+/// The default limit for bodies, and for responses: small enough that neither makes a store, whose
 /// reserve is an eighth of the memory limit as well, refuse publications.
-std::size_t default_answer_bytes() {
+std::size_t default_bytes_max() {
     constexpr std::uint64_t bytes = 64U << 20U;
     return static_cast<std::size_t>(std::min(bytes, detail::MemoryLimits{}.lowest() / 8));
 }
 
-/// Replaces the zeros that stand for a default: `threads` and `answer_bytes_max`.
+/// Replaces the zeros that stand for a default.
 HttpServerOptions completed(HttpServerOptions options) {
     if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
-    if (options.answer_bytes_max == 0) options.answer_bytes_max = default_answer_bytes();
+    for (auto* bytes_max : {&options.buffered_bytes_max, &options.answer_bytes_max}) {
+        if (*bytes_max == 0) *bytes_max = default_bytes_max();
+    }
     return options;
 }
 

@@ -29,12 +29,11 @@ void declare_http(CLI::App& app, WebSettings& settings) {
         ->capture_default_str();
     app.add_option("--buffered-bytes-max", settings.buffered_bytes_max,
                    "Bytes that all bodies of requests without an answer may take together; 503 "
-                   "beyond it")
+                   "beyond it [64MiB, or an eighth of the memory limit if that is less]")
         ->transform(bytes())
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
         ->type_name("BYTES")
-        ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX")
-        ->capture_default_str();
+        ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX");
     app.add_option("--answer-bytes-max", settings.answer_bytes_max,
                    "Bytes that all answers beyond 4 KiB may take together until their clients have "
                    "read them; 503 for a GET beyond it [64MiB, or an eighth of the memory limit if "
@@ -156,7 +155,7 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
     return {.address = settings.listening.endpoint.address,
             .port = settings.listening.effective_port(),
             .body_max = settings.body_max,
-            .buffered_bytes_max = settings.buffered_bytes_max,
+            .buffered_bytes_max = settings.buffered_bytes_max.value_or(0),
             .answer_bytes_max = settings.answer_bytes_max.value_or(0),
             .answers_large = HttpApi::answers_large,
             .connections_max = settings.connections_max,

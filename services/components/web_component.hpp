@@ -34,8 +34,9 @@ namespace routemaster::service {
 struct WebSettings {
     ListenSettings listening{.port = 17'890};
     std::size_t body_max = 1U << 20U;
-    std::uint64_t buffered_bytes_max = 64U << 20U;
-    std::optional<std::uint64_t> answer_bytes_max{};  ///< Absent for the default of `HttpServer`.
+    // Absent for the defaults of `HttpServer`.
+    std::optional<std::uint64_t> buffered_bytes_max{};
+    std::optional<std::uint64_t> answer_bytes_max{};
     unsigned connections_max = 10'000;
     double header_timeout = 10;  ///< Seconds.
     std::uint64_t body_rate_min = 10'000;

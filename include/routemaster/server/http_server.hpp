@@ -78,14 +78,14 @@ struct HttpServerOptions {
     std::size_t body_max = 1U << 20U;   ///< Bytes; the response to a larger body is 413.
     /// Limit for the bodies of all requests without a response, in bytes, including bodies that are
     /// still arriving. The response to a request beyond the limit is 503. A single body of
-    /// `body_max` always fits.
-    std::size_t buffered_bytes_max = 64U << 20U;
+    /// `body_max` always fits. 0: 64 MiB, or an eighth of the memory limit of the process (`ulimit
+    /// -v`, `ulimit -d`, cgroup) if that is less.
+    std::size_t buffered_bytes_max = 0;
     /// Limit for all responses of more than 4 KiB that their clients have not read yet, and for all
     /// reservations of `HttpRequest::reserve_answer`, in bytes. A GET whose response exceeds the
     /// limit gets a 503. The response to any other method is sent, because the request has already
     /// been done. From half of the limit on, the server closes the connection of a client that
-    /// reads nothing for a second. 0: 64 MiB, or an eighth of the memory limit of the process
-    /// (`ulimit -v`, `ulimit -d`, cgroup) if that is less.
+    /// reads nothing for a second. 0: as for `buffered_bytes_max`.
     std::size_t answer_bytes_max = 0;
     /// Requests with a body of at least this many bytes are handled by separate threads, half as
     /// many as event loops, in order not to delay other requests.
