@@ -21,9 +21,10 @@ constexpr std::int64_t interval_max = std::int64_t{3'650} * 86'400;
 constexpr UnixSeconds search_begin = -2'208'988'800;
 constexpr UnixSeconds search_end = 32'503'680'000;
 
-Error bad_interval(std::string_view text) {
+Error bad_interval(std::string_view text, std::string_view why) {
     return {Errc::invalid, "schedule: " + detail::quoted(text) +
-                               " must be an interval from 1s to 3650d, as @every 1h30m"};
+                               " must be an interval from 1s to 3650d, as @every 1h30m; " +
+                               std::string{why}};
 }
 
 std::int64_t unit_seconds(char unit) {
@@ -36,22 +37,39 @@ std::int64_t unit_seconds(char unit) {
     }
 }
 
-/// Reads `1d12h30m5s`: units from the greatest to the least, each at most once.
-std::optional<std::int64_t> interval_of(std::string_view text) {
+/// Reads `1d12h30m5s`: units from the greatest to the least, each at most once. An error of `text`,
+/// the whole schedule.
+Result<std::int64_t> interval_of(std::string_view rest, std::string_view text) {
+    constexpr std::string_view too_long = "it is longer";
     std::int64_t sum = 0;
     auto unit_before = interval_max;
-    while (!text.empty()) {
+    while (!rest.empty()) {
         std::int64_t number = 0;
-        const auto* const end = text.data() + text.size();
-        const auto read = std::from_chars(text.data(), end, number);
-        if (read.ec != std::errc{} || read.ptr == end || text.front() == '-') return std::nullopt;
+        const auto* const end = rest.data() + rest.size();
+        const auto read = std::from_chars(rest.data(), end, number);
+        if (read.ec == std::errc::invalid_argument || rest.front() == '-') {
+            return bad_interval(text, detail::quoted(rest) + " does not begin with a number");
+        }
+        if (read.ptr == end) {
+            return bad_interval(text, detail::quoted(rest) + " has no unit: d, h, m or s");
+        }
         const auto unit = unit_seconds(*read.ptr);
-        if (unit == 0 || unit >= unit_before || number > interval_max / unit) return std::nullopt;
+        if (unit == 0) {
+            return bad_interval(text,
+                                detail::quoted(rest) + " has none of the units d, h, m and s");
+        }
+        if (unit >= unit_before) {
+            return bad_interval(text, "its units must be in the order d, h, m, s, each once");
+        }
+        if (read.ec != std::errc{} || number > interval_max / unit)
+            return bad_interval(text, too_long);
         sum += number * unit;
         unit_before = unit;
-        text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()) + 1);
+        rest.remove_prefix(static_cast<std::size_t>(read.ptr - rest.data()) + 1);
     }
-    return sum >= 1 && sum <= interval_max ? std::optional{sum} : std::nullopt;
+    if (sum > interval_max) return bad_interval(text, too_long);
+    if (sum < 1) return bad_interval(text, "it has no length");
+    return sum;
 }
 
 std::int64_t floor_to(std::int64_t number, std::int64_t multiple) {
@@ -142,12 +160,11 @@ Result<JobSchedule::Rule> JobSchedule::Rule::parse(std::string_view text,
                                                    std::string_view time_zone,
                                                    detail::CronSteps steps) {
     Rule rule;
-    const auto word = text.substr(0, text.find(' '));
-    if (word == interval_word) {
-        auto rest = text.substr(word.size());
-        rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-        const auto interval = interval_of(rest);
-        if (!interval) return bad_interval(text);
+    text = detail::without_blanks(text);
+    const auto word = text.substr(0, text.find_first_of(detail::blanks));
+    if (detail::same_word(word, interval_word)) {
+        const auto interval = interval_of(detail::without_blanks(text.substr(word.size())), text);
+        if (!interval) return interval.error();
         if (time_zone != "UTC") {
             return Error{Errc::invalid, "time_zone: an interval has none but UTC"};
         }

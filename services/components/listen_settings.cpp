@@ -2,6 +2,8 @@
 
 #include <iostream>
 
+#include "components/whole_number.hpp"
+
 namespace routemaster::service {
 
 void declare_listening(CLI::App& app, ListenSettings& settings, const std::string& listen_variable,
@@ -17,7 +19,7 @@ void declare_listening(CLI::App& app, ListenSettings& settings, const std::strin
         ->type_name("ADDRESS[:PORT]")
         ->envname(listen_variable);
     app.add_option("--port", settings.port, "Port, when --listen names none")
-        ->check(CLI::Range(0, 65'535))
+        ->check(whole_number(0, 65'535))
         ->envname(port_variable)
         ->capture_default_str();
 }

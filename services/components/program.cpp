@@ -8,6 +8,7 @@
 #include <exception>
 #include <iostream>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "components/renamed_settings.hpp"
@@ -44,6 +45,31 @@ std::string with_place(const CLI::App& app, std::string text) {
     return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
+/// The option with a name, also of a command within the program; null without such an option.
+const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
+    if (const auto* option = app.get_option_no_throw(name)) return option;
+    for (const auto* command : app.get_subcommands()) {
+        if (const auto* option = find_option(*command, name)) return option;
+    }
+    return nullptr;
+}
+
+/// An error about a text that is not a value of its option's type. CLI11 does not name the type:
+/// `Could not convert: --age-max = old`. Options of further types have validators.
+std::string text_of_conversion(const CLI::App& app, const std::string& text) {
+    constexpr std::string_view begin = "Could not convert: ";
+    constexpr std::string_view middle = " = ";
+    const auto end = text.find(middle);
+    if (!text.starts_with(begin) || end == std::string::npos) return text;
+    const auto name = text.substr(begin.size(), end - begin.size());
+    const auto* const option = find_option(app, name);
+    if (option == nullptr) return text;
+    const bool is_flag =
+        option->get_items_expected_max() == 0 || option->get_type_name() == "YES|NO";
+    return name + ": must be " + (is_flag ? "true or false" : "a whole number") + ", not '" +
+           text.substr(end + middle.size()) + "'";
+}
+
 /// The text of an error. Unknown words come before missing options, because a misspelt option is
 /// both unknown and missing. CLI11 would name only the missing option, and list unknown words in
 /// reverse.
@@ -51,7 +77,9 @@ std::string text_of(const CLI::App& app, const CLI::Error& error) {
     const bool usage = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                        dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     const auto unknown = app.remaining(true);
-    if (!usage || unknown.empty()) return with_place(app, error.what());
+    if (!usage || unknown.empty()) {
+        return with_place(app, text_of_conversion(app, error.what()));
+    }
     std::string text = "not known, or not expected here:";
     for (const auto& word : unknown) text += ' ' + word;
     return text + "; see --help";

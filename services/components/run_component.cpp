@@ -8,6 +8,7 @@
 #include "components/command_run.hpp"
 #include "components/command_words.hpp"
 #include "components/seconds.hpp"
+#include "components/whole_number.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/codec/json_text.hpp"
 #include "routemaster/job_exceptions.hpp"
@@ -81,7 +82,7 @@ void declare_run(CLI::App& app, RunSettings& settings) {
         ->envname("ROUTEMASTER_RUN")
         ->group(group);
     app.add_option("--run-slots", settings.slots, "Commands that run at once")
-        ->check(CLI::Range(1, 1'000))
+        ->check(whole_number(1, 1'000))
         ->envname("ROUTEMASTER_RUN_SLOTS")
         ->capture_default_str()
         ->group(group);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cmath>
+#include <iomanip>
+#include <sstream>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -21,11 +23,14 @@ namespace routemaster::service {
 /// `CLI::Range` alone would accept `nan`, because both of its comparisons are false for `nan`.
 [[nodiscard]] inline CLI::Validator seconds(double least = 0.001, double most = 600.0) {
     const CLI::Range range{least, most};
-    return {[range](std::string& text) {
+    return {[range, least, most](std::string& text) {
                 double number = 0;
                 const bool read = CLI::detail::lexical_cast(text, number);
-                if (read && std::isnan(number)) return "Value " + text + " is no number";
-                return range(text);
+                if (read && !std::isnan(number) && range(text).empty()) return std::string{};
+                std::ostringstream why;
+                why << std::setprecision(15) << "must be a number of seconds from " << least
+                    << " to " << most << ", not '" << text << '\'';
+                return why.str();
             },
             range.get_description()};
 }

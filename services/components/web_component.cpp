@@ -5,6 +5,7 @@
 
 #include "components/bytes.hpp"
 #include "components/seconds.hpp"
+#include "components/whole_number.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/names.hpp"
@@ -19,19 +20,19 @@ void declare_http(CLI::App& app, WebSettings& settings) {
     declare_listening(app, settings.listening, "ROUTEMASTER_LISTEN", "PORT");
     app.add_option("--body-max", settings.body_max, "Largest body of a request")
         ->transform(bytes())
-        ->check(CLI::Range(1, 1 << 30))
+        ->check(whole_number(1, 1 << 30))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_BODY_MAX")
         ->capture_default_str();
     app.add_option("--connections-max", settings.connections_max, "Connections open at once")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(whole_number(1, 1'000'000))
         ->envname("ROUTEMASTER_CONNECTIONS_MAX")
         ->capture_default_str();
     app.add_option("--buffered-bytes-max", settings.buffered_bytes_max,
                    "Bytes that all bodies of requests without an answer may take together; 503 "
                    "beyond it [64MiB, or an eighth of the memory limit if that is less]")
         ->transform(bytes())
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 40U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_BUFFERED_BYTES_MAX");
     app.add_option("--answer-bytes-max", settings.answer_bytes_max,
@@ -39,7 +40,7 @@ void declare_http(CLI::App& app, WebSettings& settings) {
                    "read them; 503 for a GET beyond it [64MiB, or an eighth of the memory limit if "
                    "that is less]")
         ->transform(bytes())
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40U))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 40U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_ANSWER_BYTES_MAX");
     app.add_option("--header-timeout", settings.header_timeout,
@@ -50,7 +51,7 @@ void declare_http(CLI::App& app, WebSettings& settings) {
     app.add_option("--body-rate-min", settings.body_rate_min,
                    "Bytes a second at which a client must send a body and read an answer, on "
                    "average, after a grace of --header-timeout")
-        ->check(CLI::Range(1, 1 << 30))
+        ->check(whole_number(1, 1 << 30))
         ->envname("ROUTEMASTER_BODY_RATE_MIN")
         ->capture_default_str();
     app.add_option("--idle-timeout", settings.idle_timeout,
@@ -60,12 +61,12 @@ void declare_http(CLI::App& app, WebSettings& settings) {
         ->capture_default_str();
     app.add_option("--scaling-threshold", settings.scaling_threshold,
                    "Due jobs from which GET /pulse/scaling reports a busy bus")
-        ->check(CLI::Range(1, 1'000'000'000))
+        ->check(whole_number(1, 1'000'000'000))
         ->envname("ROUTEMASTER_SCALING_THRESHOLD")
         ->capture_default_str();
     app.add_option("--scaling-deadline", settings.scaling_deadline,
                    "Milliseconds ahead within which a job counts as due there")
-        ->check(CLI::Range(0, 3'600'000))
+        ->check(whole_number(0, 3'600'000))
         ->envname("ROUTEMASTER_SCALING_DEADLINE")
         ->capture_default_str();
 }
@@ -75,21 +76,21 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
                    "Bytes of MessagePack that the data of an event may take [64KiB, but 64 with "
                    "--mixed-fleet: then what Ruby workers are set to]")
         ->transform(bytes())
-        ->check(CLI::Range(0, 1 << 30))
+        ->check(whole_number(0, 1 << 30))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
         ->group("Data");
     app.add_option("--job-bytes-max", settings.job_bytes_max,
                    "Bytes of MessagePack that the name and arguments of a pushed job may take")
         ->transform(bytes())
-        ->check(CLI::Range(std::size_t{1}, job_bytes_limit))
+        ->check(whole_number(std::size_t{1}, job_bytes_limit))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_JOB_BYTES_MAX")
         ->capture_default_str()
         ->group("Data");
     app.add_option("--topics-max", settings.topics_max,
                    "Topics that a client may subscribe to, and topics that it may own")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(whole_number(1, 1'000'000))
         ->envname("ROUTEMASTER_TOPICS_MAX")
         ->capture_default_str()
         ->group("Data");
@@ -110,7 +111,7 @@ void declare_limits(CLI::App& app, WebSettings& settings) {
                    "Bytes that the store may take before the bus refuses new events with 503, "
                    "until it takes a tenth less [never]")
         ->transform(bytes())
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_REFUSE_ABOVE")
         ->group("Data");

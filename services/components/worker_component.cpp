@@ -12,6 +12,7 @@
 
 #include "components/bytes.hpp"
 #include "components/seconds.hpp"
+#include "components/whole_number.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/measurement.hpp"
 
@@ -85,7 +86,7 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->capture_default_str()
         ->group(group);
     app.add_option("--deliveries-max", settings.deliveries_max, "Deliveries under way at once")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(whole_number(1, 1'000'000))
         ->envname("ROUTEMASTER_DELIVERIES_MAX")
         ->capture_default_str()
         ->group(group);
@@ -128,19 +129,19 @@ void declare_requests(CLI::App& app, WorkerSettings& settings) {
 void declare_health(CLI::App& app, HealthOptions& health) {
     const auto* const group = "Delivery";
     app.add_option("--heal-rate", health.heal_rate, "Health that a subscriber gains by a success")
-        ->check(CLI::Range(1, 100))
+        ->check(whole_number(1, 100))
         ->envname("ROUTEMASTER_HP_HEAL_RATE")
         ->capture_default_str()
         ->group(group);
     app.add_option("--damage-rate", health.damage_rate, "Health that it gains by a failure")
-        ->check(CLI::Range(-100, -1))
+        ->check(whole_number(-100, -1))
         ->envname("ROUTEMASTER_HP_DAMAGE_RATE")
         ->capture_default_str()
         ->group(group);
     app.add_option_function<std::int64_t>(
            "--max-backoff", [&health](std::int64_t wait) { health.backoff_max = Duration{wait}; },
            "Longest wait between attempts, in milliseconds")
-        ->check(CLI::Range(1, 600'000))
+        ->check(whole_number(1, 600'000))
         ->envname("MAX_BACKOFF_MS")
         ->default_str(std::to_string(health.backoff_max.count()))
         ->group(group);
@@ -153,14 +154,14 @@ void declare_capacity(CLI::App& app, WorkerSettings& settings) {
            "Bytes that the store may take before the bus drops the oldest batches [it drops "
            "none]")
         ->transform(bytes())
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_DROP_OLDEST_ABOVE")
         ->group(group);
     app.add_option("--drop-oldest-free", settings.drop_oldest_free,
                    "Bytes below that limit at which dropping ends [a tenth of it]")
         ->transform(bytes())
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50U))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_DROP_OLDEST_FREE")
         ->group(group);

@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "components/bytes.hpp"
 #include "components/store_settings.hpp"
+#include "components/whole_number.hpp"
 #if ROUTEMASTER_HAS_REDIS
 #include "routemaster/store/redis_rollback.hpp"
 #endif
@@ -50,7 +51,7 @@ Run declare_check_rollback(CLI::App& app) {
                    "Bytes of MessagePack that the data of an event may take, as Ruby workers are "
                    "set to [64]")
         ->transform(bytes())
-        ->check(CLI::Range(0, 1 << 30))
+        ->check(whole_number(0, 1 << 30))
         ->type_name("BYTES")
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
         ->group("Data");

@@ -9,6 +9,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "components/whole_number.hpp"
 #include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
@@ -116,7 +117,7 @@ void declare_list(CLI::App& action, JobBatchesSettings& settings) {
     action.add_option("--state", settings.state, "Only those that are running, or have ended")
         ->check(CLI::IsMember{batch_states});
     action.add_option("--limit", settings.limit, "Batches to list at most")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
 }
 
@@ -155,7 +156,7 @@ Run declare_job_batches(CLI::App& app) {
     const auto with_id = [&](CLI::App& action) {
         action.add_option("id", settings->id, "The id of the batch")
             ->required()
-            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
+            ->check(whole_number(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
             ->type_name("ID");
     };
     declare_list(

@@ -11,6 +11,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "components/whole_number.hpp"
 #include "job_object.hpp"
 #include "name_checks.hpp"
 #include "request_body.hpp"
@@ -240,7 +241,7 @@ int which_queue() {
 
 CLI::Option* declare_id(CLI::App& action, JobsSettings& settings) {
     return action.add_option("id", settings.id, "The id of a job")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{INT64_MAX}))
         ->type_name("ID");
 }
 
@@ -255,7 +256,7 @@ void declare_listing(CLI::App& action, JobsSettings& settings) {
         ->check(check_not_empty)
         ->type_name("NAME");
     action.add_option("--limit", settings.limit, "Jobs to list at most")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
 }
 
@@ -267,14 +268,14 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
     action
         .add_option("--priority", settings.priority,
                     "Each level makes it as early as one more minute of waiting")
-        ->check(CLI::Range(-priority_max, priority_max));
+        ->check(whole_number(-priority_max, priority_max));
     action.add_option("--group", settings.group, "Its ordering group: jobs of one run in order")
         ->check(check_not_empty)
         ->type_name("NAME");
     action
         .add_option("--concurrency", settings.concurrency,
                     "How many of its group may be under way at once")
-        ->check(CLI::Range(std::uint32_t{1}, group_concurrency_max));
+        ->check(whole_number(std::uint32_t{1}, group_concurrency_max));
     action
         .add_option("--idempotency-key", settings.idempotency_key,
                     "A name of this push, to repeat it safely for 24 hours")

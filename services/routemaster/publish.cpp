@@ -17,6 +17,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/byte_order_mark.hpp"
+#include "components/whole_number.hpp"
 #include "name_checks.hpp"
 #include "publisher.hpp"
 #include "request_body.hpp"
@@ -226,7 +227,7 @@ Run declare_publish(CLI::App& app) {
     app.add_option("--connections", settings->connections,
                    "Requests under way at once; more than 1 is faster and gives up the order of "
                    "the lines")
-        ->check(CLI::Range(1, 256))
+        ->check(whole_number(1, 256))
         ->capture_default_str()
         ->excludes(topic);
     app.add_flag("--topic-order", settings->topic_order,

@@ -11,6 +11,7 @@
 #include "bus_client.hpp"
 #include "command.hpp"
 #include "components/root_key.hpp"
+#include "components/whole_number.hpp"
 #include "name_checks.hpp"
 #include "rate.hpp"
 #include "request_body.hpp"
@@ -181,7 +182,7 @@ void declare_limit(CLI::App& action, QueuesSettings& settings) {
         rates->add_option("--group-rate", settings.group_rate, "Of each of its ordering groups");
     of_groups->check(is_rate);
     rates->require_option(1, 2);
-    const CLI::Range is_burst{std::uint32_t{1}, rate_limit_jobs_max};
+    const auto is_burst = whole_number(std::uint32_t{1}, rate_limit_jobs_max);
     action.add_option("--burst", settings.burst, "Jobs at once, at most [as many as in the rate]")
         ->check(is_burst)
         ->needs(rate);

@@ -4,6 +4,7 @@
 
 #include "answers.hpp"
 #include "components/seconds.hpp"
+#include "components/whole_number.hpp"
 #include "name_checks.hpp"
 #include "routemaster/codec/json.hpp"
 #include "routemaster/printable_text.hpp"
@@ -25,7 +26,7 @@ void declare_due(CLI::App& action, TimerDue& due, const std::string& what) {
         ->type_name("SECONDS");
     action
         .add_option("--at", due.at, "When " + what + ": milliseconds since 1970, instead of that")
-        ->check(CLI::Range(std::int64_t{0}, to_milliseconds(due_at_max)))
+        ->check(whole_number(std::int64_t{0}, to_milliseconds(due_at_max)))
         ->type_name("MS");
 }
 
@@ -45,7 +46,7 @@ void declare_retries_max(CLI::App& action, std::uint32_t& retries) {
         .add_option("--retries-max", retries,
                     "How often it is fired again until it is confirmed; 0: it is handed out at "
                     "most once")
-        ->check(CLI::Range(std::uint32_t{0}, timer_retries_max))
+        ->check(whole_number(std::uint32_t{0}, timer_retries_max))
         ->capture_default_str();
 }
 

@@ -12,6 +12,7 @@
 #include "command.hpp"
 #include "components/root_key.hpp"
 #include "components/seconds.hpp"
+#include "components/whole_number.hpp"
 #include "name_checks.hpp"
 #include "request_body.hpp"
 #include "routemaster/codec/json.hpp"
@@ -225,7 +226,7 @@ Run declare_timers(CLI::App& app) {
     listing.add_option("--state", settings->state, "Only timers in this state")
         ->check(CLI::IsMember{timer_states});
     listing.add_option("--limit", settings->limit, "Timers to list at most")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->check(whole_number(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
     declare_id(declare("show", "Show a timer", show_timer), *settings)->required();
     declare_id(declare("explain", "Say why a timer has not fired", explain_timer), *settings)
@@ -238,7 +239,7 @@ Run declare_timers(CLI::App& app) {
     declare_due(postponing, settings->due, "it is due");
     auto& taking = declare("take", "Take timers that are due, and print them as JSON", take);
     taking.add_option("--limit", settings->take, "Timers to take at most")
-        ->check(CLI::Range(1, 100))
+        ->check(whole_number(1, 100))
         ->capture_default_str();
     taking.add_option("--wait", settings->wait, "Seconds to wait for one")
         ->check(seconds(0.0, 30.0))

@@ -156,6 +156,18 @@ TEST_CASE("an invalid setting is refused with its names") {
     CHECK(mentions(with("ROUTEMASTER_HP_HEAL_RATE", "fast"), "(ROUTEMASTER_HP_HEAL_RATE)"));
     CHECK(mentions(with("ROUTEMASTER_SSL_VERIFY", "perhaps"), "(ROUTEMASTER_SSL_VERIFY)"));
     CHECK(mentions(with("ROUTEMASTER_LOG_LEVEL", "loud"), "(ROUTEMASTER_LOG_LEVEL)"));
+    // Errors say what is expected, and what was there instead.
+    CHECK(mentions(with("PORT", "abc"),
+                   "--port (PORT): must be a whole number from 0 to 65535, not 'abc'"));
+    CHECK(mentions(with("ROUTEMASTER_IDLE_TIMEOUT", "1h"),
+                   "must be a number of seconds from 0.001 to 600, not '1h'"));
+    CHECK(mentions(with("ROUTEMASTER_IDLE_TIMEOUT", "nan"), "not 'nan'"));
+    CHECK(mentions(with("ROUTEMASTER_MIXED_FLEET", "abc"),
+                   "--mixed-fleet (ROUTEMASTER_MIXED_FLEET): must be true or false, not 'abc'"));
+    CHECK(mentions(with("ROUTEMASTER_SSL_VERIFY", "perhaps"),
+                   "must be true or false, not 'perhaps'"));
+    CHECK(mentions(complaint_about({"--body-max", "2GiB"}, root),
+                   "must be a whole number from 1 to 1073741824, not '2147483648'"));
     CHECK(mentions(complaint_about({"--listen", "localhost:1"}, root), "--listen"));
     CHECK(mentions(complaint_about({"--colour", "red"}, root), "--colour"));
 

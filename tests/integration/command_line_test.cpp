@@ -310,6 +310,10 @@ TEST_CASE("a command that is refused or fails prints one line") {
           run({"subscribe", "orders", "--callback", "https://a.example", "--max", "0"},
               as(bus, "billing")),
           "max");
+    fails(2,
+          run({"subscribe", "orders", "--callback", "https://a.example", "--max", "few"},
+              as(bus, "billing")),
+          "--max: must be a whole number, not 'few'");
     fails(2, run({"subscribe", "--callback", "https://a.example"}, as(bus, "billing")), "topics");
     fails(2, run({"listen", "--port", "nowhere"}), "--port");
     fails(1, run({"listen", "--port", std::to_string(bus.port())}), "127.0.0.1");

@@ -134,7 +134,7 @@ TEST_CASE("queues are listed, watched, paused and resumed from the command line"
     CHECK(queues({"limit", "mail"}).status == 2);
     CHECK(queues({"limit", "mail", "--group-rate", "1/s", "--burst", "2"}).status == 2);
     CHECK(queues({"limit", "mail", "--rate", "1/s", "--burst", "0"}).errors ==
-          "routemaster queues: --burst: Value 0 not in range 1 to 1000000\n");
+          "routemaster queues: --burst: must be a whole number from 1 to 1000000, not '0'\n");
     CHECK(queues({"limit", "mail", "--group-rate", "1/s", "--group-burst", "0"}).status == 2);
     CHECK(queues({"limit", "aux", "--rate", "1/s"}).status == 1);
     CHECK(run({"queues", "--bus", bus.url()}).status == 2);

@@ -338,6 +338,11 @@ TEST_CASE("an interval is counted from the Unix epoch") {
     CHECK(ninety.last(from_milliseconds(-1)) == from_milliseconds(-90'000));
     CHECK(ticks(schedule("@every 6h"), "2024-03-31 00:00:01", 2) ==
           Texts{"2024-03-31 06:00:00", "2024-03-31 12:00:00"});
+    for (const char* text : {"@EVERY 6h", "@Every\t6h", " @every  6h "}) {
+        CAPTURE(text);
+        CHECK(ticks(schedule(text), "2024-03-31 00:00:01", 1) == Texts{"2024-03-31 06:00:00"});
+    }
+    CHECK(ticks(schedule(" @daily "), "2024-03-31 00:00:01", 1) == Texts{"2024-04-01 00:00:00"});
     CHECK(JobSchedule::every(Duration{90'000}) == "@every 90s");
     CHECK(schedule(JobSchedule::every(Duration{1'000})).next(from_milliseconds(0)) ==
           from_milliseconds(1'000));
@@ -374,6 +379,14 @@ TEST_CASE("an invalid schedule is refused, and the error names the field") {
         CHECK(refusal(text).find("must have the five fields") != std::string::npos);
     }
     CHECK(refusal("@reboot").starts_with("schedule: '@reboot' is none of @yearly"));
+    // Other programs take a time zone in the schedule.
+    for (const char* text : {"TZ= 0 9 * * *", "TZ=Nowhere 0 9 * * *", "CRON_TZ=UTC @daily",
+                             "TZ=Europe/Berlin @every 1h", "0 9 * * * Europe/Berlin"}) {
+        CAPTURE(text);
+        CHECK(
+            refusal(text).ends_with("' is a time zone, which belongs into time_zone, as "
+                                    "Europe/Berlin"));
+    }
     CHECK(refusal(std::string(1'000'000, 'x')).size() < 300);
     CHECK(refusal(std::string(1'000'000, 'x') + " * * * *").size() < 300);
 }
@@ -396,6 +409,21 @@ TEST_CASE("an invalid interval is refused") {
         CAPTURE(text);
         CHECK(refusal(text).find("must be an interval from 1s to 3650d") != std::string::npos);
     }
+    const auto why = [](std::string_view text) {
+        const auto complaint = refusal(text);
+        return complaint.substr(complaint.find("; ") + 2);
+    };
+    CHECK(why("@every 1h30") == "'30' has no unit: d, h, m or s");
+    CHECK(why("@every 1w") == "'1w' has none of the units d, h, m and s");
+    CHECK(why("@every 1.5s") == "'1.5s' has none of the units d, h, m and s");
+    CHECK(why("@every h") == "'h' does not begin with a number");
+    CHECK(why("@every 100ms") == "'s' does not begin with a number");
+    CHECK(why("@every 1s1h") == "its units must be in the order d, h, m, s, each once");
+    CHECK(why("@every 3651d") == "it is longer");
+    CHECK(why("@every 3650d1s") == "it is longer");
+    CHECK(why("@every 99999999999999999999d") == "it is longer");
+    CHECK(why("@every 0s") == "it has no length");
+    CHECK(why("@EVERY") == "it has no length");
     for (const auto interval : {Duration{0}, Duration{-1'000}, Duration{1'500}, Duration{999}}) {
         CHECK_FALSE(JobSchedule::parse(JobSchedule::every(interval)));
     }

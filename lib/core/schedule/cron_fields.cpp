@@ -14,6 +14,22 @@
 namespace routemaster::detail {
 namespace {
 
+char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
+
+}  // namespace
+
+bool same_word(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return upper(x) == upper(y); });
+}
+
+std::string_view without_blanks(std::string_view text) {
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+namespace {
+
 constexpr int day_seconds = 86'400;
 
 /// The calendar repeats after this many days, including days of the week.
@@ -55,13 +71,6 @@ constexpr std::array<Alias, 7> aliases{{{"@yearly", "0 0 1 1 *"},
                                         {"@daily", "0 0 * * *"},
                                         {"@midnight", "0 0 * * *"},
                                         {"@hourly", "0 * * * *"}}};
-
-char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
-
-bool same_word(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return upper(x) == upper(y); });
-}
 
 Error bad(const Field& field, std::string_view part, std::string_view why) {
     return {Errc::invalid,
@@ -108,6 +117,16 @@ Result<int> number(const Field& field, std::string_view text) {
         why.append(field.words.back());
     }
     return bad(field, text, why);
+}
+
+/// Whether a part of a schedule names a time zone, as in other programs: `TZ=UTC`,
+/// `CRON_TZ=Europe/Berlin`, `Europe/Berlin`.
+bool is_zone(std::string_view part) {
+    if (part.starts_with("TZ=") || part.starts_with("CRON_TZ=")) return true;
+    const auto slash = part.find('/');
+    if (slash == std::string_view::npos || slash + 2 >= part.size()) return false;
+    const auto next = upper(part[slash + 1]);
+    return next >= 'A' && next <= 'Z';
 }
 
 struct Range {
@@ -199,10 +218,17 @@ Result<CronFields> CronFields::parse(std::string_view text, CronSteps steps) {
     if (text.starts_with('@')) {
         return Error{Errc::invalid,
                      "schedule: " + quoted(text) +
-                         " is none of @yearly, @monthly, @weekly, @daily, @hourly and @every 10s"};
+                         " is none of @yearly, @annually, @monthly, @weekly, @daily, @midnight, "
+                         "@hourly and @every 10s"};
     }
-    auto parts = split(text, " \t");
+    auto parts = split(text, blanks);
     std::erase(parts, std::string_view{});
+    const auto zone = std::find_if(parts.begin(), parts.end(), is_zone);
+    if (zone != parts.end()) {
+        return Error{Errc::invalid, "schedule: " + quoted(*zone) +
+                                        " is a time zone, which belongs into time_zone, as "
+                                        "Europe/Berlin"};
+    }
     if (parts.size() != 5 && parts.size() != 6) {
         return Error{Errc::invalid, "schedule: " + quoted(text) +
                                         " must have the five fields minute, hour, day of the "

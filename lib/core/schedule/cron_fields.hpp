@@ -15,6 +15,15 @@ namespace routemaster::detail {
 /// A wall-clock time without a zone: seconds since 1970-01-01 00:00:00 in that zone.
 using LocalSeconds = std::int64_t;
 
+/// The characters between the parts of a schedule.
+inline constexpr std::string_view blanks = " \t";
+
+/// A text without blanks at its ends.
+[[nodiscard]] std::string_view without_blanks(std::string_view text);
+
+/// Whether two words are equal but for the case of their letters.
+[[nodiscard]] bool same_word(std::string_view a, std::string_view b);
+
 enum class CronSteps : std::uint8_t {
     within_field,  ///< At most `*/60` for minutes: a greater step matches only once.
     any,
