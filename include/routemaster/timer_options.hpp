@@ -24,7 +24,7 @@ struct TimerOptions {
     /// `timer_retries_max`. 0: the timer is delivered at most once, and needs no confirmation.
     std::uint32_t retries_max = 0;
     /// How long a listener may take to confirm the timer. 0: the listener's
-    /// `TimerListenerOptions::confirm_within`.
+    /// `TimerListenerOptions::confirm_within`. Without retries only 0, else `invalid`.
     Duration confirm_within{0};
 };
 

@@ -255,6 +255,7 @@ void add_bad_recurring_timer_cases(StoreCases& add) {
                [](auto& all) { all.timer->retries_max = timer_retries_max + 1; });
         refuse("timer: confirm_within",
                [](auto& all) { all.timer->confirm_within = Duration{-1}; });
+        refuse("timer: confirm_within", [](auto& all) { all.timer->retries_max = 0; });
         refuse("queue", [](auto& all) { all.queue = work_queue; });
         refuse("job", [](auto& all) { all.job = "tick"; });
         refuse("attempts_max", [](auto& all) { all.attempts_max = 3; });

@@ -36,6 +36,12 @@ constexpr const char* other_schedule = "@every 6s";
 
 std::string recurring_name(std::size_t which) { return "recurring-" + std::to_string(which); }
 
+/// A text of less than 256 bytes, in an encoding of MessagePack (str 8) that `encode` uses for
+/// longer texts.
+std::string long_text(const std::string& text) {
+    return std::string{'\xd9', static_cast<char>(text.size())} + text;
+}
+
 RecurringSettings settings_of_kind(const RecurringKind& kind, const std::string& name) {
     RecurringSettings settings{
         .schedule = kind.schedule, .catch_up = kind.catch_up, .overlap = kind.overlap};
@@ -74,7 +80,7 @@ void RecurringClient::put(std::size_t which) {
     // Changes a setting without influence on the schedule.
     const auto other = static_cast<std::int32_t>(context_.random.below(2));
     if (settings.timer) {
-        settings.timer->confirm_within = Duration{1'000 + other};
+        if (other != 0) settings.timer->payload = long_text(name);
     } else {
         settings.priority = other;
     }

@@ -136,7 +136,7 @@ private:
                                       .payload = encode(Value{n}),
                                       .due_at = scene_.now,
                                       .retries_max = static_cast<std::uint32_t>(n),
-                                      .confirm_within = Duration{50}});
+                                      .confirm_within = Duration{n == 0 ? 0 : 50}});
         }
         // A timer of the previous round comes back, or becomes DEAD.
         const auto taken =

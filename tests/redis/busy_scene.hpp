@@ -165,7 +165,7 @@ struct BusyScene : RedisScene {
                 .payload = encode(Value{id}),
                 .due_at = now + delay,
                 .retries_max = retries_max,
-                .confirm_within = Duration{100}};
+                .confirm_within = Duration{retries_max > 0 ? 100 : 0}};
     }
     TakenTimers take_timers() { return perform(TakeTimers{.space = "dt", .listener = "ours"}); }
 

@@ -109,13 +109,15 @@ private:
             .uid = Uid{published_, published_ << 32U}};
     }
     Step post(TimePoint now) {
-        return PostTimer{.space = "reminders",
-                         .id = "timer " + std::to_string(random_.below(300)),
-                         .payload = encode(Value{"tea"}),
-                         .due_at = now + some_time(),
-                         .retries_max = static_cast<std::uint32_t>(random_.below(3)),
-                         .confirm_within = Duration{seldom() ? 50 : 0},
-                         .keep = seldom()};
+        PostTimer post{.space = "reminders",
+                       .id = "timer " + std::to_string(random_.below(300)),
+                       .payload = encode(Value{"tea"}),
+                       .due_at = now + some_time(),
+                       .retries_max = static_cast<std::uint32_t>(random_.below(3)),
+                       .confirm_within = Duration{seldom() ? 50 : 0},
+                       .keep = seldom()};
+        if (post.retries_max == 0) post.confirm_within = Duration{0};
+        return post;
     }
     Step ack() {
         auto lease = leases_[random_.below(leases_.size())];

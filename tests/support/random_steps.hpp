@@ -274,13 +274,15 @@ private:
     }
 
     PostTimer post(TimePoint now) {
-        return {.space = "reminders",
-                .id = timer(),
-                .payload = encode(Value{Value::Map{{"n", random_.below(9)}}}),
-                .due_at = now + delay(),
-                .retries_max = static_cast<std::uint32_t>(random_.below(3)),
-                .confirm_within = random_.below(2) * delay(),
-                .keep = random_.below(4) == 0};
+        PostTimer post{.space = "reminders",
+                       .id = timer(),
+                       .payload = encode(Value{Value::Map{{"n", random_.below(9)}}}),
+                       .due_at = now + delay(),
+                       .retries_max = static_cast<std::uint32_t>(random_.below(3)),
+                       .confirm_within = random_.below(2) * delay(),
+                       .keep = random_.below(4) == 0};
+        if (post.retries_max == 0) post.confirm_within = Duration{0};
+        return post;
     }
 
     /// Uses a single listener. With several, the reply would depend on turns, which a restart

@@ -96,6 +96,8 @@ TEST_CASE("a bad post is refused with the field, and changes nothing") {
     refused({.payload = 1, .options = {.id = std::string{"a\0b", 3}}}, "id");
     refused({.payload = 1, .options = {.retries_max = timer_retries_max + 1}}, "retries_max");
     refused({.payload = 1, .options = {.confirm_within = Duration{-1}}}, "confirm_within");
+    refused({.payload = 1, .options = {.confirm_within = Duration{1}}},
+            "confirm_within: is for a timer with retries");
     refused({.payload = 1, .at = TimePoint::max()}, "due_at");
     CHECK(scene.counts() == TimerCounts{});
     Delayer bad{scene.memory, "no space", scene.clock};

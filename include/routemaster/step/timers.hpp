@@ -56,7 +56,7 @@ struct PostTimer {
     TimePoint due_at;               ///< From 1970 to `due_at_max`, in all steps.
     std::uint32_t retries_max = 0;  ///< At most `timer_retries_max`.
     /// How long a listener may take to confirm the timer, at most `timer_confirm_max`. 0: the
-    /// listener's `confirm_within`.
+    /// listener's `confirm_within`. Without retries only 0, else `invalid`.
     Duration confirm_within{0};
     /// If true, and a timer with this id is PENDING or FIRED, it is kept, and nothing is posted. A
     /// DEAD timer is replaced.

@@ -67,7 +67,9 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     if (wanted.timeout != usual.timeout) return is_not_for_it("timeout");
     if (wanted.expires != usual.expires) return is_not_for_it("expires");
     if (!wanted.metadata.empty()) return is_not_for_it("metadata");
-    const auto checked = post_of(name, wanted, due_at_max).check();
+    auto post = post_of(name, wanted, due_at_max);
+    post.confirm_within = wanted.timer->confirm_within;
+    const auto checked = post.check();
     // A client who asks for an action names no timer, so the error must not mention a timer.
     if (checked || wanted.timer->space == action_space) return checked;
     return detail::headed("timer", checked.error());
@@ -99,12 +101,14 @@ PostTimer post_of(const std::string& name, const RecurringSettings& settings, Ti
     // No name has a colon.
     auto id = "recurring:" + name;
     if (settings.overlap) id += ":" + std::to_string(to_milliseconds(tick));
+    // Older versions store a time limit for a timer without retries, too.
+    const auto within = timer.retries_max > 0 ? timer.confirm_within : Duration{0};
     return {.space = timer.space,
             .id = std::move(id),
             .payload = timer.payload,
             .due_at = tick,
             .retries_max = timer.retries_max,
-            .confirm_within = timer.confirm_within,
+            .confirm_within = within,
             .keep = true};
 }
 

@@ -78,6 +78,14 @@ Result<void> check_confirm_within(Duration span, Duration least) {
                                     " to " + std::to_string(timer_confirm_max.count()) + " ms"};
 }
 
+/// A timer without retries is gone once it fired: a time limit would promise a second firing.
+Result<void> check_confirmed(std::uint32_t retries_max, Duration confirm_within) {
+    if (retries_max > 0 || confirm_within == Duration{0}) return {};
+    return Error{Errc::invalid,
+                 "confirm_within: is for a timer with retries, as no other timer is confirmed; set "
+                 "retries_max to at least 1"};
+}
+
 /// `field`: the client's name for the payload.
 Result<void> check_payload(std::string_view payload, std::string_view field) {
     if (payload.size() > timer_bytes_max) {
@@ -130,6 +138,7 @@ Result<void> PostTimer::check() const {
                      "retries_max: must be at most " + std::to_string(timer_retries_max)};
     }
     if (auto checked = check_confirm_within(confirm_within, Duration{0}); !checked) return checked;
+    if (auto checked = check_confirmed(retries_max, confirm_within); !checked) return checked;
     return acts ? check_action(*this) : Result<void>{};
 }
 
