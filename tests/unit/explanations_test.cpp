@@ -122,6 +122,47 @@ TEST_CASE("HTTP workers serve a queue with their named handlers") {
     }
 }
 
+TEST_CASE("HTTP workers are busy while no client asks for more jobs") {
+    JobScene scene;
+    HandLeases hand{scene};
+    static_cast<void>(scene.push("resize"));
+    static_cast<void>(scene.push("crop"));
+    const LeaseRequest patient{.worker = "w1", .limit = 2, .lease_time = Duration{3'600'000}};
+    const auto taken = hand.lease(patient);
+    REQUIRE(jobs_in(taken) == 2);
+    hand.run_for(40s);
+    const auto next = scene.push("tilt");
+    CHECK(text_of(scene, next) ==
+          "all 2 slots of 1 worker are busy; the oldest job has run for 40 s");
+    CHECK(scene.jobs.explain(next).value()->reason() == JobExplanation::Reason::workers_busy);
+    // The second job ends, and its slot with it.
+    CHECK(hand.settle((*taken)->value()[1]).value() == Settlement::settled);
+    hand.run_for(1s);
+    CHECK(text_of(scene, next) ==
+          "the only slot of 1 worker is busy; the oldest job has run for 41 s");
+    const auto tilt = only_job(
+        hand.lease({.worker = "w2", .wait = Duration{30'000}, .lease_time = Duration{3'600'000}}));
+    // A waiting request is a free slot.
+    const auto waiting = hand.lease({.worker = "w2", .wait = Duration{5'000}});
+    hand.run_for(1s);
+    CHECK(only_profile(scene.memory, scene.clock).capacity == 0);
+    hand.run_for(5s);
+    CHECK(jobs_in(waiting) == 0);
+    // Between two requests, a client that polls is free.
+    CHECK(jobs_in(hand.lease({.worker = "w2"})) == 0);
+    hand.run_for(9s);
+    CHECK(only_profile(scene.memory, scene.clock).capacity == 0);
+    hand.run_for(2s);
+    CHECK(only_profile(scene.memory, scene.clock).capacity == 2);
+    // A client that got all jobs of its request is busy at once.
+    CHECK(jobs_in(hand.lease({.worker = "w3"})) == 0);
+    static_cast<void>(scene.push("spin"));
+    CHECK(jobs_in(hand.lease({.worker = "w3", .lease_time = Duration{3'600'000}})) == 1);
+    hand.run_for(1s);
+    CHECK(only_profile(scene.memory, scene.clock).capacity == 3);
+    CHECK(hand.settle(tilt).value() == Settlement::settled);
+}
+
 TEST_CASE("a batch reports that no worker delivers, or that no worker has its callback") {
     DeliveryScene scene;
     scene.subscribe("audit", {.callback = "local:audit"});

@@ -18,6 +18,8 @@ constexpr Duration store_timeout{5'000};
 constexpr Duration look_interval{1'000};
 /// How many expired leases a poll ends at most.
 constexpr int ended_max = 1'000;
+/// How long a client counts as free after a request that got too few jobs.
+constexpr Duration free_pause{10'000};
 /// How many clients with handlers are known at once.
 constexpr std::size_t clients_max = 1'000;
 
@@ -101,10 +103,12 @@ void LeasedQueue::clock_set_back(Duration passed) {
     for (auto& each : extending_) each.until = std::min(each.until, now_ + store_timeout);
     const auto client_until = now_ + lease_wait_max + options_.idle_max;
     unnamed_until_ = std::min(unnamed_until_, client_until);
+    for (auto& [name, until] : free_clients_) until = std::min(until, now_ + free_pause);
     for (auto& [name, client] : clients_) client.until = std::min(client.until, client_until);
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
         if (given.times_out != never) given.times_out += passed;
+        given.begun_at = std::min(given.begun_at, now_);
         if (!given.settling(ends_)) end_at(lease, std::min(given.until, now_ + given.lease_time));
     }
 }
@@ -146,8 +150,20 @@ void LeasedQueue::forget_clients() {
     std::erase_if(clients_, [this](const auto& each) { return each.second.until <= now_; });
 }
 
+/// Between two requests of a client that polls, no request waits, although the client is free.
+void LeasedQueue::note_answer(const LeaseWaiter& waiter) {
+    const auto& client = waiter.request.worker;
+    const bool is_free = !waiter.gone() && waiter.jobs.size() < waiter.request.limit;
+    if (!is_free) {
+        free_clients_.erase(client);
+    } else if (free_clients_.size() < clients_max || free_clients_.contains(client)) {
+        free_clients_.insert_or_assign(client, now_ + free_pause);
+    }
+}
+
 void LeasedQueue::describe(Heartbeat& heartbeat) {
     forget_clients();
+    std::erase_if(free_clients_, [this](const auto& each) { return each.second <= now_; });
     auto profile = own_profile(queue_, since_, options_.worker_silence);
     std::set<std::string> handlers;
     for (const auto& [name, client] : clients_) {
@@ -156,8 +172,17 @@ void LeasedQueue::describe(Heartbeat& heartbeat) {
     profile.list_handlers({handlers.begin(), handlers.end()});
     const bool complete = !clients_.empty() && unnamed_until_ <= now_;
     profile.others = complete ? WorkerProfile::Others::refused : WorkerProfile::Others::unknown;
+    describe_slots(profile, heartbeat);
     heartbeat.profile = std::make_shared<const WorkerProfile>(std::move(profile));
+}
+
+/// The slots of remote clients are not known: while no client is free, all slots are in use.
+void LeasedQueue::describe_slots(WorkerProfile& profile, Heartbeat& heartbeat) const {
     heartbeat.busy = static_cast<std::uint32_t>(leases_.size());
+    for (const auto& [fence, given] : leases_) {
+        heartbeat.busy_since = std::min(heartbeat.busy_since, given.begun_at);
+    }
+    if (waiters_.empty() && free_clients_.empty()) profile.capacity = heartbeat.busy;
 }
 
 void LeasedQueue::wait(LeaseWaiter waiter) {
@@ -175,6 +200,7 @@ void LeasedQueue::wait(LeaseWaiter waiter) {
 LeasedQueue::Waiters::iterator LeasedQueue::answer(Waiters::iterator waiter,
                                                    Result<std::vector<LeasedJob>> reply) {
     note_end_of_wait(*waiter);
+    note_answer(*waiter);
     const auto done = std::move(waiter->done);
     const auto next = waiters_.erase(waiter);
     done(std::move(reply));
@@ -220,6 +246,7 @@ void LeasedQueue::acquired(Id id, const Lease& lease) {
     Given given{.id = id,
                 .worker = waiter->request.worker,
                 .lease_time = waiter->request.lease_time,
+                .begun_at = now_,
                 .times_out = timeout > Duration{0} ? saturating_add(now_, timeout) : never,
                 .ends = ends_.end(),
                 .until = {}};
@@ -231,6 +258,7 @@ void LeasedQueue::acquired(Id id, const Lease& lease) {
 void LeasedQueue::answer_served() {
     if (!waiters_.empty() && !waiters_.front().jobs.empty()) serve();
     for (auto& waiter : std::exchange(served_, {})) {
+        note_answer(waiter);
         if (waiter.gone()) release(std::exchange(waiter.jobs, {}));
         waiter.done(std::move(waiter.jobs));
     }

@@ -106,6 +106,7 @@ private:
         Id id;
         std::string worker;
         Duration lease_time;
+        TimePoint begun_at;
         TimePoint times_out;
         /// In `ends_`, or `ends_.end()` while the lease is being settled.
         Ends::iterator ends;
@@ -128,6 +129,8 @@ private:
 
     void note_client(const LeaseRequest& request);
     void forget_clients();
+    void note_answer(const LeaseWaiter& waiter);
+    void describe_slots(WorkerProfile& profile, Heartbeat& heartbeat) const;
     void clock_set_back(Duration passed);
     void stood_still(Duration span);
     void note_reply();
@@ -168,6 +171,9 @@ private:
     std::optional<Error> trouble_;
     std::map<std::string, Client> clients_;       // By name, at most `clients_max`.
     TimePoint unnamed_until_ = TimePoint::min();  // Until then some client names no handlers.
+    // Clients whose last request got too few jobs, by name, at most `clients_max`, and until when
+    // these clients count as free.
+    std::map<std::string, TimePoint> free_clients_;
     const TimePoint since_;
     Leases leases_;
     Ends ends_;
