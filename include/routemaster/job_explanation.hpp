@@ -31,7 +31,7 @@ struct JobExplanation {
         group_is_full,  ///< Jobs in front of this job use up the `concurrency` of the group.
         rate_limited,   ///< The rate limit of the queue or of the group has no token left.
         no_worker,      ///< The job is READY, and no worker serves the queue.
-        no_handler,     ///< The job is READY, and no worker of the queue has a handler for it.
+        no_handler,     ///< READY, or due within 60 s; no worker of the queue has a handler for it.
         workers_busy,   ///< The job is READY, and all workers with a handler for it are busy.
         awaits_worker,  ///< The job is READY: the next worker gets this job, or a job before it.
     };

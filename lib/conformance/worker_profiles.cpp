@@ -37,8 +37,11 @@ Heartbeat beat(unsigned worker, WorkerProfile profile, std::uint32_t busy = 0,
             .busy_since = busy_since};
 }
 
-JobId push(const Scenario& s, const char* name) {
-    return s.perform(PushJob{work_queue, encode_job({name, {}}), s.now()}).id;
+JobId push(const Scenario& s, const char* name, Duration delay = {},
+           std::vector<JobId> after = {}) {
+    PushJob step{work_queue, encode_job({name, {}}), s.now() + delay};
+    step.after = std::move(after);
+    return s.perform(std::move(step)).id;
 }
 
 void expect_text(const Scenario& s, JobId id, Reason reason, const std::string& text,
@@ -109,10 +112,20 @@ void add_worker_profile_cases(StoreCases& add) {
             expect_text(s, id, Reason::no_handler,
                         "the workers of its queue have no handler for 'resize'");
             s.perform(ReleaseJob{s.take_work(1), s.now() + Duration{1'000}});
-            expect_text(
-                s, id, Reason::not_due,
+            const std::string wait =
                 "it is not due yet for attempt 1 of 25; the workers of its queue have no handler "
-                "for 'resize'");
+                "for 'resize'";
+            expect_text(s, id, Reason::no_handler, wait);
+            // Pools release a job without a handler for at most a minute.
+            const auto last = push(s, "soon", Duration{60'000});
+            const auto beyond = push(s, "later", Duration{60'001});
+            const auto after = push(s, "behind", Duration{0}, {id});
+            const auto reason_of = [&](JobId job) {
+                return to_string(s.perform(ExplainJob{work_queue, job})->reason());
+            };
+            expect_equal(reason_of(last), "no_handler", "due in a minute");
+            expect_equal(reason_of(beyond), "not_due", "due later");
+            expect_equal(reason_of(after), "awaits_jobs", "behind another job");
             s.perform(beat(2, profile_of(s, {"crop", "resize"})));
             expect_text(s, id, Reason::not_due, "it is not due yet for attempt 1 of 25");
             s.advance(Duration{1'000});

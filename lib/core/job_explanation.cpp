@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/codec/job_name.hpp"
+#include "core/schedule/unhandled_wait.hpp"
 
 namespace routemaster {
 namespace {
@@ -25,6 +26,14 @@ std::string attempt_of(const JobStatus& status) {
            (most == 0 ? "" : " of " + std::to_string(most));
 }
 
+/// Whether a SCHEDULED job may have been released for want of a handler: pools release such a job
+/// for at most `unhandled_wait_max`.
+bool awaits_handler(const JobExplanation& explanation) {
+    const auto soon = saturating_add(explanation.now, detail::unhandled_wait_max);
+    return explanation.workers && explanation.workers->lack() == QueueWorkers::Lack::handler &&
+           explanation.status.run_at <= soon;
+}
+
 }  // namespace
 
 JobExplanation::Reason JobExplanation::reason() const {
@@ -32,7 +41,8 @@ JobExplanation::Reason JobExplanation::reason() const {
         case JobStatus::State::pending: return Reason::leased;
         case JobStatus::State::buried: return Reason::buried;
         case JobStatus::State::scheduled:
-            return status.after.empty() ? Reason::not_due : Reason::awaits_jobs;
+            if (!status.after.empty()) return Reason::awaits_jobs;
+            return awaits_handler(*this) ? Reason::no_handler : Reason::not_due;
         case JobStatus::State::ready: break;
     }
     if (queue.paused) return Reason::queue_paused;
@@ -61,6 +71,13 @@ std::string text_of_lack(const JobExplanation& explanation) {
     if (!explanation.workers) return {};
     return to_text(*explanation.workers, "its queue", detail::name_of_job(explanation.status.job),
                    explanation.now);
+}
+
+/// A SCHEDULED job, and what the workers of the queue lack.
+std::string text_of_wait(const JobExplanation& explanation) {
+    const auto lack = text_of_lack(explanation);
+    return "it is not due yet for " + attempt_of(explanation.status) +
+           (lack.empty() ? "" : "; " + lack);
 }
 
 /// How many further jobs are READY. A job alone is next.
@@ -99,11 +116,7 @@ std::string text_of_reason(const JobExplanation& explanation) {
                         ? ""
                         : ", and " + names(explanation.buried) +
                               (explanation.buried.size() == 1 ? " is" : " are") + " BURIED");
-        case Reason::not_due: {
-            const auto lack = text_of_lack(explanation);
-            return "it is not due yet for " + attempt_of(status) +
-                   (lack.empty() ? "" : "; " + lack);
-        }
+        case Reason::not_due: return text_of_wait(explanation);
         case Reason::queue_paused: return "its queue is paused";
         case Reason::group_is_full:
             return names(explanation.before) + " of its group '" + status.options.group +
@@ -116,8 +129,10 @@ std::string text_of_reason(const JobExplanation& explanation) {
                                                                : "the rate limit of "} +
                    "its group '" + status.options.group + "' " +
                    (explanation.queue_limited_until ? "are" : "is") + " used up";
-        case Reason::no_worker:
         case Reason::no_handler:
+            if (status.state == JobStatus::State::scheduled) return text_of_wait(explanation);
+            return text_of_lack(explanation);
+        case Reason::no_worker:
         case Reason::workers_busy: return text_of_lack(explanation);
         case Reason::awaits_worker: return text_of_turn(explanation);
     }

@@ -61,6 +61,7 @@ TEST_CASE("a job names the missing part of its pools: a worker, a handler, a fre
     const auto workers = JobWorkers{scene.memory, scene.clock}.list().value();
     REQUIRE(workers.size() == 2);
     const auto& profile = workers[0].profile.value();
+    CHECK(scene.jobs.explain(unknown).value()->reason() == JobExplanation::Reason::no_handler);
     CHECK(profile.handlers == std::vector<std::string>{"crop", "resize"});
     CHECK(profile.capacity == 2);
     CHECK(profile.name == profile.host + ":" + std::to_string(profile.process));

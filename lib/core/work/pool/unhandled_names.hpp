@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "core/schedule/unhandled_wait.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
@@ -22,10 +23,12 @@ public:
     };
 
     [[nodiscard]] Left came(const std::string& name, TimePoint now) {
-        if (!names_.contains(name) && names_.size() >= names_max) return {longest, false};
-        const auto [place, news] = names_.try_emplace(name, Wait{shortest, now});
+        if (!names_.contains(name) && names_.size() >= names_max) {
+            return {unhandled_wait_max, false};
+        }
+        const auto [place, news] = names_.try_emplace(name, Wait{unhandled_wait_min, now});
         auto& wait = place->second;
-        if (!news && now >= wait.over) wait.length = std::min(longest, wait.length * 2);
+        if (!news && now >= wait.over) wait.length = std::min(unhandled_wait_max, wait.length * 2);
         if (news || now >= wait.over) wait.over = now + wait.length;
         return {wait.length, news};
     }
@@ -36,8 +39,6 @@ private:
         TimePoint over;
     };
 
-    static constexpr Duration shortest{1'000};
-    static constexpr Duration longest{60'000};
     static constexpr std::size_t names_max = 10'000;
 
     std::map<std::string, Wait> names_;
