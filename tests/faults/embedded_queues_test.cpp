@@ -6,6 +6,8 @@
 #include <string>
 
 #include "file_scene.hpp"
+#include "routemaster/codec/msgpack.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -28,6 +30,24 @@ TEST_CASE("a file keeps the paused state of queues") {
     scene.open(options);
     CHECK(scene.queue("empty") == QueueStatus{});
     CHECK(take(scene).job == "a");
+}
+
+TEST_CASE("a file has at most as many queues and namespaces of timers as its options say") {
+    const TemporaryFolder folder;
+    EmbeddedStore store{folder.path() / "bus.sqlite", {.queues_max = 1, .timer_namespaces_max = 1}};
+    const TimePoint now = from_milliseconds(1'000);
+    const auto push = [&](const char* queue) {
+        return perform(store, PushJob{queue, "job", now}, now);
+    };
+    const auto post = [&](const char* space) {
+        const PostTimer timer{
+            .space = space, .id = "a", .payload = encode(Value{1}), .due_at = now};
+        return perform(store, timer, now);
+    };
+    CHECK(push("first"));
+    CHECK(push("second").error().code() == Errc::limit_exceeded);
+    CHECK(post("first"));
+    CHECK(post("second").error().code() == Errc::limit_exceeded);
 }
 
 TEST_CASE("a file keeps rate limits, and a restart gives no tokens beyond them") {

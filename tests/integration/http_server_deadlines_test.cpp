@@ -112,6 +112,20 @@ TEST_CASE("a body must arrive at a minimum rate, or the response is 408") {
     }
 }
 
+TEST_CASE("the minimum rate of a body is a setting") {
+    rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 100}, echo};
+    HttpClient client{server.port()};
+    constexpr int parts = 20;
+    const std::string part(500, 'x');
+    client.send(body_of(parts * part.size()));
+    // Half of the default rate, for two seconds.
+    for (int i = 0; i < parts; ++i) {
+        client.send(part);
+        std::this_thread::sleep_for(100ms);
+    }
+    CHECK(client.receive().status == 200);
+}
+
 TEST_CASE("a client must read a response at a minimum rate, or its connection is closed") {
     HttpRequestQueue requests;
     // Bytes that the kernel accepts at once count as read. At this rate they extend the time only

@@ -274,6 +274,7 @@ TEST_CASE("a machine that does not accept connections times out sooner") {
         transport, delivery("http://127.0.0.1:" + std::to_string(listener.port()) + "/events"));
     REQUIRE_FALSE(report.outcome);
     CHECK(report.outcome.error().code() == Errc::timed_out);
+    CHECK(report.outcome.error().message() == "no connection within 150 ms: timed out");
 }
 
 TEST_CASE("deliveries one after another share a connection") {

@@ -188,13 +188,15 @@ PROGRAMS["http_server_answers"] = [
 ]
 PROGRAMS["http_api"] = [
     [f"tests/unit/http_api_{what}_test.cpp", *sources_of("server")]
-    for what in ("access", "jobs", "large_answers", "leases", "queues", "timers")
+    for what in ("access", "jobs", "large_answers", "leases", "limits", "queues", "timers")
 ]
 PROGRAMS["entropy"] = [["tests/unit/entropy_test.cpp"]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]
 PROGRAMS["slab"] = [["tests/unit/slab_test.cpp"]]
-PROGRAMS["option_effects"] = [["tests/unit/option_effects_test.cpp"]]
+PROGRAMS["option_effects"] = [
+    [f"tests/unit/{what}_test.cpp"] for what in ("option_effects", "worker_option_effects")
+]
 PROGRAMS["dead_search"] = [["tests/unit/dead_search_test.cpp"]]
 PROGRAMS["prefetch"] = [["tests/unit/prefetch_test.cpp"]]
 PROGRAMS["listeners"] = [

@@ -356,6 +356,24 @@ TEST_CASE("a recurring action is triggered, and changed by the next put") {
     CHECK(decode_job(scene.pushed().front().job).value() == Job{"resize", {2}});
 }
 
+TEST_CASE("option effects: a recurring action is put with all its options") {
+    ActionScene scene;
+    RecurringJobs recurring{scene.memory, scene.clock};
+    scene.actions
+        .cron("cron", "@daily", resizing(1),
+              {.time_zone = "Europe/Berlin", .catch_up = CatchUp::all, .overlap = true})
+        .value();
+    scene.actions
+        .every("every", Duration{60'000}, resizing(1), {.catch_up = CatchUp::all, .overlap = true})
+        .value();
+    CHECK(recurring.find("cron").value().value().settings.time_zone == "Europe/Berlin");
+    for (const char* name : {"cron", "every"}) {
+        const auto put = recurring.find(name).value().value().settings;
+        CHECK(put.catch_up == CatchUp::all);
+        CHECK(put.overlap);
+    }
+}
+
 TEST_CASE("an impossible recurring action is refused when it is put") {
     ActionScene scene;
     RecurringJobs recurring{scene.memory, scene.clock};

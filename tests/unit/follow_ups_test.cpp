@@ -172,6 +172,24 @@ TEST_CASE("an attempt that may not publish its event fails without follow-ups") 
     CHECK(scene.events() == 2);
 }
 
+TEST_CASE("option effects: events that follow are published as PublicationOptions say") {
+    FollowUps all;
+    const TimePoint now = from_milliseconds(1'000);
+    auto large = order_event();
+    large.data = Value{Value::Map{{"text", std::string(20, 'x')}}};
+    CHECK(all.publish(large, {}, now));
+    CHECK(!all.publish(large, {.event_data_max = 20}, now));
+    CHECK(all.publish(order_event("orders2"), {}, now));
+    CHECK(!all.publish(order_event("orders2"), {.rules = {.topics = TopicRule::ruby}}, now));
+    CHECK(all.publish(order_event(), {.publisher = "shop", .topics_max = 3, .authenticate = true},
+                      now));
+    REQUIRE(all.publications().size() == 3);
+    const auto& last = all.publications().back();
+    CHECK(last.publisher == "shop");
+    CHECK(last.topics_max == 3);
+    CHECK(last.authenticate);
+}
+
 TEST_CASE("while the store is full, jobs with follow-ups wait and occupy slots") {
     FollowScene scene;
     HandPool pool{scene, {.concurrency = 2}};

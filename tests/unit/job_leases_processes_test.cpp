@@ -27,6 +27,7 @@ TEST_CASE("leases last while their process lives, and end within 5 s of its deat
         CHECK(!waiting->has_value());
         other.run_for(Duration{5'000});
         CHECK(only_job(waiting).lease.attempt == 2);
+        CHECK(scene.log.count(LogLevel::warning, "workers were not heard of for too long") == 1);
         // A process that only stalled finds its leases lost.
         dying.run_for(Duration{2'000});
         CHECK(!dying.extend(*job));

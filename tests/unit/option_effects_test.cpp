@@ -4,15 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "routemaster/action_runner.hpp"
 #include "routemaster/admission_control.hpp"
@@ -26,14 +20,12 @@
 #include "routemaster/perform.hpp"
 #include "routemaster/recurring_jobs.hpp"
 #include "routemaster/step.hpp"
-#include "routemaster/store/memory.hpp"
-#include "routemaster/testing/manual_clock.hpp"
-#include "routemaster/testing/scripted_transport.hpp"
 #include "routemaster/timer_listener.hpp"
 #include "routemaster/timer_requests.hpp"
 #include "routemaster/worker_pool.hpp"
 #include "support/hand_leases.hpp"
 #include "support/hand_runner.hpp"
+#include "support/observed_scene.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;
@@ -41,69 +33,6 @@ using namespace routemaster::test;
 namespace {
 
 constexpr Duration an_hour{3'600'000};
-
-/// A store that records requests. The test wakes its watchers.
-class ObservedStore final : public ForwardingStore {
-public:
-    using ForwardingStore::ForwardingStore;
-
-    [[nodiscard]] Watch watch(const std::string&, std::function<void()> wake) override {
-        wakes_.push_back(std::move(wake));
-        return {};
-    }
-    void wake() const {
-        for (const auto& one : wakes_) one();
-    }
-
-    void submit(std::span<Step> steps, TimePoint now, Completion done) override {
-        for (const auto& step : steps) note(step);
-        ForwardingStore::submit(steps, now, std::move(done));
-    }
-
-    int asked = 0;  ///< The number of requests for jobs or timers.
-    int heartbeats = 0;
-    int measured = 0;
-    std::uint32_t limit = 0;              ///< The highest limit.
-    std::set<Duration> silences{};        ///< The silences after which workers count as dead.
-    std::set<Duration> confirm_within{};  ///< Of timers.
-
-private:
-    void note(const Step& step) {
-        if (const auto* jobs = std::get_if<AcquireJobs>(&step)) {
-            ++asked;
-            limit = std::max(limit, jobs->limit);
-        } else if (const auto* timers = std::get_if<TakeTimers>(&step)) {
-            ++asked;
-            limit = std::max(limit, timers->limit);
-            confirm_within.insert(timers->confirm_within);
-        } else if (const auto* scrub = std::get_if<ScrubWorkers>(&step)) {
-            silences.insert(scrub->silence);
-        } else if (std::holds_alternative<Heartbeat>(step)) {
-            ++heartbeats;
-        } else if (std::holds_alternative<MeasureUse>(step)) {
-            ++measured;
-        }
-    }
-
-    std::vector<std::function<void()>> wakes_;
-};
-
-/// An object that the test polls while time passes.
-struct ObservedScene {
-    void run(Active& active, Duration span) {
-        HandRunner runner{active};
-        const auto end = clock.now() + span;
-        for (runner.run(clock.now()); runner.next() < end; runner.run(clock.now())) {
-            clock.set(runner.next());
-        }
-        clock.set(end);
-    }
-
-    testing::ManualClock clock;
-    MemoryStore memory;
-    ObservedStore store{memory};
-    testing::ScriptedTransport transport;
-};
 
 /// Checks the limit on useless wake-ups: an object follows a few, and then ignores wake-ups for 500
 /// ms.
@@ -133,6 +62,7 @@ void check_intervals(ObservedScene& scene, Active& active) {
     CHECK(scene.store.heartbeats >= 4);
     CHECK(scene.store.heartbeats <= 5);
     CHECK(scene.store.silences == std::set{Duration{9'000}});
+    CHECK(scene.store.own_silences == std::set{Duration{9'000}});
 }
 
 }  // namespace
@@ -299,19 +229,31 @@ TEST_CASE("option effects: a push, a callback, a tick and a subscription keep al
     ObservedScene scene;
     JobQueue jobs{scene.memory, "work", scene.clock};
     const JobMetadata metadata{{"trace", "a"}};
+    const auto batch = JobBatches{scene.memory, scene.clock}.create({.name = "b"}).value().id;
+    const auto now = scene.clock.now();
     const auto pushed = jobs.push(Job{"a"}, {.attempts_max = 3,
                                              .priority = 4,
                                              .timeout = Duration{5'000},
+                                             .expires = Duration{7'000},
+                                             .unique = Unique::by_key("k"),
                                              .metadata = metadata,
                                              .group = "g",
-                                             .concurrency = 6});
+                                             .concurrency = 6,
+                                             .batch = batch});
     const auto kept = jobs.find(pushed.value().id).value().value().options;
     CHECK(kept == JobOptions{.attempts_max = 3,
                              .priority = 4,
                              .timeout = Duration{5'000},
+                             .expires_at = now + Duration{7'000},
+                             .key = {.text = "k"},
                              .metadata = metadata,
                              .group = "g",
-                             .concurrency = 6});
+                             .concurrency = 6,
+                             .batch = batch});
+    const auto leased = perform(scene.memory, AcquireJobs{"work", Uid{1, 2}}, now).value();
+    REQUIRE(leased.leases.size() == 1);
+    CHECK(*leased.leases[0].options ==
+          AttemptOptions{.timeout = Duration{5'000}, .metadata = metadata, .batch = batch});
 
     const auto callback = batch_callback(
         "work", Job{"a"},

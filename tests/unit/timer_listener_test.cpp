@@ -102,6 +102,22 @@ TEST_CASE("a timer sets the time for its own confirmation") {
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: the handler threw something") == 1);
 }
 
+TEST_CASE("a timer whose time was over before it began fires again") {
+    TimerScene scene;
+    HandListener listener{
+        scene, {.concurrency = 2, .confirm_within = Duration{500}}, [&](const Timer& timer) {
+            if (timer.retries == 0) scene.clock.advance(Duration{600});
+        }};
+    scene.post("slow", Duration{0}, {.id = "a", .retries_max = 1});
+    scene.post("late", Duration{0}, {.id = "b", .retries_max = 1});
+    listener.run();
+    CHECK(scene.log.count(LogLevel::warning, "its time was over before it began") == 1);
+    listener.run_for(Duration{5'000});
+    const auto texts = listener.texts();
+    CHECK(std::count(texts.begin(), texts.end(), "late") == 1);
+    CHECK(scene.counts().pending + scene.counts().fired + scene.counts().dead == 0);
+}
+
 TEST_CASE("a timer rejected by its handler is DEAD at once, even with retries left") {
     TimerScene scene;
     HandListener listener{scene, {}, [](const Timer&) { throw Reject{"no such order"}; }};

@@ -169,6 +169,21 @@ TEST_CASE("a disconnected client gets no timer") {
     CHECK(ids_in(other) == Ids{"a"});
 }
 
+TEST_CASE("timers that were taken for clients that are gone are logged") {
+    TimerScene scene;
+    HandRequests hand{scene};
+    const auto gone = std::make_shared<std::atomic<bool>>(false);
+    scene.post("a");
+    scene.store.delay<TakeTimers>();
+    const auto lost = hand.take({.gone = gone});
+    gone->store(true);
+    scene.store.release();
+    hand.run();
+    CHECK(ids_in(lost).empty());
+    CHECK(scene.log.count(LogLevel::warning,
+                          "1 timers of calls were taken for clients that are gone") == 1);
+}
+
 TEST_CASE("a request reports a store that does not work") {
     TimerScene scene;
     HandRequests hand{scene};
