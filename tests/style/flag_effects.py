@@ -10,14 +10,12 @@ import re
 import tomllib
 
 import checker
+import effects
 
 TABLE = "tests/style/flag_effects.toml"
 DECLARATION = re.compile(
     r"\b(?:add_(?:option|flag)\w*|set_config|set_version_flag)\s*(?:<[^>]*>)?\(\s*\"([^\"]*)\""
 )
-TEST_CASE = re.compile(r"\bTEST_CASE\(\s*((?:\"(?:\\.|[^\"\\\n])*\"\s*)+)\)")
-SECTION = re.compile(r"\[\"([^\"]*)\"\]")
-ENTRY = re.compile(r"\"([^\"]*)\"\s*=")
 
 
 def flag_of(names):
@@ -39,37 +37,13 @@ def declarations(root):
     return declared
 
 
-def test_cases(root):
-    """The names of all test cases."""
-    names = set()
-    for path in checker.files(root, "tests"):
-        if path.suffix == ".cpp":
-            for match in TEST_CASE.finditer(path.read_text(encoding="utf-8")):
-                parts = re.findall(r"\"((?:\\.|[^\"\\\n])*)\"", match.group(1))
-                names.add("".join(parts).replace('\\"', '"'))
-    return names
-
-
-def entry_lines(text):
-    """{(file, flag): line} of the table, {file: line} included as (file, None)."""
-    lines = {}
-    file = None
-    for number, line in enumerate(text.splitlines(), start=1):
-        if match := SECTION.match(line):
-            file = match.group(1)
-            lines[file, None] = number
-        elif match := ENTRY.match(line):
-            lines[file, match.group(1)] = number
-    return lines
-
-
 def check(root):
     """Complaints about flags without a case, and about cases and flags that are not there."""
     text = (root / TABLE).read_text(encoding="utf-8")
     table = tomllib.loads(text)
-    lines = entry_lines(text)
+    lines = effects.entry_lines(text)
     declared = declarations(root)
-    cases = test_cases(root)
+    cases = effects.test_cases(root)
     for file, flags in declared.items():
         for flag, places in flags.items():
             if flag not in table.get(file, {}):
