@@ -190,6 +190,28 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     CHECK(joined(scene.drain()) == "1 4");
 }
 
+TEST_CASE("while the disk fails, listings are performed, and no delivery begins") {
+    Disk disk;
+    DiskHealth health;
+    FileScene scene;
+    scene.close();
+    scene.open({.log = health.log()});
+    scene.subscribe("billing", 1);
+    scene.publish("1");
+    const auto lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
+
+    disk.fail_changes(1, true);
+    CHECK(scene.perform(scene.event("2")).error().code() == Errc::unavailable);
+    CHECK(scene.status("billing").events_queued == 1);
+    const auto begun = scene.perform(BeginDelivery{lease, Duration{0}});
+    REQUIRE_FALSE(begun);
+    CHECK(begun.error().code() == Errc::unavailable);
+
+    disk.heal();
+    health.wait_until_healed();
+    CHECK(scene.must(BeginDelivery{lease, Duration{0}}).verdict == Verdict::deliver);
+}
+
 TEST_CASE("a store can be closed while its disk fails, and every step completes") {
     Disk disk;
     DiskHealth health;
