@@ -231,29 +231,32 @@ TEST_CASE("option effects: a push, a callback, a tick and a subscription keep al
     const JobMetadata metadata{{"trace", "a"}};
     const auto batch = JobBatches{scene.memory, scene.clock}.create({.name = "b"}).value().id;
     const auto now = scene.clock.now();
-    const auto pushed = jobs.push(Job{"a"}, {.attempts_max = 3,
-                                             .priority = 4,
-                                             .timeout = Duration{5'000},
-                                             .expires = Duration{7'000},
-                                             .unique = Unique::by_key("k"),
-                                             .metadata = metadata,
-                                             .group = "g",
-                                             .concurrency = 6,
-                                             .batch = batch});
-    const auto kept = jobs.find(pushed.value().id).value().value().options;
-    CHECK(kept == JobOptions{.attempts_max = 3,
-                             .priority = 4,
-                             .timeout = Duration{5'000},
-                             .expires_at = now + Duration{7'000},
-                             .key = {.text = "k"},
-                             .metadata = metadata,
-                             .group = "g",
-                             .concurrency = 6,
-                             .batch = batch});
-    const auto leased = perform(scene.memory, AcquireJobs{"work", Uid{1, 2}}, now).value();
-    REQUIRE(leased.leases.size() == 1);
-    CHECK(*leased.leases[0].options ==
-          AttemptOptions{.timeout = Duration{5'000}, .metadata = metadata, .batch = batch});
+    const AttemptOptions of_attempt{
+        .timeout = Duration{5'000}, .metadata = metadata, .batch = batch};
+    for (const auto& unique : {Unique{}, Unique::by_key("k")}) {
+        const auto pushed = jobs.push(Job{"a"}, {.attempts_max = 3,
+                                                 .priority = 4,
+                                                 .timeout = Duration{5'000},
+                                                 .expires = Duration{7'000},
+                                                 .unique = unique,
+                                                 .metadata = metadata,
+                                                 .group = "g",
+                                                 .concurrency = 6,
+                                                 .batch = batch});
+        const auto kept = jobs.find(pushed.value().id).value().value().options;
+        CHECK(kept == JobOptions{.attempts_max = 3,
+                                 .priority = 4,
+                                 .timeout = Duration{5'000},
+                                 .expires_at = now + Duration{7'000},
+                                 .key = {.text = unique.key},
+                                 .metadata = metadata,
+                                 .group = "g",
+                                 .concurrency = 6,
+                                 .batch = batch});
+        const auto leased = perform(scene.memory, AcquireJobs{"work", Uid{1, 2}}, now).value();
+        REQUIRE(leased.leases.size() == 1);
+        CHECK(*leased.leases[0].options == of_attempt);
+    }
 
     const auto callback = batch_callback(
         "work", Job{"a"},
