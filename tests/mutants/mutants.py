@@ -189,7 +189,7 @@ PROGRAMS["http_server_answers"] = [
 PROGRAMS["http_api"] = [
     [f"tests/unit/http_api_{what}_test.cpp", *sources_of("server")]
     for what in ("access", "jobs", "large_answers", "leases", "limits", "queues", "timers")
-]
+] + [["tests/unit/response_fields_test.cpp", *sources_of("server")]]
 PROGRAMS["entropy"] = [["tests/unit/entropy_test.cpp"]]
 PROGRAMS["idle_threads"] = [["tests/threads/idle_threads_test.cpp"]]
 PROGRAMS["url"] = [["tests/threads/url_test.cpp"]]

@@ -164,6 +164,49 @@ TEST_CASE("HTTP workers are busy while no client asks for more jobs") {
     CHECK(hand.settle(tilt).value() == Settlement::settled);
 }
 
+TEST_CASE("a dispatcher reports its callbacks, its capacity and its deliveries under way") {
+    DeliveryScene scene{{.in_flight_max = 2, .worker_silence = 7s}};
+    const auto began = scene.clock.now();
+    scene.run();
+    scene.subscribe("billing");
+    scene.subscribe("audit");
+    scene.publish();
+    scene.run_for(1s);
+    REQUIRE(scene.transport.under_way() == 2);
+    const auto begun_at = scene.clock.now();
+    scene.run_for(1s);
+    const auto workers = JobWorkers{scene.store, scene.clock}.list().value();
+    REQUIRE(workers.size() == 1);
+    const auto& profile = workers[0].profile.value();
+    CHECK(profile.queues == std::vector<std::string>{delivery_queue});
+    CHECK(profile.handlers == std::vector<std::string>{"http"});
+    CHECK(profile.capacity == 2);
+    CHECK(profile.since == began);
+    CHECK(profile.silence == 7s);
+    CHECK(workers[0].busy == 2);
+    const FindQueueWorkers for_urls{delivery_queue, "http"};
+    const auto found = perform(scene.store, for_urls, scene.clock.now()).value();
+    CHECK(found.full == 1);
+    CHECK(found.capacity == 2);
+    REQUIRE(found.busy_since.has_value());
+    CHECK(*found.busy_since <= begun_at);
+    CHECK(*found.busy_since >= begun_at - 1s);
+}
+
+TEST_CASE("the process of HTTP workers reports its beginning and its leases") {
+    JobScene scene;
+    HandLeases hand{scene};
+    const auto began = scene.clock.now();
+    static_cast<void>(scene.push("resize"));
+    static_cast<void>(only_job(hand.lease({.worker = "w", .handlers = {"resize"}})));
+    hand.run_for(5s);
+    const auto workers = JobWorkers{scene.memory, scene.clock}.list().value();
+    REQUIRE(workers.size() == 1);
+    CHECK(workers[0].busy == 1);
+    CHECK(workers[0].profile.value().since == began);
+    CHECK(workers[0].profile.value().queues == std::vector<std::string>{"work"});
+}
+
 TEST_CASE("a batch reports that no worker delivers, or that no worker has its callback") {
     DeliveryScene scene;
     scene.subscribe("audit", {.callback = "local:audit"});
