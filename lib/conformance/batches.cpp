@@ -35,7 +35,7 @@ void add_publishing_cases(StoreCases& add) {
         [](Scenario& s) {
             s.subscribe("a", {"orders"}, {.timeout = Duration{0}});
             s.subscribe("b", {"refunds"}, {.timeout = Duration{0}});
-            // Publications claim both topics for a publisher.
+            // The two publications claim both topics for their publisher.
             s.publish("refunds");
             s.publish("orders");
             auto event = s.publication("orders", "for b", {.publisher = {}});
@@ -227,10 +227,10 @@ void add_sealing_cases(StoreCases& add) {
         const auto publish = [&](std::size_t bytes) {
             messages.emplace_back(bytes, static_cast<char>('a' + messages.size()));
             s.publish_message("orders", messages.back());
-            s.advance(Duration{1});  // Batches that begin at the same instant may be in any
-                                     // order.
+            s.advance(Duration{1});  // Batches created at one instant may be in any order.
         };
-        // Large events: a store may overestimate sizes by up to a third.
+        // Each event is large, because a store may overestimate the size of a batch by up to a
+        // third.
         while (messages.size() < 7) publish(100'000);
         expect_equal(s.batches("billing").size(), 1U, "batches of 700,000 bytes");
         expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
@@ -247,7 +247,6 @@ void add_sealing_cases(StoreCases& add) {
             messages.begin() + static_cast<std::ptrdiff_t>(first.events), messages.end()};
         s.expect_delivered("billing", {others});
 
-        // Small events.
         for (int i = 0; i < 1'200; ++i) s.publish_message("orders", std::string(1'000, 'x'));
         expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
     });

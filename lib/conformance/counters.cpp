@@ -10,14 +10,14 @@
 namespace routemaster::testing {
 namespace {
 
-/// A counter of the subscriber `billing`, and its value; nothing when the counter does not exist.
+/// A counter of the subscriber `billing`, and its expected value. Nothing: the counter must not
+/// exist.
 struct BillingCounter {
     const char* name;
     const char* status;
     std::optional<std::int64_t> value;
 };
 
-/// Compares several counters of `billing`.
 void expect_billing(Scenario& s, const std::vector<BillingCounter>& counters,
                     Where at = Where::here()) {
     for (const auto& [name, status, value] : counters) {

@@ -10,7 +10,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `billing` to `orders`, with one event per batch and a single attempt.
+/// Subscribes `billing` to `orders`, with one event and one attempt per batch.
 void subscribe_mortal(Scenario& s, std::uint32_t dead_max = 1'000) {
     s.subscribe("billing", {"orders"},
                 {.timeout = Duration{0}, .max_events = 1, .attempts_max = 1, .dead_max = dead_max});
@@ -283,7 +283,7 @@ void add_dead_letter_cases(StoreCases& add) {
                              "delivered");
                 s.settle(lease);
             }
-            // The former attempts and age of the batch no longer count.
+            // The attempts and the age from before its death do not count.
             s.fail_next(0);
             const auto [lease, start] = s.begin_next();
             expect_equal(start.batch, poison, "the batch");

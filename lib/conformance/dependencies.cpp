@@ -32,14 +32,14 @@ JobId push_plain(const Scenario& s, const std::string& job, Where at = Where::he
     return s.push_with(job, {}, at);
 }
 
-/// Acquires the next job, which must be `job`, and acknowledges it.
+/// Acquires and acknowledges the next job. Expects the job to be `job`.
 void run_next(const Scenario& s, const std::string& job, Where at = Where::here()) {
     const auto lease = s.take_work(1, at);
     expect_equal(lease.job, job, "the job that is acquired", at);
     expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
 }
 
-/// Expects that a job waits for `others`.
+/// Expects a job to wait for `others`.
 void expect_waiting(const Scenario& s, JobId id, const std::vector<JobId>& others,
                     Where at = Where::here()) {
     const auto status = s.job(id, at);
@@ -47,7 +47,7 @@ void expect_waiting(const Scenario& s, JobId id, const std::vector<JobId>& other
     expect_equal(status.after, others, "what it waits for", at);
 }
 
-/// Expects that a job is BURIED because its dependency `other` was lost.
+/// Expects a job to be BURIED because its dependency `other` was lost.
 void expect_buried_for(const Scenario& s, JobId id, JobId other, const std::string& fate,
                        Where at = Where::here()) {
     const auto status = s.job(id, at);
@@ -95,7 +95,8 @@ void add_waiting_cases(StoreCases& add) {
             s.perform(AckJob{lease});
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
             expect_equal(s.job(late).run_at, s.now() + Duration{9}, "when it falls due");
-            // The job counts as due from this moment on.
+            // After its wait, a job counts as due from this moment on, and not from its own due
+            // time.
             run_next(s, "b");
             run_next(s, "early");
             s.expect_idle_until(s.now() + Duration{9}, work_queue);
@@ -182,7 +183,8 @@ void add_push_cases_of_dependencies(StoreCases& add) {
             auto keyed = after(s, "d", {c + 1});
             keyed.options.key.text = "k";
             s.expect_refused(keyed, "after");
-            // The store looks for a duplicate first: repeating a push is not an error.
+            // The store searches for a duplicate before it checks the dependencies, because
+            // repeating a push is not an error.
             expect_equal(s.perform(after(s, "c", {c + 9})), PushOutcome::duplicate, "a repeat");
         });
 

@@ -13,7 +13,7 @@ namespace {
 using Destinations = std::vector<std::string>;
 using Tokens = std::vector<std::string>;
 
-/// A worker that can deliver to URLs only, as most workers.
+/// The destinations of a worker that can deliver to URLs only, as most workers.
 const Destinations urls{""};
 
 std::vector<Lease> acquire(Scenario& s, Destinations destinations, std::uint32_t limit = 100,
@@ -54,7 +54,8 @@ Tokens begin(Scenario& s, Destinations destinations, Where at = Where::here()) {
     return begin(s, std::move(destinations), leases, 100, at);
 }
 
-/// A callback within a process. Each event is due at once, up to five batches at a time.
+/// Settings with a callback inside a process. Each event is due at once, with up to five batches
+/// under delivery.
 SubscriberSettings called(const std::string& name) {
     return {.callback = "local:" + name, .max_events = 1, .max_in_flight = 5};
 }
@@ -143,7 +144,8 @@ void add_moving_cases(StoreCases& add) {
             s.publish("orders", 9);
             std::vector<Lease> leases;
             expect_equal(begin(s, urls, leases, 1), Tokens{"audit"}, "begun at its URL");
-            // One batch is PENDING, two are READY, one waits for its group, and one is CURRENT.
+            // Now one batch is PENDING, two are READY, one is blocked in its group, and one is
+            // CURRENT.
             s.subscribe("audit", {"orders"}, by_call);
             expect_equal(begin(s, urls), no_token, "begun at the URL it had");
             expect_equal(begin(s, {"audit"}, leases).size(), 2U, "begun at its callback");

@@ -1,5 +1,5 @@
 /// @file
-/// Expectations of conformance cases, independent of any test framework.
+/// Expectations for conformance cases. They depend on no test framework.
 
 #pragma once
 
@@ -10,29 +10,30 @@
 
 namespace routemaster::testing {
 
-/// A place in the suite. As a default argument, `Where::here()` is the place of the call.
+/// A source location in the suite. As a default argument, `Where::here()` is the location of the
+/// call.
 struct Where {
     const char* file;
     int line;
 
-    /// The place of the call. Also works as a default argument of a helper.
+    /// The location of the call, also as a default argument of a helper.
     static constexpr Where here(const char* file = __builtin_FILE(),
                                 int line = __builtin_LINE()) noexcept {
         return {file, line};
     }
 };
 
-/// Ends the case as failed.
+/// Fails the case.
 [[noreturn]] inline void fail(const std::string& what, Where at = Where::here()) {
     throw ConformanceFailure{std::string{at.file} + ":" + std::to_string(at.line) + ": " + what};
 }
 
-/// Ends the case as failed unless `condition` holds.
+/// Fails the case unless `condition` is true.
 inline void expect(bool condition, const std::string& what, Where at = Where::here()) {
     if (!condition) fail(what, at);
 }
 
-/// Ends the case as failed unless both values are equal; `what` names the compared value.
+/// Fails the case unless both values are equal. `what` names the value in the message.
 template <class T, class U>
 void expect_equal(const T& got, const U& expected, const std::string& what,
                   Where at = Where::here()) {

@@ -149,7 +149,7 @@ void add_explanation_cases(StoreCases& add) {
         const auto blocked = expect_text(s, third, Reason::group_is_full, both);
         expect(blocked.before == std::vector<JobId>{first, second}, "those before it");
         expect(explain(s, second).before.empty(), "before one that may be acquired");
-        // A job that failed keeps its place in its group.
+        // A failed job keeps its position in its group.
         s.perform(FailJob{lease, "broken", s.now() + Duration{1'000}});
         expect_text(s, third, Reason::group_is_full, both);
         s.perform(DeleteJob{work_queue, second});

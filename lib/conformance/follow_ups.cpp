@@ -287,7 +287,7 @@ void add_follow_up_cases(StoreCases& add) {
             for (;;) {
                 const auto leases = s.acquire({.limit = 10, .queue = work_queue}).leases;
                 if (leases.empty()) break;
-                // Each thread tries to complete each job.
+                // Each of the threads tries to complete each job.
                 for (const auto& lease : leases) {
                     for (auto& mine : steps) {
                         mine.push_back({lease,

@@ -57,7 +57,7 @@ void add_group_limit_cases(StoreCases& add) {
         for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 3);
         auto first = lease_what_may(s);
         expect_equal(first.size(), 1U, "jobs for a token");
-        // The job keeps its place before the waiting jobs of its group.
+        // A nacked job retains its position before the waiting jobs of its group.
         s.perform(NackJob{first.front(), s.now()});
         s.advance(one_second);
         first = lease_what_may(s);
@@ -141,7 +141,7 @@ void add_group_limit_cases(StoreCases& add) {
         s.advance(one_second);
         expect_equal(take_all(s), std::string{"D"}, "the next");
         expect_wait(s, one_second);
-        // The new group has a token.
+        // The group to which the job moves has a token.
         push_limited(s, "f", "g");
         push.options.key.text = "other";
         push.job = "x";
@@ -323,7 +323,7 @@ void add_opening_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
         push_limited(s, "d", "g");
         expect_wait(s, one_second);
-        // New limits end the wait of `d`; after this no job waits.
+        // The new limits release `d`. Afterwards no job is throttled.
         limit_groups(s, {.jobs = 1, .per = 2 * one_second});
         expect_equal(take_all(s), std::string{"d"}, "with other limits");
         s.expect_idle_until(never, work_queue);
@@ -340,7 +340,7 @@ void add_opening_cases(StoreCases& add) {
         s.advance(one_second);
         expect_equal(take_all(s), std::string{"bi"}, "a token later");
         expect_wait(s, one_second);
-        // The wait ends even if other jobs arrive all the time.
+        // A throttled job begins even if other jobs arrive all the time.
         s.push("x");
         s.advance(one_second);
         for (const char* job : {"y", "z"}) {

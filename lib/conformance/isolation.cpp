@@ -10,7 +10,7 @@ namespace {
 
 constexpr Duration silence{30'000};
 
-/// Lets all workers fall silent and be declared dead. Returns the number of released jobs.
+/// Lets all workers be silent until they are declared dead. Returns the number of released jobs.
 std::uint64_t let_workers_die(Scenario& s) {
     std::uint64_t released = 0;
     for (int i = 0; i < 3; ++i) {
@@ -20,7 +20,7 @@ std::uint64_t let_workers_die(Scenario& s) {
     return released;
 }
 
-/// Lets the worker die twice, each time with all jobs leased, and then lets the backoff pass.
+/// Lets the worker die twice with all jobs leased. Then lets the backoff pass.
 void let_die_twice(Scenario& s, std::uint64_t jobs) {
     for (int i = 0; i < 2; ++i) {
         expect_equal(lease_what_may(s).size(), jobs, "jobs acquired");
@@ -30,13 +30,13 @@ void let_die_twice(Scenario& s, std::uint64_t jobs) {
     s.advance(one_second);
 }
 
-/// Expects that no job may begin, although all jobs are due again.
+/// Expects that no job may begin, although all jobs are due.
 void expect_kept_apart(Scenario& s) {
     s.advance(one_second);
     expect_equal(take_all(s), std::string{}, "jobs acquired");
 }
 
-/// Does the next job, and returns its name; empty when no job may begin.
+/// Runs the next job, and returns its name. Empty when no job may begin.
 std::string do_next(const Scenario& s) {
     const auto leases = lease_what_may(s, 1);
     if (leases.empty()) return {};

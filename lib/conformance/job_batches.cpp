@@ -14,7 +14,7 @@ namespace {
 
 using State = JobStatus::State;
 
-/// The queue of callbacks.
+/// The queue into which batches push their callbacks.
 constexpr const char* after_queue = "after";
 
 JobBatchCallback callback(std::string job, std::string queue = after_queue) {
@@ -55,7 +55,8 @@ void run_next(const Scenario& s, const std::string& job, Where at = Where::here(
     expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
 }
 
-/// Acquires and acknowledges the callbacks pushed since the last call, and returns their jobs.
+/// Acquires and acknowledges the callbacks that were pushed since the last call. Returns their
+/// jobs.
 std::vector<std::string> take_callbacks(const Scenario& s, Where at = Where::here()) {
     std::vector<std::string> jobs;
     for (const auto& lease : s.acquire({.worker = 9, .limit = 100, .queue = after_queue}).leases) {
@@ -351,7 +352,7 @@ void add_joining_cases(StoreCases& add) {
                      "the same again");
         expect_running(s, batch, {.total = 3, .succeeded = 1});
         run_next(s, "directly");
-        // The step that ends the last job adds another job to the batch.
+        // The step that completes the last job adds another job to the batch.
         const PushJob again{work_queue, "follows", s.now(), {.batch = batch}};
         s.perform(CompleteJob{s.take_work(), {again}});
         expect_running(s, batch, {.total = 4, .succeeded = 3});
@@ -481,7 +482,7 @@ void add_batch_list_cases(StoreCases& add) {
         auto late = callback("end");
         late.timeout = Duration{-1};
         s.expect_refused(creation({.name = "x", .on_end = late}), "on_end: timeout");
-        // The batch uses one entry for itself.
+        // The batch itself adds one entry to the metadata.
         auto full = callback("end");
         for (std::size_t i = 0; i < job_metadata_max; ++i) full.metadata[std::to_string(i)] = "x";
         s.expect_refused(creation({.name = "x", .on_end = full}), "on_end: metadata");

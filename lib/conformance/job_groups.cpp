@@ -39,7 +39,7 @@ std::string names_of(const std::vector<Lease>& leases) {
     return all;
 }
 
-/// Does one job after the other until no job is READY. Returns their names in order.
+/// Acquires and acknowledges jobs one by one until no job is READY. Returns their names in order.
 std::string run_singly(const Scenario& s) {
     std::string all;
     for (auto next = lease_all(s, 1); !next.empty(); next = lease_all(s, 1)) {
@@ -275,7 +275,7 @@ void add_place_cases(StoreCases& add) {
         s.perform(AckJob{lease});
         expect_none(s);
         s.perform(PauseQueue{work_queue, false});
-        // The paused queue promoted no jobs meanwhile.
+        // While the queue was paused, no due jobs became READY.
         expect_equal(run_singly(s), std::string{"bdc"}, "jobs in their order");
     });
 }

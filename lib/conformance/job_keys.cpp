@@ -139,7 +139,8 @@ void add_exclusion_cases(StoreCases& add) {
             s.advance(Duration{1});
             const auto next = push(s, how);
             expect_equal(next.outcome, pushed, "when the time is over, while it waits");
-            // The end of the first job must not release the key of its successor.
+            // The completion of the first job must not release the key, which the second job has
+            // now.
             s.perform(AckJob{s.take_work()});
             expect_equal(push(s, how), Pushed{duplicate, next.id}, "when the first is done");
             s.advance(Duration{100});

@@ -13,7 +13,6 @@ namespace {
 
 using State = JobStatus::State;
 
-/// The names of jobs, in order.
 std::string names(const std::vector<JobStatus>& jobs) {
     std::string all;
     for (const auto& job : jobs) all += job.job;
@@ -80,7 +79,7 @@ void add_job_list_cases(StoreCases& add) {
         const auto first = s.perform(step);
         expect_equal(names(first.jobs), std::string{"abcd"}, "the first page");
         expect_equal(first.next, ids[3], "where to go on");
-        // The last job of a page may be deleted before the next page is read.
+        // If the last job of a page was deleted, the next page must still be found.
         s.perform(DeleteJob{work_queue, ids[3]});
         step.after = first.next;
         const auto last = s.perform(step);

@@ -14,10 +14,10 @@ namespace {
 
 using State = JobStatus::State;
 
-/// Two such jobs fit into a chunk; three do not.
+/// Two such jobs are within the limit of a step; three are not.
 constexpr std::size_t large_job = job_slice_bytes_max / 5 * 2;
 
-/// Pushes a large job for each letter. Each job repeats its letter.
+/// Pushes a large job for each letter, with the letter as its repeated content.
 void push_large(Scenario& s, const std::string& letters, const JobOptions& options = {}) {
     for (const char letter : letters) {
         auto own = options;
@@ -34,11 +34,11 @@ std::string letters_of(const Jobs& jobs) {
     return all;
 }
 
-/// Two such jobs fit into a chunk while each has one error, and do not fit with two errors each.
+/// The limit of a step is between two jobs of this size with one error each, and two with two
+/// errors each.
 constexpr std::size_t job_with_errors = job_slice_bytes_max / 2 - job_error_max - job_error_max / 2;
 
-/// Fails all READY jobs twice, with errors of the maximal length. The second failure BURIES the
-/// jobs.
+/// Fails all READY jobs twice, with errors of the largest size. The second failure buries the jobs.
 void bury_all_at_second(Scenario& s) {
     for (const bool second : {false, true}) {
         for (const auto& lease : s.acquire({.queue = work_queue}).leases) {
@@ -50,8 +50,8 @@ void bury_all_at_second(Scenario& s) {
     }
 }
 
-/// Expects a worker without its first `released` leases, but with the rest. The worker stays listed
-/// as long as it has leases.
+/// Expects the first `released` leases of a worker to have ended, and all further leases to be
+/// valid. The worker is listed as long as it has leases.
 void expect_left_to(Scenario& s, unsigned worker, const std::vector<Lease>& leases,
                     std::size_t released) {
     std::size_t listed = 0;
@@ -77,7 +77,7 @@ std::vector<Lease> lease_large(Scenario& s, unsigned worker) {
     return all;
 }
 
-/// Expects release of a dead or retired worker's large jobs in chunks of two. `step` releases them.
+/// Expects that `step` releases the large jobs of a dead or retired worker two at a time.
 template <class S>
 void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, const S& step) {
     const auto leases = lease_large(s, worker);
@@ -92,7 +92,7 @@ void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, c
     expect(s.perform(ListWorkers{}).empty(), "the worker is still listed");
 }
 
-/// Expects the end of expired large jobs in chunks of two.
+/// Expects acquisitions to drop expired large jobs two at a time.
 void expect_ended_in_slices(Scenario& s, JobOptions options, const char* which) {
     options.expires_at = s.now() + Duration{1};
     push_large(s, "abcde", options);
@@ -105,7 +105,8 @@ void expect_ended_in_slices(Scenario& s, JobOptions options, const char* which) 
     }
 }
 
-/// Expects leases of large jobs in chunks of two. Only the last reply reports an empty queue.
+/// Expects acquisitions to lease large jobs two at a time. Only the last reply reports an empty
+/// queue.
 void expect_leased_in_slices(Scenario& s, const JobOptions& options, const char* which) {
     push_large(s, "abcde", options);
     for (const char* letters : {"ab", "cd", "e"}) {
@@ -246,7 +247,7 @@ void add_job_slice_cases(StoreCases& add) {
         s.perform(PauseQueue{work_queue});
         const AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
         expect_equal(letters_of(s.perform(step).leases), std::string{"cde"}, "its leases");
-        // The acquisition has shown that the worker is alive.
+        // The acquisition counted as a sign of life of the worker.
         expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{}, "jobs released");
     });
 

@@ -10,7 +10,6 @@
 namespace routemaster::testing {
 namespace {
 
-/// The jobs of leases, in order.
 std::vector<std::string> jobs_of(const std::vector<Lease>& leases) {
     std::vector<std::string> jobs;
     for (const auto& lease : leases) jobs.push_back(lease.job);

@@ -9,7 +9,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Expects that each step with this lease is refused and changes nothing.
+/// Expects that each step with this lease is rejected and changes nothing.
 void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
     const auto before = s.snapshot();
     expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
@@ -160,7 +160,7 @@ void add_lost_reply_cases(StoreCases& add) {
             const auto first = s.perform(step).leases;
             expect_equal(first.size(), 1U, "leases");
             expect_equal(first[0].fence, std::uint64_t{1'001}, "the fence");
-            // The next fence is larger, although worker 2 does not know the fence.
+            // The next fence must be greater, although worker 2 has not seen this fence.
             expect_equal(s.take_work(2).fence, std::uint64_t{1'002}, "the next fence");
             expect_equal(s.perform(AckJob{first[0]}), Settlement::settled, "ack");
             step.newest = std::uint64_t{1} << 53U;
@@ -272,12 +272,12 @@ void add_worker_cases(StoreCases& add) {
         expect_released(Duration{1'999}, 0);
         expect_released(Duration{1'999}, 0);
         expect_released(Duration{2}, 1);
-        // A scrubber that is always late still finds dead workers.
+        // A worker that always scrubs late must still find dead workers.
         s.take_work();
         expect_released(Duration{4'000}, 0);
         expect_released(Duration{4'000}, 1);
-        // A heartbeat earns the worker a new grace period. The job of two dead workers waits
-        // meanwhile.
+        // After a heartbeat, a worker gets a new grace period. During this period, a job leased by
+        // two dead workers waits.
         s.push("c");
         s.take_work();
         expect_released(Duration{4'000}, 0);
@@ -285,7 +285,7 @@ void add_worker_cases(StoreCases& add) {
         s.perform(Heartbeat{Scenario::worker(1)});
         expect_released(Duration{4'000}, 0);
         expect_released(Duration{4'000}, 1);
-        // The silence of a worker counts from its own last sign of life.
+        // The silence of each worker is measured from its own last sign of life.
         s.push("b");
         s.take_work(1);
         s.advance(Duration{3'000});

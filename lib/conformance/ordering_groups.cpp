@@ -14,7 +14,7 @@ void subscribe_one_by_one(Scenario& s, const std::string& token, std::uint32_t m
     s.subscribe(token, {"orders"}, {.max_events = 1, .max_in_flight = max_in_flight});
 }
 
-/// Begins all possible deliveries, and settles none. Returns their messages.
+/// Begins all possible deliveries, and settles no delivery. Returns their messages.
 std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     std::vector<std::string> messages;
     for (const auto& lease : s.acquire({}, at).leases) {
@@ -25,7 +25,7 @@ std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     return messages;
 }
 
-/// Begins a delivery. The workers have capacity for `concurrency_max` deliveries of its group.
+/// Begins a delivery, with a capacity of the workers for `concurrency_max` deliveries of its group.
 Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
                      Where at = Where::here()) {
     return s
@@ -36,7 +36,8 @@ Verdict begin_within(Scenario& s, std::uint32_t concurrency_max, const Lease& le
         .verdict;
 }
 
-/// Settles a delivery. The workers have capacity for `concurrency_max` deliveries of its group.
+/// Settles a delivery, with a capacity of the workers for `concurrency_max` deliveries of its
+/// group.
 void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& lease,
                    bool delivered = true, Where at = Where::here()) {
     const SettleDelivery step{.lease = lease,
@@ -47,7 +48,7 @@ void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& leas
     expect_equal(s.perform(step, at), Settlement::settled, "settling", at);
 }
 
-/// Adds the cases about groups with a larger concurrency than the workers' capacity.
+/// Cases about groups with a larger concurrency than the capacity of the workers.
 void add_narrowed_group_cases(StoreCases& add) {
     add("a subscriber that has its share of deliveries gets the next when a delivery ends",
         [](Scenario& s) {

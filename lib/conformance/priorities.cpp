@@ -68,8 +68,8 @@ void add_order_cases(StoreCases& add) {
         s.advance(Duration{1});
         push_ranked(s, "e", 1);
         s.push("f");
-        // Ranks (push time minus priority in minutes): a minute less 1 ms, a minute, three times
-        // two minutes, three minutes.
+        // The ranks are the push time minus one minute for each level of priority: a minute less 1
+        // ms, a minute, three times two minutes, and three minutes.
         expect_equal(next_jobs_singly(s), std::string{"bacdef"}, "jobs acquired");
     });
 
@@ -96,7 +96,8 @@ void add_order_cases(StoreCases& add) {
             push_ranked(s, "p" + std::to_string(i), 1);
             s.advance(Duration{200});
         }
-        // A priority of 1 is worth 300 pushes of 200 ms: the first 300 such jobs come first.
+        // A priority of 1 equals one minute. In a minute, 300 jobs are pushed, one each 200 ms. The
+        // first 300 jobs with the priority therefore precede all jobs without.
         std::vector<std::string> expected;
         for (int i = 0; i < each; ++i) {
             if (i < 300) expected.push_back("p" + std::to_string(i));

@@ -118,7 +118,7 @@ void add_queued_batch_cases(StoreCases& add) {
             const auto batches = s.batches("billing");
             const auto retry_at = s.now() + Duration{10'000};
             expect_equal(fail(s), batches.at(0).uid, "the first batch");
-            // The second batch is READY, the third is CURRENT.
+            // At this time, the second batch is READY and the third is CURRENT.
             expect_equal(deliver(s, batches.at(1).uid), BatchAction::done, "asking for the second");
             expect_equal(deliver(s, batches.at(2).uid), BatchAction::done, "asking for the third");
             s.expect_idle_until(retry_at);

@@ -46,7 +46,8 @@ void add_queue_cases(StoreCases& add) {
         s.perform(PushJob{"other", "o", s.now()});
         expect_equal(s.acquire({.queue = "other"}).leases.size(), 1U, "jobs of another queue");
         resume(s);
-        // Jobs that became due during the pause are promoted now, behind the jobs that were READY.
+        // Jobs that became due during the pause become READY now, behind the jobs that were READY
+        // before.
         expect_equal(acquire_all(s), std::string{"abd"}, "jobs acquired");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 3}, "jobs");
     });
@@ -90,7 +91,7 @@ void add_queue_cases(StoreCases& add) {
         const auto lease = s.take_work();
         pause(s);
         s.perform(AckJob{lease});
-        // Another queue that becomes empty must not end the pause.
+        // When another queue becomes empty, the paused queue without jobs must not be removed.
         s.perform(PushJob{"other", "o", s.now()});
         s.perform(AckJob{s.take({.queue = "other"})});
         expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "no jobs");

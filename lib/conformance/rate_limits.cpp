@@ -39,7 +39,7 @@ void add_queue_limit_cases(StoreCases& add) {
         limit_queue(s, {.jobs = 4, .per = one_second});
         push_all(s, "abcdefghijkl");
         expect_equal(take_all(s), std::string{"abcd"}, "as many as in the rate, by default");
-        // A clock set forward by a year has the same effect.
+        // A clock that was set forward by a year has the same effect as a year.
         s.advance(Duration{std::int64_t{365} * 86'400'000});
         expect_equal(take_all(s), std::string{"efgh"}, "after a year");
         expect_wait(s, one_second / 4);
@@ -131,7 +131,7 @@ void add_queue_limit_cases(StoreCases& add) {
             s.push("b");
             s.perform(AckJob{lease});
         });
-        // A lease that is reported again after a lost reply uses no further token.
+        // Reporting a lease again, after a lost reply, consumes no further token.
         const auto leases = lease_what_may(s);
         const AcquireJobs again{work_queue, Scenario::worker(1), 1, 0};
         expect_equal(s.perform(again).leases, leases, "leases of a lost reply");

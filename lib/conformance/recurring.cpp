@@ -33,7 +33,7 @@ RecurringJob found(const Scenario& s, const std::string& name, Where at = Where:
     return *std::move(job);
 }
 
-/// A step that runs the tick `now` of a recurring job.
+/// A step that runs a recurring job for the tick at the present time.
 RunRecurringJob run_of(const Scenario& s, const RecurringJob& job) {
     return {
         .name = job.name,
@@ -59,7 +59,7 @@ void expect_woken(Scenario& s, const std::string& what, const std::function<void
                   Where at = Where::here()) {
     Signal signal;
     const auto watch = s.store().watch(recurring_watch, [&] { signal.raise(); });
-    // A store that listens for messages of another process has subscribed by the time it replies.
+    // Waits for a reply. By then, a client of a server has subscribed to wake-ups.
     s.perform(DueRecurringJobs{}, at);
     const auto seen = signal.count();
     change();
@@ -78,7 +78,7 @@ void add_tick_cases(StoreCases& add) {
         expect_equal(due.jobs, std::vector<RecurringJob>{job}, "what is due");
         expect_equal(due.next_at, never, "when the next is due");
         expect_equal(due.now, s.now(), "the time of the store");
-        // The put has settled the tick of this instant, so no job is pushed.
+        // The put has settled the tick of this instant, so the run pushes no job.
         expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
         expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
         expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
@@ -326,7 +326,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
         refuse("expires", "a", [](auto& all) { all.expires = Duration{-1}; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp::all; });
         refuse("catch_up", "a", [](auto& all) { all.catch_up = CatchUp{3}; });
-        // The rest of the text is valid; only its length is not.
+        // The text is a valid schedule, but too long.
         refuse("schedule", "a", [](auto& all) {
             all.schedule = "* * * * *" + std::string(schedule_bytes_max - 8, ' ');
         });
@@ -334,7 +334,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
             all.schedule = "@daily";
             all.time_zone.assign(time_zone_bytes_max + 1, 'a');
         });
-        // Ticks use two entries themselves.
+        // The tick itself adds two entries to the metadata.
         refuse("job: metadata", "a", [](auto& all) {
             for (std::size_t i = 0; i + 1 < job_metadata_max; ++i) {
                 all.metadata[std::to_string(i)] = "x";

@@ -20,10 +20,11 @@ using Tick = RecurringRun::Outcome;
 
 constexpr Duration tick_interval{60'000};
 
-/// The id of the tick's timer in its namespace, without `overlap`.
+/// Without `overlap`, the id of the timer that each tick posts.
 const std::string tick_timer = "recurring:call";
 
-/// A recurring timer with one retry. Its time limit for confirmation is longer than the interval.
+/// The settings of a recurring timer with one retry. Its time limit for confirmation is longer than
+/// the interval.
 RecurringSettings timed() {
     return {.schedule = "@every 1m",
             .timer = RecurringTimer{.space = timer_space,
@@ -67,7 +68,7 @@ void put_timer(Scenario& s, RecurringSettings settings = timed(), Where at = Whe
         at);
 }
 
-/// Puts the recurring timer, and runs it immediately, as a scheduler does.
+/// Puts the recurring timer, and runs it at once, as a scheduler would.
 void begin_ticks(Scenario& s, RecurringSettings settings = timed(), Where at = Where::here()) {
     put_timer(s, std::move(settings), at);
     expect_equal(s.perform(DueRecurringJobs{}, at).jobs.size(), std::size_t{1}, "what is due", at);

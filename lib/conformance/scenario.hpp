@@ -1,5 +1,5 @@
 /// @file
-/// `Scenario`: the helpers for conformance cases.
+/// `Scenario`: helpers for conformance cases.
 
 #pragma once
 
@@ -27,19 +27,17 @@ inline constexpr const char* work_queue = "work";
 /// The publisher of all topics by default.
 inline constexpr const char* shop = "shop--key";
 
-/// The longest backoff of deliveries: short, to keep cases from reaching an hour by accident.
+/// The longest backoff of deliveries. It is short, because a case must not last for an hour.
 inline constexpr Duration backoff_max{60'000};
 inline constexpr Duration one_second{1'000};
 
-/// The options of a publication.
 struct Publication {
     std::optional<std::string> publisher{shop};
-    std::optional<TimePoint> timestamp{};  ///< Absent for now.
+    std::optional<TimePoint> timestamp{};  ///< Absent: the present time.
 };
 
-/// The options of a subscription.
 struct SubscriberSettings {
-    std::string callback{};  ///< Empty for a URL made from the token.
+    std::string callback{};  ///< Empty: a URL derived from the token.
     std::string uuid{};
     std::optional<Duration> timeout{};
     std::optional<std::uint32_t> max_events{};
@@ -49,7 +47,6 @@ struct SubscriberSettings {
     std::optional<std::uint32_t> dead_max{};
 };
 
-/// The options of an acquisition.
 struct Taking {
     unsigned worker = 1;
     std::uint32_t limit = 100;
@@ -61,7 +58,7 @@ struct Attempt {
     bool delivered = true;
     int health_change = 0;
     Duration retry_after{1'000};  ///< Only for a failure.
-    Duration took{0};             ///< The time between its beginning and now.
+    Duration took{0};             ///< The time since the delivery began.
     bool permanent = false;       ///< Only for a failure.
     std::string error{};          ///< Only for a failure.
 };
@@ -69,24 +66,24 @@ struct Attempt {
 /// The messages of several batches.
 using Batches = std::vector<std::vector<std::string>>;
 
-/// A store, an instant, and helpers for steps. Each helper fails the case when the store refuses a
-/// step that must succeed.
+/// A store and a manual clock, with helpers that perform steps. A helper fails the case when the
+/// store rejects a step that must succeed.
 ///
 /// Thread safety: `perform` and `worker` may be called from any thread while no thread calls
-/// `advance`; the rest from one thread.
+/// `advance`; the other members from one thread.
 class Scenario {
 public:
-    /// Starts with an empty store. Both arguments must outlive this object.
+    /// `store` must be empty. Both arguments must outlive this object.
     Scenario(Store& store, const StoreTraits& traits) : store_{store}, traits_{traits} {}
 
     [[nodiscard]] Store& store() const noexcept { return store_; }
     [[nodiscard]] const StoreTraits& traits() const noexcept { return traits_; }
     [[nodiscard]] TimePoint now() const noexcept { return now_; }
 
-    /// Lets time pass; a negative span sets the clock back.
+    /// Advances the clock. A negative span sets the clock back.
     void advance(Duration span) { now_ += span; }
 
-    /// Performs a step at the current instant. The step must succeed.
+    /// Performs a step at the present time. The step must succeed.
     template <class S>
     typename S::Reply perform(S step, Where at = Where::here()) const {
         auto reply = routemaster::perform(store_, std::move(step), now_);
@@ -94,7 +91,8 @@ public:
         return *std::move(reply);
     }
 
-    /// Expects an `invalid` step without effect. The error must begin with the name of the field.
+    /// Expects that the store rejects a step as `invalid` and changes nothing. The error must begin
+    /// with the name of the field.
     template <class S>
     void expect_refused(S step, std::string_view field, Where at = Where::here()) {
         expect_error(Errc::invalid, std::move(step), field, at);
@@ -120,7 +118,6 @@ public:
         expect_unchanged(snapshot(), before, at);
     }
 
-    /// Returns a new id.
     [[nodiscard]] Uid uid() { return uids_.next(); }
 
     /// The id of a worker, by number.
@@ -128,8 +125,8 @@ public:
         return {std::uint64_t{number} << 8U, std::uint64_t{number} << 8U};
     }
 
-    /// Publishes `count` events: `TOPIC 1`, `TOPIC 2`, and further numbers, which continue through
-    /// the case.
+    /// Publishes `count` events with the messages `TOPIC 1`, `TOPIC 2` and so on. The numbers
+    /// continue through the case.
     void publish(const std::string& topic, unsigned count = 1, const Publication& how = {},
                  Where at = Where::here()) {
         for (unsigned i = 0; i < count; ++i) {
@@ -148,18 +145,15 @@ public:
                 .uid = uid()};
     }
 
-    /// Publishes an event with these bytes.
     void publish_message(const std::string& topic, const std::string& message,
                          const Publication& how = {}, Where at = Where::here()) {
         perform(publication(topic, message, how), at);
     }
 
-    /// The topics, by name.
     [[nodiscard]] std::vector<Topic> topics(Where at = Where::here()) const {
         return perform(ListTopics{}, at);
     }
 
-    /// Subscribes to topics. The step must succeed.
     void subscribe(const std::string& token, const std::vector<std::string>& topics,
                    const SubscriberSettings& settings = {}, Where at = Where::here()) {
         const auto own = "https://" + token + ".example/events";
@@ -186,7 +180,6 @@ public:
         return *found;
     }
 
-    /// The batches of a subscriber, in delivery order.
     [[nodiscard]] std::vector<BatchStatus> batches(const std::string& token,
                                                    Where at = Where::here()) const {
         std::vector<BatchStatus> all;
@@ -227,7 +220,7 @@ public:
         return jobs_of(store_, work_queue, state, now_);
     }
 
-    /// Acquires and permanently fails the next job of `work_queue`. Returns its id.
+    /// Acquires the next job of `work_queue` and buries it by a failure. Returns its id.
     JobId bury_next(const std::string& error = "broken", Where at = Where::here()) const {
         const auto lease = take_work(1, at);
         const FailJob failed{.lease = lease, .error = error, .run_at = now_, .bury = true};
@@ -235,8 +228,7 @@ public:
         return lease.id;
     }
 
-    /// Pushes and BURIES this number of jobs in `work_queue`. `name` is the beginning of their
-    /// names.
+    /// Pushes and buries this many jobs in `work_queue`. Their names begin with `name`.
     void bury_many(const std::string& name, std::uint32_t jobs) const {
         for (std::uint32_t done = 0; done < jobs;) {
             std::vector<Step> steps;
@@ -260,7 +252,6 @@ public:
         }
     }
 
-    /// Acquires available jobs.
     Acquired acquire(const Taking& what = {}, Where at = Where::here()) const {
         return perform(AcquireJobs{what.queue, worker(what.worker), what.limit}, at);
     }
@@ -316,8 +307,8 @@ public:
                        at);
     }
 
-    /// Fails the next delivery, which makes its batch DEAD. A batch that survives is retried at
-    /// once. Returns the id of the batch.
+    /// Fails the next delivery, after which its batch must be DEAD if it has no attempts left.
+    /// Otherwise it is retried at once. Returns the id of the batch.
     Uid kill_next(const std::string& error = "HTTP 500", Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{.delivered = false, .retry_after = Duration{0}, .error = error};
@@ -374,7 +365,6 @@ public:
         return std::nullopt;
     }
 
-    /// The value of a subscriber's counter, see `counter`.
     [[nodiscard]] std::optional<std::int64_t> counter_of(const std::string& token,
                                                          const std::string& name,
                                                          const char* status = nullptr,
@@ -384,7 +374,7 @@ public:
         return counter(key, at);
     }
 
-    /// The listable contents of the store.
+    /// All contents of the store that can be listed.
     [[nodiscard]] Snapshot snapshot() const {
         if (traits_.flush_counters) traits_.flush_counters(store_);
         return snapshot_of(store_, subscribers_, work_queue, now_);
@@ -396,7 +386,7 @@ private:
     TimePoint now_ = from_milliseconds(1'700'000'000'000);
     UidSource uids_{0x517cc1b727220a95U, 0x2545f4914f6cdd1dU};
     std::map<std::string, unsigned> published_;
-    std::set<std::string> subscribers_;  // All that ever subscribed.
+    std::set<std::string> subscribers_;  // All subscribers that ever existed in the case.
     std::map<std::string, Batches> delivered_;
 };
 

@@ -1,5 +1,6 @@
 /// @file
-/// `Snapshot`: the listable contents of a store, to compare two stores, or two states of one store.
+/// `Snapshot`: the contents of a store that can be listed, for comparing two stores or two states
+/// of one store.
 
 #pragma once
 
@@ -29,9 +30,8 @@ struct Snapshot {
     std::vector<std::vector<JobStatus>> jobs;  ///< Of one queue, by state.
     std::vector<Counter> counters;
     std::vector<RecurringJob> recurring;
-    std::vector<std::vector<TimerStatus>> timers;  ///< By state; at most the first thousand per
-                                                   ///< state.
-    std::vector<JobBatch> job_batches;             ///< First the open ones, then the ended ones.
+    std::vector<std::vector<TimerStatus>> timers;  ///< By state, at most 1,000 per state.
+    std::vector<JobBatch> job_batches;             ///< Open batches first, then ended batches.
     friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
@@ -77,7 +77,7 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
                  .recurring = get(ListRecurringJobs{}),
                  .timers = {},
                  .job_batches = job_batches_of(store, false, now)};
-    // Stores do not keep the workers of a queue.
+    // Stores do not persist the workers of a queue. These fields are not compared.
     for (auto& listed : all.queues) {
         listed.workers = listed.unprofiled = 0;
         listed.worker_at.reset();
@@ -85,7 +85,7 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
     const auto ended = job_batches_of(store, true, now);
     all.job_batches.insert(all.job_batches.end(), ended.begin(), ended.end());
     for (const auto& token : tokens) {
-        // The progress of a delivery may change with a restart, so it is left out.
+        // The progress of a delivery may change with a restart, and is not compared.
         auto& batches = all.batches[token];
         for (auto& batch : get(ListBatches{.token = token, .limit = 100'000})) {
             batches.push_back(std::move(batch.status));
@@ -102,7 +102,7 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
     return all;
 }
 
-/// Ends the case as failed at the first difference.
+/// Fails the case at the first difference.
 inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
                              Where at = Where::here()) {
     expect_equal(now.topics, before.topics, "topics, which must not change", at);

@@ -10,15 +10,17 @@
 namespace routemaster::testing {
 namespace {
 
-/// The silence before each step: workers without a heartbeat for this long may be dead.
+/// How long no worker sends a heartbeat before each step. After this time, workers may be declared
+/// dead.
 constexpr Duration silence{10'000};
 
-/// The time limit for confirming timers: longer than `silence`, because timers must not come back.
+/// The time limit for confirming timers. It is longer than `silence`, because the timers must not
+/// be retried.
 constexpr Duration timer_confirm = 2 * silence;
 
-/// A store with data for a step of each kind: a token, topics, batches (waiting, under way and
-/// DEAD), jobs (waiting, leased and BURIED), a recurring job, a batch of jobs, and timers of all
-/// states. Two workers have one lease each, and a listener has joined the namespace.
+/// A store with data for a step of each kind: a token, topics, batches (waiting, under delivery and
+/// DEAD), jobs (waiting, leased and BURIED), a recurring job, a job batch, and timers in all
+/// states. Two workers have one lease each, and the namespace of timers has a listener.
 struct BusyStore {
     explicit BusyStore(Scenario& scenario) : s{scenario} {
         post_timer("dead", 1);
@@ -59,22 +61,22 @@ struct BusyStore {
     }
     void take_timer() const { s.perform(step(std::type_identity<TakeTimers>{})); }
 
-    /// An action between a step and its repetition.
+    /// What happens between a step and its repetition.
     template <class S>
     void before_repeating(const S&) const {}
     void before_repeating(const PostTimer&) const {
         for (int due = 0; due < 3; ++due) take_timer();
     }
 
-    /// Makes a batch with room for more events.
+    /// Creates a batch that accepts more events.
     Uid waiting() {
         s.subscribe("slow", {"alarms"}, {.timeout = Duration{60'000}});
         s.publish("alarms");
         return s.batches("slow").at(0).uid;
     }
 
-    // A step of each kind. Each changes the store unless it is read-only. A missing kind does not
-    // compile.
+    // A step of each kind. Each step changes the store unless it is read-only. If a kind is
+    // missing, the call does not compile.
 
     PublishEvent step(std::type_identity<PublishEvent>) { return s.publication("orders", "event"); }
     RemoveTopic step(std::type_identity<RemoveTopic>) {
@@ -209,13 +211,13 @@ struct BusyStore {
 
     Scenario& s;
     Watch ear = s.store().watch(timer_watch(timer_space, "ear"), [] {});
-    Lease delivery;        ///< Of worker 1, for the CURRENT batch of billing.
-    Lease work;            ///< Of worker 2, for a job.
+    Lease delivery;        ///< Lease of worker 1 on the delivery of billing's CURRENT batch.
+    Lease work;            ///< Lease of worker 2 on a job.
     Uid dead;              ///< A DEAD batch of audit.
     JobBatchId batch = 0;  ///< A batch of jobs.
 };
 
-/// The number of entities in a snapshot. Counters of the store itself are few, and do not count.
+/// The number of entities in a snapshot. The few counters of the store itself are not included.
 std::uint64_t things_in(const Snapshot& all) {
     std::uint64_t things =
         all.topics.size() + all.tokens.size() + all.recurring.size() + all.job_batches.size();
@@ -237,7 +239,8 @@ std::uint64_t things_in(const Snapshot& all) {
     return things;
 }
 
-/// A repeated step may count an attempt twice, as it may deliver a batch twice.
+/// Removes the numbers of attempts. A repeated step may count an attempt twice, because it may
+/// deliver a batch twice.
 Snapshot without_attempts(Snapshot all) {
     for (auto& [token, batches] : all.batches) {
         for (auto& batch : batches) batch.attempts = 0;

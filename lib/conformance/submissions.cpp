@@ -59,7 +59,7 @@ void add_submission_cases(StoreCases& add) {
             std::mutex mutex;  // Guards `sizes`.
             std::vector<std::size_t> sizes;
         };
-        // Shared, because a surplus completion may come after the case.
+        // Shared, because a store may wrongly call the completion after the case has ended.
         const auto answers = std::make_shared<Answers>();
         const auto answered = std::make_shared<Signal>();
         std::uint64_t submissions = 0;
@@ -80,8 +80,9 @@ void add_submission_cases(StoreCases& add) {
     });
 
     add("a blocking call inside a completion returns at once", [](Scenario& s) {
-        // A store that calls completions inside `submit` performs the inner step as usual. A store
-        // with its own thread refuses it as invalid: the thread would wait for itself.
+        // A store without a thread calls completions inside `submit`, and performs the inner step
+        // as usual. A store with a thread rejects the inner step as invalid, because its thread
+        // would wait for itself.
         const auto inside = std::make_shared<std::optional<Result<Done>>>();
         const auto answered = std::make_shared<Signal>();
         auto& store = s.store();

@@ -17,10 +17,9 @@
 
 namespace routemaster::testing {
 
-/// Formats all arguments and replies of steps, for people.
+/// Formatter of all arguments and replies of steps, for people.
 class Text {
 public:
-    /// Formats a value for a message.
     static std::string of(bool truth) { return truth ? "true" : "false"; }
     static std::string of(std::integral auto number) { return std::to_string(number); }
     static std::string of(const char* text) { return of(std::string_view{text}); }

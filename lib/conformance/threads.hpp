@@ -1,5 +1,5 @@
 /// @file
-/// Helpers for cases with several threads, and for waiting until a wake-up.
+/// Helpers for cases with several threads, and for waiting for wake-ups.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::testing {
 
-/// Calls `body` in `count` threads, each with its number, and waits for all of them. Rethrows the
-/// first exception.
+/// Runs `body` in `count` threads, each with its number, and joins them. Rethrows the first
+/// exception.
 template <class Body>
 void in_threads(unsigned count, Body body) {
     std::mutex mutex;  // Guards `thrown`.
@@ -36,7 +36,7 @@ void in_threads(unsigned count, Body body) {
     if (thrown) std::rethrow_exception(thrown);
 }
 
-/// Counts how often `raise` was called.
+/// Counter of the calls of `raise`, on which another thread can wait.
 ///
 /// Thread safety: all members may be called from any thread.
 class Signal {
@@ -53,8 +53,8 @@ public:
         return count_;
     }
 
-    /// Waits until `raise` was called more than `seen` times. Returns false when this takes longer
-    /// than `timeout` of real time.
+    /// Waits until `raise` was called more than `seen` times. Returns false after `timeout` of real
+    /// time.
     [[nodiscard]] bool wait_beyond(std::uint64_t seen, Duration timeout) const {
         std::unique_lock lock{mutex_};
         return raised_.wait_for(lock, timeout, [&] { return count_ > seen; });

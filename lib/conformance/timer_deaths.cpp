@@ -20,7 +20,7 @@ void add_timer_death_cases(StoreCases& add) {
             s.advance(Duration{10'000});
             take(s);
             s.advance(Duration{10'500});
-            // A take with a limit of 0 also finds DEAD timers.
+            // A take with the limit 0 also makes timers DEAD whose time to confirm is over.
             expect_equal(take_ids(s, 0), Ids{}, "taken by a busy listener");
             const auto dead = listed(s, TimerState::dead);
             expect_equal(dead,
@@ -110,7 +110,7 @@ void add_timer_death_cases(StoreCases& add) {
         constexpr int more = 3;
         const auto dead = static_cast<int>(dead_timers_max);
         for (int i = 0; i < dead + more; ++i) {
-            // The first three due timers become DEAD first.
+            // The first three timers are due earlier, and become DEAD first.
             post(s, std::to_string(100'000 + i), i < more ? Duration{0} : 100 * one_second, 1);
         }
         take(s, 3);

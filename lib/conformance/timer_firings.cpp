@@ -192,7 +192,7 @@ void add_timer_firing_cases(StoreCases& add) {
     add("many timers that are due at once are taken in chunks, in their order", [](Scenario& s) {
         constexpr int timers = 2'500;
         for (int i = 0; i < timers; ++i) {
-            // The order of posts differs from the order of due times.
+            // The timers are not posted in the order of their due times.
             post(s, std::to_string(100'000 + i), Duration{(i * 7) % 50});
         }
         s.advance(one_second);

@@ -42,26 +42,22 @@ inline void post_large(const Scenario& s, const std::string& id, Duration delay,
     expect_equal(s.perform(std::move(step), at), TimerPosted::posted, "posting " + id, at);
 }
 
-/// Takes due timers.
 inline TakenTimers take(const Scenario& s, std::uint32_t limit = taken_timers_max,
                         const std::string& listener = "ear", Where at = Where::here()) {
     return s.perform(TakeTimers{.space = timer_space, .listener = listener, .limit = limit}, at);
 }
 
-/// The ids of taken timers.
 inline Ids ids_of(const TakenTimers& taken) {
     Ids ids;
     for (const auto& timer : taken.timers) ids.push_back(timer.id);
     return ids;
 }
 
-/// Takes due timers, and returns their ids.
 inline Ids take_ids(const Scenario& s, std::uint32_t limit = taken_timers_max,
                     const std::string& listener = "ear", Where at = Where::here()) {
     return ids_of(take(s, limit, listener, at));
 }
 
-/// Whether a timer with this id exists.
 inline bool exists(const Scenario& s, const std::string& id) {
     return s.perform(FindTimer{timer_space, id}).has_value();
 }
@@ -73,7 +69,6 @@ inline TimerStatus found_timer(const Scenario& s, const std::string& id, Where a
     return *std::move(timer);
 }
 
-/// The timers in a state.
 inline std::vector<TimerStatus> listed(const Scenario& s, TimerState state = TimerState::pending) {
     return s.perform(ListTimers{.space = timer_space, .state = state, .limit = 1'000});
 }
@@ -84,42 +79,38 @@ inline TimerConfirmed confirm(const Scenario& s, const std::string& id,
     return s.perform(ConfirmTimer{timer_space, id, retries});
 }
 
-/// The number of timers in each state.
 inline TimerCounts counts(const Scenario& s) { return s.perform(CountTimers{timer_space}); }
 
-/// Lets all due timers fire, and then come back or become DEAD.
+/// Lets all due timers fire, and lets the time to confirm pass. They are then retried or DEAD.
 inline void let_fire(Scenario& s) {
     while (!take(s).timers.empty()) continue;
     s.advance(Duration{10'000});
     take(s);
 }
 
-/// A listener that counts its wake-ups.
+/// Listener that counts its wake-ups.
 class Ear {
 public:
-    /// Joins the listeners of the namespace.
     Ear(Scenario& scenario, std::string name)
         : s_{scenario},
           name_{std::move(name)},
           watch_{s_.store().watch(timer_watch(timer_space, name_), [this] { woken_.raise(); })} {
-        // A store that listens for messages of another process has subscribed by the time it
-        // replies.
+        // Waits for a reply. By then, a client of a server has subscribed to wake-ups.
         ask();
     }
 
-    /// Asks for timers. Later, `expect_woken` expects a wake-up after this call.
+    /// Polls for timers. `expect_woken` then expects a wake-up after this poll.
     TakenTimers ask(std::uint32_t limit = taken_timers_max, Where at = Where::here()) {
         seen_ = woken_.count();
         return take(s_, limit, name_, at);
     }
 
-    /// Expects a wake-up since the last `ask`.
+    /// Expects a wake-up since the last poll.
     void expect_woken(const std::string& by, Where at = Where::here()) {
         expect(woken_.wait_beyond(seen_, s_.traits().timeout), name_ + " was not woken by " + by,
                at);
     }
 
-    /// Leaves the listeners of the namespace.
     void leave() { s_.perform(LeaveTimers{timer_space, name_}); }
 
 private:

@@ -132,7 +132,7 @@ void add_change_cases(StoreCases& add) {
                 s.perform(GiveUpTimer{.space = timer_space, .id = id, .reason = reason});
                 return found_timer(s, id).reason;
             };
-            // The last character does not fit completely, so it is dropped.
+            // The last character would exceed the limit by a byte, so it is dropped as a whole.
             const std::string most(timer_reason_max - 1, 'x');
             expect_equal(give_up("a", most + "\xc3\xa9"), most, "a long reason");
             expect_equal(give_up("b", "no"), std::string{"no"}, "another one");

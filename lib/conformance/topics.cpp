@@ -50,9 +50,9 @@ void add_topic_cases(StoreCases& add) {
         s.perform(publication("b", "shop", 2));
         s.expect_error(Errc::limit_exceeded, publication("c", "shop", 2), "topic");
         s.expect_error(Errc::limit_exceeded, publication("new", "shop", 2), "topic");
-        s.perform(publication("a", "shop", 2));   // A topic of shop itself.
-        s.perform(publication("c", "other", 2));  // A topic of another publisher.
-        s.perform(publication("d", "shop", 3));   // A third topic, within the limit.
+        s.perform(publication("a", "shop", 2));   // A topic that `shop` owns.
+        s.perform(publication("c", "other", 2));  // A topic that another publisher owns.
+        s.perform(publication("d", "shop", 3));   // A third topic of `shop`, within the limit.
         expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed, "removing one");
         expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed, "another");
         s.perform(publication("e", "shop", 2));
@@ -84,7 +84,7 @@ void add_topic_cases(StoreCases& add) {
                      std::vector<Topic>{{"mine", std::nullopt, 0}, {"orders", "shop--key", 1}},
                      "topics");
 
-        // The publisher is authenticated before the owner of the topic is checked.
+        // The store authenticates the publisher before it checks the owner of the topic.
         s.publish("mine", 1, {.publisher = "mine--key"});
         refused("mine", "other--key");
         s.expect_forbidden(publication("mine", "shop--key"), "topic");

@@ -14,16 +14,16 @@
 namespace routemaster::testing {
 namespace {
 
-/// Publishers, workers and operators with random actions, and a record of delivered events.
+/// Random walk: publishers, workers and operators perform random steps, and delivered events are
+/// recorded.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class Walk {
 public:
     explicit Walk(Scenario& scenario) : s_{scenario}, random_{scenario.traits().seed} {
         for (const auto* token : tokens) subscribe(token);
     }
 
-    /// Performs one random action.
     void step() {
         const auto what = random_.below(100);
         if (what < 35) {
@@ -45,7 +45,7 @@ public:
         }
     }
 
-    /// Expects that gauges and counters equal a recount.
+    /// Expects that gauges and counters equal a count of the listed data.
     void check() {
         std::uint64_t batches_total = 0;
         for (const std::string token : tokens) {
@@ -78,7 +78,7 @@ public:
         equal(jobs.scheduled + jobs.ready + jobs.pending, batches_total, "delivery jobs");
     }
 
-    /// Delivers all remaining batches, including DEAD ones. Afterwards no job may remain and no
+    /// Delivers all remaining batches, including DEAD batches. Afterwards no job may remain and no
     /// event may be missing.
     void finish() {
         for (unsigned worker = 1; worker <= workers; ++worker) {
@@ -92,7 +92,7 @@ public:
         for (const std::string token : tokens) {
             equal(s_.batches(token), std::vector<BatchStatus>{}, "batches left for " + token);
             equal(s_.dead(token), std::vector<DeadBatchStatus>{}, "DEAD batches of " + token);
-            // Redelivered events count twice as added.
+            // A redelivery counts its events as added again.
             const auto added = count(token, "events.added") - count(token, "events.redelivered");
             const auto gone = static_cast<std::uint64_t>(count(token, "events.dead_dropped"));
             equal(delivered_[token] + vanished_[token] + gone, static_cast<std::uint64_t>(added),
@@ -132,8 +132,8 @@ private:
 
     void publish() { s_.publish_message(any(topics), std::to_string(++published_)); }
 
-    /// One subscriber has several batches under way and a limit of attempts; the others rely on the
-    /// order.
+    /// One subscriber allows several batches under delivery and limits attempts. For the others,
+    /// the order of events is checked.
     void subscribe(const std::string& token) {
         std::vector<std::string> wanted;
         for (const auto* topic : topics) {
@@ -176,7 +176,7 @@ private:
             {lease, start.subscription.token, std::move(start.messages), s_.now()});
     }
 
-    /// Ends a delivery. Its lease may be lost meanwhile.
+    /// Settles a delivery, whose lease may be lost meanwhile.
     void end() {
         if (under_way_.empty()) return;
         const auto place =
@@ -244,7 +244,7 @@ private:
         }
     }
 
-    /// Delivers all due batches. Returns false when no batch waits for a later time.
+    /// Delivers all due batches. Returns false when no batch is due at a later time.
     bool deliver_what_is_due() {
         for (;;) {
             const auto acquired = s_.acquire();
@@ -258,9 +258,9 @@ private:
     Random random_;
     std::uint64_t published_ = 0;
     std::vector<UnderWay> under_way_;
-    std::map<std::string, std::uint64_t> newest_;     // The last delivered message.
-    std::map<std::string, std::uint64_t> delivered_;  // The number of events.
-    std::map<std::string, std::uint64_t> vanished_;   // The number of events.
+    std::map<std::string, std::uint64_t> newest_;     // Last delivered message by subscriber.
+    std::map<std::string, std::uint64_t> delivered_;  // Numbers of delivered events, by subscriber.
+    std::map<std::string, std::uint64_t> vanished_;   // Numbers of vanished events, by subscriber.
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace routemaster::testing {
 namespace {
 
-/// Expects that `change` wakes a watch of `queue`. The queue must be empty before the change.
+/// Expects that `change` calls a watch of `queue`. The queue must be empty before.
 void expect_woken(Scenario& s, const std::string& queue, const std::string& what,
                   const std::function<void()>& change, Where at = Where::here()) {
     Signal signal;
@@ -125,7 +125,8 @@ void add_watch_cases(StoreCases& add) {
                     work_off(1);
                     continue;
                 }
-                // Shared: a store that violates the guarantee must fail the case, not crash it.
+                // Shared, because a store that calls a destroyed watch must fail the case and not
+                // crash it.
                 const auto ended = std::make_shared<std::atomic<bool>>(false);
                 auto watch = s.store().watch(work_queue, [&late, ended] {
                     if (*ended) late = true;

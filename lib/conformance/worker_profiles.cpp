@@ -87,7 +87,7 @@ void add_worker_profile_cases(StoreCases& add) {
             s.perform(beat(1, patient));
             s.advance(Duration{5'000});
             expect_text(s, id, Reason::awaits_worker, next);
-            // The first scrub after a gap gives silent workers a grace period.
+            // The first scrub after a long time grants silent workers a grace period.
             s.perform(ScrubWorkers{profile_silence});
             s.advance(profile_silence);
             s.perform(ScrubWorkers{profile_silence});

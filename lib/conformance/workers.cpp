@@ -9,7 +9,6 @@
 namespace routemaster::testing {
 namespace {
 
-/// The only listed worker.
 ListedWorker only_worker(const Scenario& s, Where at = Where::here()) {
     const auto all = s.perform(ListWorkers{}, at);
     expect_equal(all.size(), 1U, "workers listed", at);

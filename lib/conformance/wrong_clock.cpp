@@ -42,7 +42,8 @@ void add_delivery_ahead_cases(StoreCases& add) {
             s.publish("orders");
             s.advance(Duration{500});
             s.expect_delivered("billing", {{"orders 3"}});
-            // The longest timeout of a subscriber must not be mistaken for a wrong clock.
+            // The longest timeout of a subscriber must not be taken for the due time of a clock
+            // that was ahead.
             s.advance(subscription_timeout_max - Duration{501});
             s.expect_delivered("slow", {});
             s.advance(Duration{1});

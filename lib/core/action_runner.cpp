@@ -19,17 +19,18 @@
 namespace routemaster {
 namespace {
 
-/// Actions per submission to the store.
+/// Upper limit for the actions in one submission to the store.
 constexpr std::uint32_t actions_max = 100;
 
-/// Does the action of a timer as a follow-up.
+/// Handles a due timer: adds the action of the timer as its follow-up.
 void do_action(TimerContext& timer) {
     const auto action = timer_action(timer.payload);
     if (!action) throw Reject{action.error().message()};
     if (const auto done = timer.act(*action); !done) throw Reject{done.error().message()};
 }
 
-/// The error of a refused action, in terms of the action. The timer has no other follow-up.
+/// Rewords the error of a rejected follow-up in terms of the action. The action is the only
+/// follow-up of the timer.
 Error refusal_of(const FollowUps& all, const Error& error) {
     if (!all.pushes().empty()) {
         return detail::headed("push", detail::without_place("pushes", 0, error));
@@ -40,7 +41,8 @@ Error refusal_of(const FollowUps& all, const Error& error) {
                           detail::without_place("publications", 0, error));
 }
 
-/// The handler only adds follow-ups, so it needs no thread.
+/// No thread is needed: the handler only adds follow-ups and does not block, and the polling thread
+/// runs it.
 TimerListenerOptions listener_options(ActionRunnerOptions options) {
     return {.name = std::string{Uid{entropy(), entropy()}.text()},
             .threads = 0,

@@ -9,8 +9,8 @@
 namespace routemaster {
 namespace {
 
-/// A firing is repeated until completed. Without retries, a timer would be lost when its runner
-/// dies.
+/// With retries, a firing is repeated until a runner completes it. Without retries, a timer would
+/// be lost when its runner dies.
 TimerOptions options_of_action(std::string id) {
     return {.id = std::move(id), .retries_max = timer_retries_max};
 }

@@ -9,7 +9,7 @@ namespace routemaster {
 
 struct Bus::Many {
     std::vector<Step> steps;
-    std::vector<std::size_t> places;  // Index of the result of each step.
+    std::vector<std::size_t> places;  // For each step, the index of its result.
     std::vector<Result<void>> replies;
 };
 
@@ -129,7 +129,8 @@ void Bus::deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> do
     submit(store_, CountJobs{delivery_queue}, saturating_add(clock_.now(), ahead), std::move(done));
 }
 
-// The store records an empty addition like any change, but nothing remains of it.
+// The store commits an addition of nothing like any change, so the call shows that the store can
+// write. No data remains of it.
 
 Result<void> Bus::probe() const {
     return without_value(perform(store_, AddToCounters{}, clock_.now()));

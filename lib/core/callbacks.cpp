@@ -6,8 +6,8 @@
 namespace routemaster {
 namespace {
 
-/// How long to wait before the warning: enough for a program that publishes before it starts its
-/// worker.
+/// How long deliveries to callbacks wait for a worker before the log warns. A program may publish
+/// before it starts its worker.
 constexpr Duration wait_max{10'000};
 
 }  // namespace

@@ -87,7 +87,7 @@ public:
 private:
     [[nodiscard]] bool in_callback() const { return detail::HandlerThread::is_of(local_.get()); }
 
-    // Each member uses earlier members.
+    // The order matters: each member uses the members above it.
     DeliveryWorkerOptions options_;
     std::unique_ptr<LocalTransport> local_;
     detail::RenewedDispatcher dispatcher_;

@@ -12,8 +12,8 @@
 namespace routemaster {
 namespace {
 
-/// Random numbers of a thread, drawn by one system call. A fork copies the reserve, so the child
-/// draws new numbers.
+/// Random numbers of one thread. One system call refills the reserve. A fork copies the reserve, so
+/// the child process discards the copy and draws new numbers.
 class Reserve {
 public:
     std::uint64_t next() {
@@ -24,7 +24,7 @@ public:
 
 private:
     void refill(std::uint32_t process) {
-        // Reads of up to 256 bytes are complete and not interrupted by signals.
+        // `getrandom` returns up to 256 bytes completely, and no signal interrupts such a read.
         static_assert(sizeof numbers_ <= 256);
         while (getrandom(numbers_.data(), sizeof numbers_, 0) < 0) {
             if (errno != EINTR)

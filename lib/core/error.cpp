@@ -28,7 +28,8 @@ public:
 }  // namespace
 
 const std::error_category& error_category() noexcept {
-    // Never destroyed: a static pool logs errors after the destructors of later static objects.
+    // Never destroyed, because a static pool may log errors after the destructors of static objects
+    // that were constructed later.
     alignas(ErrorCategory) static std::array<std::byte, sizeof(ErrorCategory)> place;
     static const auto* const category = new (place.data()) ErrorCategory;
     return *category;

@@ -27,7 +27,7 @@ Result<void> check_callback(const char* field, const std::optional<JobBatchCallb
 }
 
 Result<CreateJobBatch> create_step(JobBatchSettings settings) {
-    // With a name of its own, the step can be repeated when its reply is lost.
+    // A generated name makes the step repeatable when its reply is lost.
     if (settings.name.empty()) settings.name = Uid{entropy(), entropy()}.text();
     if (auto checked = check_callback("on_success", settings.on_success); !checked) {
         return checked.error();

@@ -4,8 +4,8 @@ namespace routemaster {
 
 // --- Follow-ups ---------------------------------------------------------------------------------
 
-/// `clock_` and `publications_` belong to the pool: the pool may be gone when the attempt has
-/// ended.
+/// `clock_` and `publications_` belong to the pool, which may already be destroyed when the attempt
+/// has ended. They are used only before the end of the attempt.
 template <class Add>
 auto JobContext::follow(Add add) -> decltype(add(std::declval<FollowUps&>())) {
     const std::lock_guard lock{mutex_};
@@ -36,7 +36,7 @@ Result<std::string> JobContext::post(const std::string& space, const Value& payl
 }
 
 std::optional<FollowUps> JobContext::take_follow_ups() {
-    // Most jobs have no follow-ups and need no lock.
+    // Most jobs have no follow-ups. Ending such a job needs no lock.
     auto before = Follow::none;
     if (follow_.compare_exchange_strong(before, Follow::ended)) return std::nullopt;
     const std::lock_guard lock{mutex_};

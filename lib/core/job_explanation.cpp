@@ -26,8 +26,8 @@ std::string attempt_of(const JobStatus& status) {
            (most == 0 ? "" : " of " + std::to_string(most));
 }
 
-/// Whether a SCHEDULED job may have been released for want of a handler: pools release such a job
-/// for at most `unhandled_wait_max`.
+/// Whether a SCHEDULED job may have been released because a pool had no handler for it. Such a job
+/// is due again within `unhandled_wait_max`.
 bool awaits_handler(const JobExplanation& explanation) {
     const auto soon = saturating_add(explanation.now, detail::unhandled_wait_max);
     return explanation.workers && explanation.workers->lack() == QueueWorkers::Lack::handler &&
@@ -66,21 +66,22 @@ std::string to_string(JobExplanation::Reason reason) {
 
 namespace {
 
-/// What the workers of the queue lack; empty if nothing.
+/// Explains why the workers of the queue cannot run the job. Empty if they can.
 std::string text_of_lack(const JobExplanation& explanation) {
     if (!explanation.workers) return {};
     return to_text(*explanation.workers, "its queue", detail::name_of_job(explanation.status.job),
                    explanation.now);
 }
 
-/// A SCHEDULED job, and what the workers of the queue lack.
+/// Text for a SCHEDULED job. Adds what the workers of the queue lack.
 std::string text_of_wait(const JobExplanation& explanation) {
     const auto lack = text_of_lack(explanation);
     return "it is not due yet for " + attempt_of(explanation.status) +
            (lack.empty() ? "" : "; " + lack);
 }
 
-/// How many further jobs are READY. A job alone is next.
+/// Says how many READY jobs the queue has besides this job. A job that is the only READY job is
+/// next.
 std::string text_of_turn(const JobExplanation& explanation) {
     const auto others = std::max<std::uint64_t>(explanation.queue.ready, 1) - 1;
     auto text = "it is READY for " + attempt_of(explanation.status);

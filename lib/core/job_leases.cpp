@@ -78,8 +78,8 @@ void perform_end(Store& store, detail::EndStep step, TimePoint now, SettleDone d
         step);
 }
 
-/// Settles a lease that is lost, or that belongs to another process. Reads the job first, as the
-/// step contains the whole job.
+/// Settles a lease that this process does not have: the lease was lost, or it belongs to another
+/// process. Reads the job first, because the step contains the whole job.
 void settle_elsewhere(Store& store, const LeaseName& name, AttemptEnd end, RetryPolicy retry,
                       TimePoint now, double chance, SettleDone done) {
     submit(store, FindJob{name.queue, name.job}, now,
@@ -151,7 +151,8 @@ public:
             std::visit([this](auto& any) { on(any); }, event);
         }
         leave_idle();
-        // A queue in use searches for dead workers itself.
+        // Each queue in use searches for dead workers itself. Only without queues does this object
+        // search.
         auto next = search_.poll(now, options_.finds_dead && queues_.empty() && !closing_);
         for (const auto& [name, queue] : queues_) next = std::min(next, queue->send());
         for (const auto& queue : ending_) next = std::min(next, queue->send());
@@ -218,7 +219,8 @@ private:
         queue->extend(std::move(extends.name), extends.lease_time, std::move(extends.done));
     }
 
-    /// Logs the failure of a job, and its burial, after the store has settled the job.
+    /// Wraps `done` so that the failure of a job, and its burial, are logged after the store has
+    /// settled the job.
     [[nodiscard]] SettleDone logged(const LeaseName& name, const AttemptEnd& end,
                                     SettleDone done) const {
         if (!options_.log || end.kind != AttemptEnd::Kind::failed) return done;
@@ -265,8 +267,9 @@ private:
         for (const auto& [name, queue] : queues_) queue->refuse_waiting(detail::leases_stopping());
     }
 
-    /// An error when a request cannot be accepted now. Requests without a wait end with the reply
-    /// of the store, so they are limited apart from waiting requests.
+    /// An error when no further request can be accepted now. Requests with a wait and requests
+    /// without have separate limits, because requests without a wait end with the next reply of the
+    /// store.
     [[nodiscard]] std::optional<Error> full(Duration wait) const {
         std::size_t waiting = 0;
         std::size_t leased = 0;
@@ -290,7 +293,7 @@ private:
         return found == queues_.end() ? nullptr : found->second.get();
     }
 
-    /// Null when there are too many queues.
+    /// The queue of this name, created if missing. Null when there are too many queues.
     LeasedQueue* queue_for(const std::string& name) {
         if (auto* const there = find(name)) return there;
         if (queues_.size() >= options_.queues_max) return nullptr;
@@ -320,7 +323,7 @@ private:
     std::function<void()> wake_;
     TimePoint now_{};
     std::map<std::string, Queue> queues_;
-    std::vector<Queue> ending_;  // Until the store has forgotten their workers.
+    std::vector<Queue> ending_;  // Closed queues, until the store has removed their workers.
     bool draining_ = false;
     bool closing_ = false;
 };

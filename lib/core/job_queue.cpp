@@ -18,10 +18,10 @@
 
 namespace routemaster {
 
-/// Pushes submitted together. Pushes with a lost reply are submitted again, without the rest.
+/// Pushes that are submitted together. Only the pushes whose reply was lost are submitted again.
 struct JobQueue::Many {
     std::vector<PushJob> steps;
-    std::vector<std::size_t> places;  // Index of the reply to each step.
+    std::vector<std::size_t> places;  // For each step, the index of its reply.
     std::vector<Result<Pushed>> replies;
 
     void add(Result<PushJob> push) {
@@ -33,7 +33,8 @@ struct JobQueue::Many {
 
     [[nodiscard]] std::vector<Step> sent() const { return {steps.begin(), steps.end()}; }
 
-    /// Takes the replies and keeps the steps in doubt. False when no step is in doubt.
+    /// Stores the replies and retains only the steps in doubt for a repetition. Returns whether any
+    /// step is in doubt.
     bool take(std::span<Outcome> outcomes) {
         std::vector<PushJob> lost;
         std::vector<std::size_t> lost_places;
@@ -44,7 +45,8 @@ struct JobQueue::Many {
                 lost_places.push_back(places[i]);
             }
             auto& kept = replies[places[i]];
-            // A push in doubt stays in doubt when its repetition fails.
+            // A push in doubt stays in doubt when its repetition fails, because the first attempt
+            // may have succeeded.
             if (reply || kept) kept = std::move(reply);
         }
         steps = std::move(lost);
@@ -339,7 +341,8 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                                 detail::push_fingerprint(push.job, options),
                                 options.idempotency_time};
     } else if (options.unique.by != Unique::By::job) {
-        // The push is repeated when its reply is lost, and the job may be done by then.
+        // The library repeats the push when its reply is lost. The job may be completed by then, so
+        // only an idempotency key reveals the repetition.
         push.idempotency_key.text = drawn_text();
     }
     return push;

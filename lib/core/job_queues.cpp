@@ -9,8 +9,8 @@
 namespace routemaster {
 namespace {
 
-/// Asks for the first queue whose name is at least `name`. Names have no byte 0x7f, so `after`
-/// sorts behind all smaller names.
+/// Lists the queues whose names are at least `name`. `ListQueues` starts after a given name, so
+/// this function passes the greatest possible name below `name`. No name contains the byte 0x7f.
 ListQueues from(std::string name) {
     --name.back();
     name.append(name_length_max, '\x7f');
@@ -21,7 +21,7 @@ bool is_listed(const std::vector<ListedQueue>& found, const std::string& name) {
     return !found.empty() && found.front().name == name;
 }
 
-/// A queue that is not listed may have workers.
+/// A listing for a queue without jobs, which may still have workers.
 ListedQueue unlisted(const std::string& name, const QueueWorkers& workers) {
     return {.name = name,
             .workers = workers.workers,

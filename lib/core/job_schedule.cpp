@@ -17,7 +17,7 @@ using detail::UnixSeconds;
 constexpr std::string_view interval_word = "@every";
 constexpr std::int64_t interval_max = std::int64_t{3'650} * 86'400;
 
-/// Ticks are searched between the years 1900 and 3000.
+/// Schedules are searched for ticks between the years 1900 and 3000 only.
 constexpr UnixSeconds search_begin = -2'208'988'800;
 constexpr UnixSeconds search_end = 32'503'680'000;
 
@@ -37,8 +37,8 @@ std::int64_t unit_seconds(char unit) {
     }
 }
 
-/// Reads `1d12h30m5s`: units from the greatest to the least, each at most once. An error of `text`,
-/// the whole schedule.
+/// Parses an interval such as `1d12h30m5s`. Units are in descending order, each at most once. An
+/// error quotes `text`, the whole schedule.
 Result<std::int64_t> interval_of(std::string_view rest, std::string_view text) {
     constexpr std::string_view too_long = "it is longer";
     std::int64_t sum = 0;
@@ -79,7 +79,7 @@ std::int64_t floor_to(std::int64_t number, std::int64_t multiple) {
 
 TimePoint from_seconds(UnixSeconds at) { return from_milliseconds(at * 1'000); }
 
-/// The second of an instant, limited to the searched years.
+/// Converts an instant to seconds, clamped to the searched years.
 UnixSeconds to_seconds(TimePoint at) {
     const auto near = std::clamp(at, from_seconds(search_begin), from_seconds(search_end));
     return floor_to(to_milliseconds(near), 1'000) / 1'000;
@@ -106,7 +106,8 @@ struct JobSchedule::Rule {
     }
 
 private:
-    /// For schedules with `*` in the time of day: matches all local times of each period.
+    /// The next tick of a schedule with `*` in its time of day. The schedule matches all local
+    /// times, including times shown twice by a clock.
     [[nodiscard]] std::optional<UnixSeconds> next_of_rhythm(UnixSeconds after) const {
         while (after < search_end) {
             const auto period = zone.at(after + 1);
@@ -129,8 +130,8 @@ private:
         return std::nullopt;
     }
 
-    /// For fixed times of day: each local time counts at its first instant only. A time shown again
-    /// after a step back does not count again.
+    /// The next tick of a schedule with a fixed time of day. If the clock is set back and shows a
+    /// local time twice, only the first instant counts.
     [[nodiscard]] std::optional<UnixSeconds> next_fixed(UnixSeconds after) const {
         auto local = fields.next(after + zone.at(after).offset);
         while (local) {
@@ -142,7 +143,8 @@ private:
 
     [[nodiscard]] std::optional<UnixSeconds> last_fixed(UnixSeconds at) const {
         const auto period = zone.at(at);
-        // Before a step back, the clock may have shown a later time than now.
+        // If the clock was set back at the beginning of this period, it has already shown later
+        // local times. The search starts at the latest local time shown so far.
         auto shown = at + period.offset;
         if (period.begin > search_begin) {
             shown = std::max(shown, period.begin - 1 + zone.at(period.begin - 1).offset);
@@ -196,7 +198,8 @@ std::string JobSchedule::every(Duration interval) {
     const auto milliseconds = interval.count();
     std::string text{interval_word};
     text.append(" ").append(std::to_string(milliseconds / 1'000));
-    // Not a whole number of seconds; `parse` refuses the text.
+    // `parse` rejects a fraction of a second. The text contains the fraction, to be reported as
+    // invalid.
     if (milliseconds % 1'000 != 0) text.append(".").append(std::to_string(milliseconds % 1'000));
     return text.append("s");
 }

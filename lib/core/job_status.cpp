@@ -4,8 +4,8 @@ namespace routemaster {
 
 std::uint32_t deaths_in(const std::vector<JobError>& errors, std::uint32_t attempts) noexcept {
     std::uint32_t deaths = 0;
-    // Attempt numbers begin anew when a job is kicked. Backwards from the newest error, a number
-    // that does not decrease is therefore from before the kick.
+    // Attempt numbers restart at 1 when a job is kicked. The loop goes back from the newest error,
+    // and stops at the first number that does not decrease: that error is from before the kick.
     auto next = attempts + 1;
     for (auto error = errors.rbegin(); error != errors.rend(); ++error) {
         if (error->attempt == 0 || error->attempt >= next) break;

@@ -24,9 +24,10 @@ bool lease_lost(const Reply& reply) {
     return completed != nullptr && completed->settlement == Settlement::lease_lost;
 }
 
-/// After a step in doubt, the error of its repetition does not prove that the step was not
-/// performed: the first try may have performed it. The error of the first try remains. The same
-/// applies to `lease_lost`, as a settlement ends the lease.
+/// Replaces the result of a repeated step if it proves nothing. When the first try was in doubt, it
+/// may have been performed, so an error of the repetition does not prove the contrary. `lease_lost`
+/// does not either, because the first try may have ended the lease. In both cases the caller gets
+/// the error of the first try.
 void keep_doubt(Outcome& repeated, const Error& doubt, const StepTraits& traits) {
     if (Changes{traits.changes} == Changes::nothing) return;
     if (!repeated || lease_lost(*repeated)) repeated = doubt;
@@ -68,15 +69,16 @@ std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint 
         return std::vector<Outcome>(steps.size(), Outcome{refusal});
     }
     struct Waiting {
-        std::mutex mutex;  // Guards the rest.
+        std::mutex mutex;  // Guards the members below.
         std::condition_variable arrived;
         std::vector<Outcome> outcomes;
         bool there = false;
     } waiting;
-    // The reply must not allocate memory: otherwise the caller could wait for ever.
+    // The completion must not allocate memory. If it threw, the caller would wait for ever.
     waiting.outcomes.reserve(steps.size());
     store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
-        // Notifies under the lock: right after the lock, the waiter may destroy the condition.
+        // Notifies while holding the lock. As soon as the lock is released, the waiting thread may
+        // destroy the condition variable.
         const std::lock_guard lock{waiting.mutex};
         waiting.outcomes.assign(std::make_move_iterator(outcomes.begin()),
                                 std::make_move_iterator(outcomes.end()));

@@ -8,7 +8,8 @@
 namespace routemaster {
 namespace {
 
-/// Whether a terminal or a log would interpret a well-formed character instead of showing it.
+/// Whether a character is a control or formatting character, which a terminal would execute instead
+/// of showing. `character` must be well-formed UTF-8.
 bool is_obeyed(std::string_view character) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
     const auto within = [](unsigned value, unsigned first, unsigned last) {

@@ -31,7 +31,7 @@ RecurringSettings settings_of(std::string schedule, std::string queue, const Job
             .metadata = std::move(options.metadata)};
 }
 
-/// Says `job` in errors, because the recurring job has a name as well.
+/// Prefixes errors with `job`, because the recurring job has a name as well as the job it pushes.
 Result<void> check_job_of(const Job& job) {
     const auto checked = detail::check_job(job);
     return checked ? checked : detail::headed("job", checked.error());
@@ -41,7 +41,7 @@ Result<void> check_encoded(const std::string& encoded) {
     const auto job = decode_job(encoded);
     if (!job) return Error{Errc::invalid, "job: must be an encoded job"};
     if (auto checked = check_job_of(*job); !checked) return checked;
-    // Equal jobs must have equal bytes.
+    // Stores compare encoded jobs byte by byte, so each job must have the canonical encoding.
     if (encode_job(*job) == encoded) return {};
     return Error{Errc::invalid, "job: is not encoded as encode_job does it"};
 }
@@ -55,8 +55,8 @@ Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {
                            Uid{entropy(), entropy()}};
 }
 
-/// Sets the next tick of a recurring job that was put or resumed, and has not been seen by a
-/// scheduler since.
+/// Computes the next tick of a recurring job that was put or resumed, and that no scheduler has
+/// processed since.
 RecurringJob with_next_tick(RecurringJob job) {
     if (job.next_at > job.settled_until) return job;
     const auto schedule = JobSchedule::parse_stored(job.settings.schedule, job.settings.time_zone);
@@ -82,14 +82,15 @@ Result<bool> whether(const Result<Count>& count) {
     return count ? Result<bool>{count->value == 1} : Result<bool>{count.error()};
 }
 
-/// A tick for a triggered run. Differs from all real ticks, which are whole seconds.
+/// An instant for a run triggered by hand. Real ticks are whole seconds, and never equal this
+/// instant.
 TimePoint beside_ticks(TimePoint now) {
     return to_milliseconds(now) % 1'000 == 0 ? now + Duration{1} : now;
 }
 
 PushJob triggered(const RecurringJob& job, TimePoint now) {
     auto push = push_of(job.name, job.settings, beside_ticks(now), now);
-    // With a key of its own, the push can be repeated when its reply is lost.
+    // With a unique key, the push can be repeated when its reply is lost.
     if (job.settings.overlap) {
         push.options.key.text = Uid{entropy(), entropy()}.text();
         push.idempotency_key.text = push.options.key.text;
@@ -99,7 +100,7 @@ PushJob triggered(const RecurringJob& job, TimePoint now) {
 
 PostTimer triggered_timer(const RecurringJob& job, TimePoint now) {
     auto post = post_of(job.name, job.settings, now);
-    // An id of its own: a tick at this instant has a different id.
+    // A unique id. Otherwise the run would replace the timer of a real tick at the same instant.
     if (job.settings.overlap) {
         post.id = "recurring:" + job.name + ":";
         post.id += Uid{entropy(), entropy()}.text();

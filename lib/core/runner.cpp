@@ -51,7 +51,8 @@ public:
         if (auto* const spare = no_longer_spare()) spare->take_back();
     }
 
-    /// Whether the calling thread is in a poll. It may be the lent thread.
+    /// Whether the calling thread is inside a poll of this runner: its own thread, or a thread lent
+    /// by a pool.
     [[nodiscard]] bool polls_here() const noexcept { return detail::HandlerThread::is_of(this); }
 
     [[nodiscard]] std::optional<std::string> trouble() const {
@@ -62,20 +63,22 @@ public:
 
 private:
     static constexpr Duration turn_max{10'000};
-    /// The longest sleep: the runner must notice when the clock is set.
+    /// The longest sleep. The runner must notice soon when the system clock is set.
     static constexpr Duration sleep_max{1'000};
 
     void wake() {
         bool ask = false;
         {
             const std::lock_guard lock{mutex_};
-            // The end of the current poll checks `woken_`.
+            // A thread in a poll checks `woken_` at the end of the poll. No further notification is
+            // needed.
             if (std::exchange(woken_, true) || polling_ || roused_) return;
             ask = spare_ != nullptr && !stopping_;
             roused_ = !ask;
         }
         if (ask) {
-            // Outside the lock: the lent thread may run at once, and would wait for the lock.
+            // Called without the lock, because the lent thread may run at once and then needs the
+            // lock.
             if (spare_->request_turn()) return;
             const std::lock_guard lock{mutex_};
             roused_ = true;
@@ -107,7 +110,8 @@ private:
         return next;
     }
 
-    /// Also ends the poll: from now on another thread may poll.
+    /// Sleeps until `next`, or until a wake-up. This also ends the poll: another thread may poll
+    /// during the sleep.
     void sleep_until(std::unique_lock<std::mutex>& lock, TimePoint next) {
         const auto now = clock_.now();
         const auto until = std::min(next, now + sleep_max);
@@ -120,8 +124,8 @@ private:
         changed_.wait_for(lock, left, [this] { return roused_; });
     }
 
-    /// Only one thread polls at a time. `active_` is not called under the lock, because it may call
-    /// `wake` under a lock of its own.
+    /// Begins a poll. Only one thread polls at a time. `active_` is called without the lock,
+    /// because `active_` may call `wake` while holding a lock of its caller.
     void begin_poll(std::unique_lock<std::mutex>& lock) {
         polling_ = true;
         woken_ = false;
@@ -139,9 +143,10 @@ private:
         return grace_;
     }
 
-    /// Polls once on the lent thread. If there is more to do, requests another call, so that the
-    /// lent thread can begin other work in between. The runner's own thread takes over when the
-    /// lent thread has no time, or when the next poll is due before the end of its sleep.
+    /// Polls once on the lent thread. If another poll is due, requests another call instead of
+    /// looping. The lent thread can thus run other work in between. The runner's own thread polls
+    /// instead when the lent thread is busy, or when the next poll is due before the own thread
+    /// would wake up.
     void take_turn() {
         std::unique_lock lock{mutex_};
         if (!woken_ || polling_ || stopping_) return;
@@ -166,14 +171,14 @@ private:
 
     Active& active_;
     const Clock& clock_;
-    std::atomic<TimePoint> turned_at_;  // End of the last poll, or of the sleep after it.
+    std::atomic<TimePoint> turned_at_;  // When the last poll, or the sleep after it, ended.
 
-    std::mutex mutex_;  // Guards the members below, but not the thread.
+    std::mutex mutex_;  // Guards the members below, except the thread.
     std::condition_variable changed_;
     std::condition_variable poll_ended_;
     SpareThread* spare_ = nullptr;
-    bool woken_ = false;    // A poll is wanted.
-    bool roused_ = false;   // The runner's own thread must poll.
+    bool woken_ = false;    // Set by `wake`: a poll is due.
+    bool roused_ = false;   // The runner's own thread must run the next poll.
     bool polling_ = false;  // A thread is polling.
     bool stopping_ = false;
     TimePoint sleeps_until_{};

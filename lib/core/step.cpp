@@ -12,7 +12,8 @@ using All = detail::AllStepsOf<StepDomains>;
 static_assert(std::is_nothrow_move_constructible_v<All::Step>);
 static_assert(std::is_nothrow_move_constructible_v<All::Reply>);
 
-/// Assigns by destruction and construction: assignments of a variant take more code for each type.
+/// Replaces the value by destroying and constructing it. A variant's assignment operator compiles
+/// to more code for each alternative.
 template <class Any>
 Any& replace(Any& old, Any&& by) noexcept {
     if (&old == &by) return old;
@@ -26,7 +27,7 @@ void use(S& step, const Reply& reply) {
     [[maybe_unused]] const Reply same{reply.as<typename S::Reply>()};
 }
 
-/// These uses instantiate the members in `step_members.hpp`.
+/// Explicit uses, which instantiate the members declared in `step_members.hpp`.
 template <class... S>
 constexpr auto uses(StepList<S...> /*all*/) {
     return std::tuple{&use<S>...};

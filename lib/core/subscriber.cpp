@@ -10,7 +10,7 @@
 namespace routemaster {
 namespace {
 
-/// Number of steps that can move all DEAD batches of a subscriber.
+/// The largest number of steps needed to redeliver all DEAD batches of a subscriber.
 constexpr std::uint32_t rounds_max = subscription_dead_max / dead_moved_max;
 
 Error no_handler() { return {Errc::invalid, "handler: is empty"}; }

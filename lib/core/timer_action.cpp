@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> duplicate_words{"keep", "replace", "de
 
 // --- Writing ------------------------------------------------------------------------------------
 
-/// Adds a field unless it has its default.
+/// Adds a field unless its value is the default `otherwise`.
 template <class T>
 void add_unless(Value::Map& map, const char* name, const T& value, const T& otherwise) {
     if (value != otherwise) map.emplace_back(name, value);
@@ -137,7 +137,7 @@ Result<TimerAction> read_deliver(const Value& object) {
         DeliverAction{.subscriber = *std::move(subscriber), .event = *std::move(event)}};
 }
 
-/// The result of `read` for an object, or an error naming the action.
+/// Parses an object with `read`. Errors name the action.
 template <class Read>
 Result<TimerAction> read_action(const std::string& kind, const Value& object, Read read) {
     if (object.get_if<Value::Map>() == nullptr) return detail::bad(kind, "must be an object");

@@ -10,8 +10,8 @@ TimerContext::TimerContext(Timer timer, const Clock& clock, const PublicationOpt
 
 TimerContext::~TimerContext() = default;
 
-/// `clock_` and `publications_` belong to the listener: the listener may be gone when the timer has
-/// ended.
+/// `clock_` and `publications_` belong to the listener, which may already be destroyed when the
+/// timer has ended. They are used only before the end of the timer.
 template <class Reply, class Add>
 Reply TimerContext::follow(Add add) {
     if (confirm_by == never) {

@@ -6,7 +6,8 @@
 namespace routemaster {
 namespace {
 
-/// What the listeners of a timer lack. Busy listeners do not take timers and are not counted.
+/// Explains why no listener takes the timer. Busy listeners do not acquire timers and are not
+/// counted.
 std::string text_of_listeners(const TimerCounts& counts) {
     if (counts.listeners > 0) return {};
     const std::string text = "no listener of its namespace asks for timers";

@@ -85,7 +85,7 @@ public:
 
     [[nodiscard]] detail::TimerLoop& loop() noexcept { return loop_; }
 
-    /// Whether the threads were started, by `start` or `poll`, and not joined.
+    /// Whether the listener's threads were started, by `start` or `poll`, and not yet joined.
     [[nodiscard]] bool has_running_threads() const noexcept {
         return has_threads_ && loop_.begun() && !stopped_;
     }
@@ -99,7 +99,7 @@ public:
     }
 
 private:
-    // Each member uses earlier members.
+    // The order matters: each member uses the members above it.
     const Clock& clock_;
     const bool has_threads_;
     detail::TimerLoop loop_;

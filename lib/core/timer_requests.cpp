@@ -107,8 +107,8 @@ private:
     void on(Waits& waits) {
         auto& waiter = waits.waiter;
         if (draining_) return waiter.done(detail::timers_stopping());
-        // Requests without a wait end with the reply of the store, so they are limited apart from
-        // waiting requests.
+        // Requests with a wait and requests without have separate limits, because requests without
+        // a wait end with the next reply of the store.
         const bool passing = waiter.request.wait <= Duration{0};
         std::size_t waiting = 0;
         for (const auto& [name, space] : spaces_) {
@@ -144,7 +144,7 @@ private:
     std::function<void()> wake_;
     TimePoint now_{};
     std::map<std::string, std::unique_ptr<RequestedTimers>> spaces_;
-    std::vector<std::unique_ptr<RequestedTimers>> ending_;  // Until they have left.
+    std::vector<std::unique_ptr<RequestedTimers>> ending_;  // Closing: listeners still in store.
     bool draining_ = false;
     bool closing_ = false;
 };

@@ -8,14 +8,15 @@
 namespace routemaster {
 namespace {
 
-/// Whether a URL is HTTPS with a host and a path of unreserved characters, like most URLs. Every
-/// rule allows such URLs. Parsing them would take a sixth of publishing an event.
+/// Whether a URL is HTTPS and has only a host and a path of unreserved characters. Most URLs are
+/// this simple and satisfy every rule. The check avoids the URL parser, which would take a sixth of
+/// the time of a publication.
 bool is_plain(std::string_view url) noexcept {
     constexpr std::string_view scheme = "https://";
     if (!url.starts_with(scheme)) return false;
     url.remove_prefix(scheme.size());
     if (url.empty() || url.front() == '/') return false;
-    // From '-' to '9' are '-', '.', '/' and the digits.
+    // The range from '-' to '9' contains '-', '.', '/' and the digits.
     return std::all_of(url.begin(), url.end(), [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '-' && c <= '9') ||
                c == '_' || c == '~';
@@ -30,7 +31,7 @@ public:
         well_formed_ = uriParseSingleUriExA(&uri_, text.data(), end, &wrong) == URI_SUCCESS;
         if (!well_formed_) wrong_at_ = static_cast<std::size_t>(wrong - text.data());
     }
-    // After a failure nothing is left to free.
+    // After a failure, uriparser has already freed all memory.
     ~Parsed() {
         if (well_formed_) uriFreeUriMembersA(&uri_);
     }
@@ -41,10 +42,10 @@ public:
     [[nodiscard]] std::size_t wrong_at() const noexcept { return wrong_at_; }
     [[nodiscard]] bool has_scheme() const noexcept { return is_there(uri_.scheme); }
     [[nodiscard]] bool has_host() const noexcept { return !view(uri_.hostText).empty(); }
-    /// True even when nothing follows the question mark.
+    /// Whether the URL has a question mark, even if the query behind it is empty.
     [[nodiscard]] bool has_query() const noexcept { return is_there(uri_.query); }
 
-    /// Whether the scheme is `name`. `name` must be lower case.
+    /// Whether the scheme equals `name`, which must be in lower case.
     [[nodiscard]] bool scheme_is(std::string_view name) const noexcept {
         const auto scheme = view(uri_.scheme);
         if (scheme.size() != name.size()) return false;
@@ -76,7 +77,7 @@ Result<void> check_url(std::string_view url, std::string_view field, UrlRule rul
         return Error{Errc::invalid, std::string{field} + ": URL " + why};
     };
     if (url.empty()) return refuse("is missing");
-    // Checked first: the parser recurses once per character.
+    // The length is checked before parsing, because uriparser recurses once per character.
     if (url.size() > url_length_max) {
         return refuse("takes more than " + std::to_string(url_length_max) + " bytes");
     }

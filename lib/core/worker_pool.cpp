@@ -112,7 +112,7 @@ public:
 
     [[nodiscard]] detail::PoolLoop& loop() noexcept { return loop_; }
 
-    /// Whether the threads were started, by `start` or `poll`, and not joined.
+    /// Whether the pool's threads were started, by `start` or `poll`, and not yet joined.
     [[nodiscard]] bool has_running_threads() const noexcept {
         return has_threads_ && loop_.begun() && !stopped_;
     }
@@ -139,7 +139,7 @@ private:
         if (started_ || loop_.begun()) throw refused("handlers: the pool works already");
     }
 
-    // Each member uses earlier members.
+    // The order matters: each member uses the members above it.
     const Clock& clock_;
     const Duration grace_;
     const RetryPolicy retry_;

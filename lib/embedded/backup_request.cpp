@@ -95,7 +95,8 @@ std::string what_is(const struct stat& about) {
     return "a device";
 }
 
-/// The request file of this process. The lock on the file excludes concurrent requesters.
+/// The request file of this process. The requester locks it with flock, and thereby excludes
+/// concurrent requesters.
 class Request {
 public:
     /// Throws `Failure`.
@@ -137,7 +138,8 @@ private:
             ::open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600)};
         if (!file_) throw Failure{cannot_ask(path_, errno)};
         if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
-        // The previous requester may have removed the file before this process locked it.
+        // The previous requester may have removed the file before this process locked it. The
+        // caller then tries again.
         struct stat locked {};
         struct stat found {};
         if (::fstat(file_.get(), &locked) != 0 || ::stat(path_.c_str(), &found) != 0 ||
@@ -150,7 +152,7 @@ private:
         return true;
     }
 
-    /// Throws unless the path is free or a regular file with a single name.
+    /// Throws if the path is used by anything but a regular file with a single name.
     void look_for_others() const {
         struct stat about {};
         if (::lstat(path_.c_str(), &about) != 0) return;
@@ -173,7 +175,7 @@ private:
     std::string asked_;
 };
 
-/// The result in the last line of a reply. Nothing while the reply is incomplete.
+/// Parses the result in the last line of a reply. Nothing while the reply is incomplete.
 std::optional<Result<EmbeddedBackup>> outcome_of(const std::string& reply) {
     std::istringstream lines{reply};
     for (std::string line; std::getline(lines, line);) {

@@ -23,7 +23,7 @@
 
 namespace routemaster::embedded {
 
-/// Serves requests for backups of a journal that this process has open.
+/// Server for backup requests, for a journal that this process has open.
 ///
 /// Thread safety: one thread calls `look` and the destructor. Another thread copies, one backup at
 /// a time.

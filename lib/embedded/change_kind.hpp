@@ -1,5 +1,5 @@
 /// @file
-/// The kinds of changes in a journal row, as numbered in docs/file-format.md.
+/// `ChangeKind`: the types of records in a journal row, as numbered in docs/file-format.md.
 
 #pragma once
 
@@ -7,19 +7,19 @@
 
 namespace routemaster::embedded {
 
-/// The kind of a change. Each change is a MessagePack array whose first element is the kind. A
-/// number is never reused for another meaning.
+/// The type of a record. A record describes one change, as a MessagePack array whose first element
+/// is this number. A number is never reused with another meaning.
 enum class ChangeKind : std::uint8_t {
     // The numbers 1 to 6, 18 to 28, and 33 and above belong to entities that have a name: see
     // `detail::Record`.
     batch = 7,          ///< [uid, token, created_at, order, attempts, current, [message…]]
     batch_changed = 8,  ///< [uid, attempts, current]
-    event = 9,          ///< [message, [uid…]]: put at the end of each batch
+    event = 9,          ///< [message, [uid…]]: appended to each of these batches
     batch_gone = 10,    ///< [uid]
     job = 11,           ///< [queue, job, run_at, order, group or nil, details…, key…, {…}]
     job_gone = 12,      ///< [queue, job]: only in format 1
     counter = 13,       ///< [name, [[tag, value or nil]…], value]
-    job_over = 14,      ///< [queue, hash, order]: a job is gone
+    job_over = 14,      ///< [queue, hash, order]: a job was removed
     batch_dead = 15,    ///< [uid, attempts, died_at, error]
     batch_redelivered = 16,  ///< [uid, created_at, order]: the batch is no longer DEAD
     job_attempts = 17,  ///< [queue, hash, order, attempts], then the position in the group, if any

@@ -15,9 +15,9 @@ struct sqlite3;
 
 namespace routemaster::embedded {
 
-/// A thread with its own connection. The thread copies and syncs pages, so commits do not wait for
-/// the copying. SQLite allows a checkpoint concurrently with a writer:
-/// https://sqlite.org/wal.html#ckpt.
+/// Background thread that checkpoints SQLite's write-ahead log ("the log"). It has its own
+/// connection, and copies and syncs pages while commits continue. SQLite allows a checkpoint
+/// concurrently with a writer: https://sqlite.org/wal.html#ckpt.
 ///
 /// Thread safe. The writer's connection must be closed after the `Checkpointer` is destroyed,
 /// because SQLite empties the log when the last connection closes.
@@ -40,8 +40,8 @@ public:
 
     void wait() const;
 
-    /// The number of pages of the log that were in the database after the last checkpoint. Nothing
-    /// if the disk failed. Pages that SQLite considers written may then be lost.
+    /// How many pages of the log the last checkpoint had copied into the database. Nothing if the
+    /// disk failed. Pages that SQLite considers written may then be lost.
     [[nodiscard]] std::optional<int> pages() const;
 
 private:
@@ -57,7 +57,7 @@ private:
 
     const std::filesystem::path file_;
     const char* const access_;
-    Connection database_;       // Used only by the thread; opened on first use.
+    Connection database_;       // Used by the thread only. Opened on first use.
     mutable std::mutex mutex_;  // Guards the members below.
     mutable std::condition_variable changed_;
     bool busy_ = false;

@@ -18,14 +18,14 @@ constexpr const char* vfs_name = "routemaster";
 
 constexpr const char* beneath = "unix-excl";
 
-/// Maximum size of the buffer. SQLite itself never writes 128 KiB or more in one call, and the
-/// underlying VFS writes nothing for some larger sizes.
+/// Size of the write buffer, in bytes. SQLite itself never writes 128 KiB or more in one call, and
+/// the underlying VFS writes nothing for some larger sizes.
 constexpr std::size_t gathered_max = 120U << 10U;
 
 sqlite3_vfs* next() { return sqlite3_vfs_find(beneath); }
 
-/// The log file. SQLite allocates the memory. The file object of the underlying VFS follows this
-/// object directly.
+/// SQLite's file object for the log file, in memory allocated by SQLite. The file object of the
+/// underlying VFS follows in memory.
 class LogFile {
 public:
     static LogFile& of(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
@@ -40,7 +40,7 @@ public:
         return code;
     }
 
-    /// Syncs the log, and writes a mark after a synced commit. The mark is optional, so errors of
+    /// Syncs the log, and writes a mark after a synced commit. The mark is optional, and errors of
     /// its write are ignored.
     int sync(int flags) {
         if (const int code = flush(); code != SQLITE_OK) return code;
@@ -74,8 +74,8 @@ private:
         return SQLITE_OK;
     }
 
-    /// Detects the end of a commit. SQLite writes the header of a frame in one call, and the page
-    /// of the frame in the next call.
+    /// Detects the end of a commit in the written bytes. SQLite writes the header of a frame in one
+    /// call, and the page of the frame in the next call.
     void note(const void* from, std::size_t size, sqlite3_int64 offset) {
         const bool page = offset == page_at_;
         const bool commits = std::any_of(frame_.begin() + 4, frame_.begin() + 8,
@@ -98,8 +98,8 @@ private:
     std::size_t size_ = 0;
     sqlite3_int64 at_ = 0;
     WriteAheadLog::FrameHeader frame_{};
-    sqlite3_int64 page_at_ = -1;    // The offset of the page after the last header.
-    sqlite3_int64 commit_end_ = 0;  // Where the last write ended a commit; else 0.
+    sqlite3_int64 page_at_ = -1;    // Offset of the page that belongs to the last frame header.
+    sqlite3_int64 commit_end_ = 0;  // Where the last write completed a commit; else 0.
 };
 
 /// Writes the buffer, then calls a method of the underlying file.

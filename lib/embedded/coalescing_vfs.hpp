@@ -1,5 +1,5 @@
 /// @file
-/// The SQLite VFS for the files of a journal.
+/// The SQLite VFS (file system layer) for the files of a journal.
 
 #pragma once
 

@@ -20,26 +20,28 @@ namespace {
 
 using detail::FileDescriptor;
 
-/// Page size of a new file, in bytes. Large, because a row takes many pages, and each page costs a
-/// call or two to write, to read and to delete.
+/// Page size of a new file, in bytes. It is large because a journal row takes many pages, and each
+/// page costs one or two system calls to write, to read and to delete.
 constexpr int page_size_default = 16 << 10;
 
-/// Pages per checkpoint: 1.5 MiB. A larger checkpoint delays commits for longer: with 16 MiB the
-/// p99 of a push was five times as high.
+/// Number of pages copied by one checkpoint: 1.5 MiB. A larger checkpoint delays concurrent commits
+/// for longer. With 16 MiB, the p99 latency of a push was five times as high.
 constexpr int brought_at_a_time = 96;
 
-/// At this length, 16 MiB, the log should be overwritten from its beginning. SQLite does so once
-/// all pages are checkpointed, which the background thread never reaches under a steady load.
-/// Therefore a commit checkpoints the last pages itself, in about 1 ms.
+/// Log length (16 MiB) at which a commit helps the background thread. SQLite overwrites the log
+/// from its beginning once all its pages are checkpointed. Under a steady load, the background
+/// thread alone never gets so far. Therefore a commit at this length checkpoints the last pages
+/// itself, which takes about 1 ms.
 constexpr int gathered_pages = 1'024;
 constexpr int brought_by_commit = 256;
 
-/// At this length, 48 MiB, a commit checkpoints all pages of the log itself.
+/// Log length (48 MiB) at which a commit checkpoints all pages of the log itself.
 constexpr int log_pages_max = 3 * gathered_pages;
 
-/// Creates a missing file. Only its owner may read the file, because it contains tokens, which are
-/// passwords. SQLite creates the log with the mode of the file. Returns `errno`, or 0. `errno` is
-/// more precise than SQLite, which reports a folder without write permission as a missing file.
+/// Creates a missing file. Only its owner may read the file, because API tokens are secret. SQLite
+/// creates the log with the permissions of the database file. Returns `errno`, or 0. `errno` is
+/// more precise than the error of SQLite: SQLite reports a folder without write permission as a
+/// missing file.
 int make_private(const std::filesystem::path& path) {
     const FileDescriptor made{
         ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
@@ -69,11 +71,12 @@ void Database::Closer::operator()(sqlite3_stmt* statement) const noexcept {
 
 Database::Database(const std::filesystem::path& file) : path_{real_path(file)} { open(); }
 
-// A failed checkpoint must keep SQLite from emptying the log.
+// Waits for the checkpoint. If it failed, SQLite must not empty the log, which then has the only
+// copies of some pages.
 Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
-    // SQLite would create a moved file anew.
+    // If the file was moved, SQLite would create an empty one in its place.
     if (claim_ && !claim_->stands_at(path_)) throw Failure{moved(name())};
     check_file();
     look_for_log();
@@ -84,7 +87,7 @@ void Database::open() {
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, coalescing_vfs());
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{opening_error(sqlite3_system_errno(connection))};
-    // SQLite silently opens a file read-only if the system refuses write access.
+    // If the system refuses write access, SQLite silently opens the file read-only. Rejects this.
     if (sqlite3_db_readonly(connection, "main") == 1) throw Failure{read_only()};
     sqlite3_extended_result_codes(connection, 1);
     empty_log_when_closed(!found_log_);
@@ -93,9 +96,9 @@ void Database::open() {
     page_size_ = static_cast<std::uint64_t>(number("PRAGMA page_size").value());
 }
 
-/// SQLite considers a file of one byte empty, and would overwrite the file. This function only
-/// calls `stat`: opening and closing the file would end the locks that this process may have on the
-/// file.
+/// Rejects folders and files of one byte. SQLite would consider a file of one byte empty, and
+/// overwrite the file. The function only calls `stat`, because opening and closing the file would
+/// release locks of this process.
 void Database::check_file() const {
     std::error_code missing;
     if (std::filesystem::is_directory(path_, missing)) {
@@ -104,8 +107,8 @@ void Database::check_file() const {
     if (std::filesystem::file_size(path_, missing) == 1 && !missing) throw Failure{strange()};
 }
 
-/// The error for a file that does not begin like a routemaster file. The file may be a routemaster
-/// file with a damaged beginning, so the error mentions both.
+/// The error for a file that does not begin like a routemaster file. The file may also be a
+/// routemaster file with a damaged beginning, and the error mentions both.
 Error Database::strange() const {
     return {Errc::invalid, name() + ": is not a routemaster file, or one with a damaged beginning"};
 }
@@ -121,8 +124,8 @@ Error Database::read_only() const {
             name() + ": cannot be written; see its mode, its owner and its mount"};
 }
 
-/// Throws if the database file is missing or empty but has a log. SQLite would delete the log,
-/// which may contain the only remaining data of a moved database.
+/// Throws if the database file is missing or empty, but a log exists. SQLite would delete the log,
+/// although it may contain the only remaining data of a database file that was moved.
 void Database::look_for_log() {
     std::error_code missing;
     found_log_ = WriteAheadLog::present(path_);
@@ -137,8 +140,8 @@ bool Database::is_empty() const {
     return std::filesystem::file_size(path_, missing) == 0 && !missing;
 }
 
-/// Locks the file until it is closed. Locking fixes the layout of an empty file, so the layout is
-/// set before. The PRAGMAs have no effect on a file that is not empty.
+/// Locks the file until it is closed. The lock writes to an empty file, which fixes its page
+/// layout, so the layout is set first. The PRAGMAs have no effect on a file that is not empty.
 void Database::lock() {
     Result<void> locked;
     if (is_empty()) {
@@ -173,9 +176,9 @@ void Database::begin_log() {
     limit_size(size_max_).value();
 }
 
-/// After a failed sync of checkpointed pages, Linux may drop the pages and report the error only
-/// once. The pages are still in the log. SQLite reads them from the log again after the file is
-/// reopened.
+/// Opens the file again after a disk error. When a sync of checkpointed pages fails, Linux may
+/// discard the pages and report the error only once. The log still contains these pages, and SQLite
+/// reads them from the log after reopening.
 Result<void> Database::reopen() {
     checkpointer_.reset();
     connection_.reset();
@@ -215,8 +218,8 @@ Result<Database::Statement> Database::prepare(const std::string& sql) {
 Result<std::int64_t> Database::stored_version() {
     constexpr sqlite3_int64 place_of_version = 60;
     std::array<unsigned char, 4> bytes{};
-    // Reads through SQLite's descriptor: closing another descriptor would end the locks of this
-    // process.
+    // Reads through SQLite's descriptor, because closing another descriptor of the file would
+    // release the locks of this process.
     sqlite3_file* file = nullptr;
     sqlite3_file_control(connection_.get(), nullptr, SQLITE_FCNTL_FILE_POINTER, &file);
     if (file->pMethods->xRead(file, bytes.data(), bytes.size(), place_of_version) != SQLITE_OK) {
@@ -228,7 +231,7 @@ Result<std::int64_t> Database::stored_version() {
 }
 
 void Database::roll_back() {
-    // After most errors SQLite has rolled back already, and ROLLBACK fails harmlessly.
+    // After most errors, SQLite has already rolled back. The ROLLBACK then fails without harm.
     sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
@@ -237,10 +240,10 @@ Error Database::error(const char* doing) const {
             name() + ": " + doing + ": " + sqlite3_errmsg(connection_.get())};
 }
 
-// --- The log ------------------------------------------------------------------------------------
+// --- The write-ahead log ------------------------------------------------------------------------
 
-/// Called after each commit with the number of pages in the log. A smaller number than before means
-/// that SQLite overwrites the log from its beginning.
+/// Called after each commit with the number of pages in the log. If the number is smaller than
+/// before, SQLite has begun to overwrite the log from its beginning.
 void Database::log_grew(int pages) {
     if (pages < log_pages_) {
         ++log_;
@@ -272,13 +275,13 @@ void Database::begin_checkpoint() {
     try {
         if (!checkpointer_) checkpointer_.emplace(path_, coalescing_vfs());
     } catch (const std::system_error&) {
-        return;  // No thread. A commit checkpoints once the log is too long.
+        return;  // The thread could not be started. A commit checkpoints once the log is too long.
     }
     checkpointed_log_ = log_;
     checkpointer_->begin();
 }
 
-/// Waits for the background thread. False if the disk failed.
+/// Waits for the background checkpoint to end. False if the disk failed.
 bool Database::wait_for_checkpointer() {
     if (!checkpointer_) return true;
     checkpointer_->wait();
@@ -313,7 +316,8 @@ Result<void> Database::limit_log(std::uint64_t bytes) {
     return run(("PRAGMA journal_size_limit=" + std::to_string(bytes)).c_str());
 }
 
-/// SQLite forgets the limit when the file is closed. The limit does not shrink a larger file.
+/// Sets the size limit in SQLite. SQLite forgets the limit when the file is closed. The limit does
+/// not truncate a larger file.
 Result<void> Database::limit_size(std::uint64_t bytes) {
     constexpr std::uint64_t pages_max = 0xfffffffe;
     size_max_ = bytes;
@@ -330,7 +334,8 @@ std::uint64_t Database::log_file_bytes() const noexcept {
 void Database::keep_log() { empty_log_when_closed(false); }
 void Database::empty_log_again() { empty_log_when_closed(!needs_reopen_); }
 
-/// Copies all pages of the log. No other connection may read or write the log meanwhile.
+/// Copies all pages of the log into the database. No other connection may read or write the log
+/// meanwhile.
 Result<void> Database::checkpoint() {
     int pages = 0;
     int home = 0;
@@ -344,7 +349,8 @@ Result<void> Database::checkpoint() {
     return Error{Errc::unavailable, name() + ": cannot write: its log is in use"};
 }
 
-/// Keeps the log: its pages may be the only copies.
+/// Marks the database for reopening. SQLite must not empty the log on close, because the log may
+/// have the only copies of some pages.
 void Database::require_reopen() {
     needs_reopen_ = true;
     empty_log_when_closed(false);

@@ -1,5 +1,5 @@
 /// @file
-/// `Database`: a SQLite file that only this process has open.
+/// `Database`: a SQLite database file that only this process may open.
 
 #pragma once
 
@@ -23,17 +23,18 @@ struct sqlite3_stmt;
 
 namespace routemaster::embedded {
 
-/// A connection to a SQLite database, and the checkpoints of its write-ahead log ("the log").
+/// Connection to a SQLite database, which also runs the checkpoints of SQLite's write-ahead log
+/// ("the log").
 ///
-/// A committed transaction is on disk, at first in the log. The caller of `run` must call
+/// A committed transaction is on disk, but at first only in the log. The caller of `run` must call
 /// `checkpoint_if_due` after each commit, or the log grows without bound.
 ///
 /// Thread safety: one thread at a time. Statements must be destroyed before the `Database`, and
 /// before `reopen`.
 class Database {
 public:
-    /// Size to which SQLite truncates a log that grew longer. The log usually stays below this
-    /// size: truncating and growing the file again each time would cost more than the writes.
+    /// Size to which SQLite truncates a longer log. The log usually stays below this size.
+    /// Truncating and growing the file again each time would cost more than the writes.
     static constexpr std::uint64_t log_bytes_kept = 40U << 20U;
 
     struct Closer {
@@ -42,43 +43,44 @@ public:
     };
     using Statement = std::unique_ptr<sqlite3_stmt, Closer>;
 
-    /// Opens or creates the file and locks the file. Throws `Failure` on error. Writes nothing to a
-    /// file that is not empty, because the file may belong to another program.
+    /// Opens or creates the file and locks it against other processes. Throws `Failure` on error. A
+    /// file with content is not changed, because the file may belong to another program.
     explicit Database(const std::filesystem::path& file);
     ~Database();
 
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// Switches to write-ahead logging. Throws `Failure`.
+    /// Switches the database to write-ahead logging. Throws `Failure`.
     void begin_log();
 
     // --- Statements -----------------------------------------------------------------------------
 
     /// Runs SQL that returns no rows.
     Result<void> run(const char* sql);
-    /// Runs SQL that returns one number.
+    /// Runs SQL with a single number as its result.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
     /// `PRAGMA user_version` from the database file, without changes that are only in the log.
     Result<std::int64_t> stored_version();
     void roll_back();
-    /// The error of the last call of SQLite, which must have failed.
+    /// The error of the last SQLite call, which must have failed. `doing` says what the caller
+    /// tried.
     [[nodiscard]] Error error(const char* doing) const;
 
-    // --- The log --------------------------------------------------------------------------------
+    // --- The write-ahead log --------------------------------------------------------------------
 
-    /// Copies pages from the log into the database if enough are in the log. The copying runs
-    /// concurrently with commits, unless the log is too long. Errors are ignored: the pages remain
-    /// in the log, and the next call tries again.
+    /// Copies pages from the log into the database if the log has enough of them. Commits can
+    /// continue meanwhile, unless the log is too long. Errors are ignored, because the pages remain
+    /// in the log and the next call tries again.
     void checkpoint_if_due();
 
-    /// Copies all pages of the log into the database, and truncates the database file if the
-    /// database has become smaller. The log file stays.
+    /// Copies all pages of the log into the database. Truncates the database file if the database
+    /// has become smaller. Does not remove the log file.
     Result<void> checkpoint_all();
 
-    /// Sets the size to which SQLite truncates the log when the next commit overwrites the log from
-    /// its beginning. A large commit may need more.
+    /// Sets the size to which SQLite truncates the log file when the next commit overwrites it from
+    /// the beginning. The file is larger if that commit needs more.
     Result<void> limit_log(std::uint64_t bytes);
 
     /// Size of the log file in bytes; 0 if there is no log file.
@@ -88,32 +90,32 @@ public:
     /// disk.
     Result<void> limit_size(std::uint64_t bytes);
 
-    /// Sets how many bytes of the log may lack a checkpoint. Beyond the limit, `checkpoint_if_due`
-    /// copies the pages on the calling thread.
+    /// Sets how many bytes of the log may wait for a checkpoint. Beyond this limit,
+    /// `checkpoint_if_due` copies pages on the calling thread, and so delays the caller.
     void limit_backlog(std::uint64_t bytes) noexcept { backlog_max_ = bytes; }
 
-    /// Whether the last checkpoint failed because the disk has no space. Ignores the background
-    /// thread.
+    /// Whether the last checkpoint of the calling thread failed because the disk is full. Errors of
+    /// the background thread do not count.
     [[nodiscard]] bool full() const noexcept { return full_; }
-    /// Whether the last call failed because the disk has no space.
+    /// Whether the last call failed because the disk is full.
     [[nodiscard]] bool failed_for_space() const;
 
     /// Fails if the database file or its log was moved or removed, because new writes would be
     /// lost.
     [[nodiscard]] Result<void> look_for_files();
 
-    /// Keeps SQLite from emptying the log on close.
+    /// Makes SQLite leave the log in place when the database is closed.
     void keep_log();
     void empty_log_again();
 
     /// Whether a log existed when the database was opened.
     [[nodiscard]] bool found_log() const noexcept { return found_log_; }
 
-    /// Whether the disk failed, so pages that SQLite considers written may be lost. `reopen` clears
-    /// this.
+    /// Whether the disk failed. Pages that SQLite considers written may then be lost. `reopen`
+    /// clears this flag.
     [[nodiscard]] bool needs_reopen() const noexcept { return needs_reopen_; }
 
-    /// Opens the file again. After an error `needs_reopen` is still true.
+    /// Opens the file again. After an error, `needs_reopen` remains true.
     Result<void> reopen();
 
     // --------------------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ private:
     void require_reopen();
     void empty_log_when_closed(bool on);
 
-    std::filesystem::path path_;  // Absolute: the process may change its working directory.
+    std::filesystem::path path_;  // Absolute, because the process may change its working directory.
     std::optional<FileClaim> claim_;
     std::unique_ptr<sqlite3, Closer> connection_;
     std::uint64_t page_size_ = 0;
@@ -149,7 +151,7 @@ private:
 
     std::uint64_t size_max_ = std::numeric_limits<std::uint64_t>::max();
     int log_pages_ = 0;
-    int log_pages_home_ = 0;  // Known to be checkpointed.
+    int log_pages_home_ = 0;  // Number of pages that are known to be checkpointed.
     std::uint64_t backlog_max_ = std::numeric_limits<std::uint64_t>::max();
     bool full_ = false;
     std::uint64_t log_ = 0;               // How often the log was overwritten from its beginning.

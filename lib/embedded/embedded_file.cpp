@@ -22,12 +22,12 @@ namespace {
 
 using embedded::JournalFile;
 
-/// Maximum bytes of payloads in memory while a file is read.
+/// Limit of payload bytes in memory while a file is being read.
 constexpr std::uint64_t memory_max = 64U << 20U;
 
 constexpr std::size_t damage_reported_max = 100;
 
-/// The readable contents of a file, and a report of the damage.
+/// The readable contents of a file, and a list of its damage.
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
@@ -64,7 +64,7 @@ private:
         report_damage("row " + std::to_string(row) + ": " + replayed.error().context());
     }
 
-    /// Merges consecutive unreadable rows with equal errors into one line of the report.
+    /// Records an unreadable row. Consecutive rows with equal errors become one line of the report.
     void note_unread(std::uint64_t row, const std::string& why) {
         if (unread_ && why != unread_->why) report_unread();
         if (!unread_) unread_ = Unread{row, row, why};
@@ -114,7 +114,7 @@ Value optional_text(const std::optional<std::string>& text) {
     return text ? Value{*text} : Value{};
 }
 
-/// Counts the contents of a `Reading`, and prints them if there is a printer.
+/// Counts the contents of a `Reading`. Prints them, if `each` is set.
 class Listing {
 public:
     Listing(Reading& reading, const JsonLine* each) : reading_{reading}, each_{each} {}
@@ -191,7 +191,7 @@ private:
                 {"topics", std::move(topics)}};
     }
 
-    /// Appends the events as text, because they are JSON already.
+    /// Prints a batch. The events are appended as text, because they are already encoded as JSON.
     void print(const detail::BatchState& batch) {
         const auto body = delivery_body(batch.messages.resident() ? batch.messages.list()
                                                                   : reading_.changes().read(batch));
@@ -290,13 +290,13 @@ Result<EmbeddedFileReport> export_embedded_file(const std::filesystem::path& fil
 Result<EmbeddedBackup> backup_embedded_file(const std::filesystem::path& file,
                                             const std::filesystem::path& target) {
     if (auto there = must_exist(file); !there) return there.error();
-    // The name of the target is one line of the request.
+    // A backup request contains the path of the target as a single line.
     if (target.native().find('\n') != std::string::npos) {
         return Error{Errc::invalid, "the name of a backup must not contain a line feed"};
     }
     std::error_code unknown;
     const auto whole = std::filesystem::absolute(target, unknown);
-    // Tries a request first, because another process may have the file open.
+    // First requests the backup from another process, which may have the file open.
     if (auto answered = embedded::ask_for_backup(file, whole)) return *std::move(answered);
     try {
         JournalFile journal{file};

@@ -30,38 +30,40 @@ using embedded::JournalFile;
 using embedded::JournalWriter;
 using embedded::PendingReply;
 
-/// Maximum time that changes stay only in memory while no waiting reply is in a hurry
-/// (`Engine::hurried`). Most changes are written sooner, together with the changes of another step.
+/// How long changes may stay in memory only, if no waiting reply is urgent (`Engine::hurried`).
+/// Most changes are written earlier, together with the changes of another step.
 constexpr std::chrono::milliseconds unhurried_sync{50};
 
-/// Wait before the first probe of a disk that failed. The wait doubles up to the maximum.
+/// Delay before the first test of whether a failed disk works again. The delay doubles with each
+/// test, up to the maximum.
 constexpr std::chrono::milliseconds probe_wait_min{10};
 constexpr std::chrono::milliseconds probe_wait_max{200};
 
-/// Interval at which the store checks that its files are in place, and whether a full disk has
-/// space. An idle store whose disk is not full checks less often, because each check wakes an idle
-/// machine.
+/// Interval at which the store checks whether its files are still in place, and whether a full disk
+/// has space again. An idle store whose disk is not full checks less often, to save power on an
+/// idle machine.
 constexpr std::chrono::milliseconds look_wait{500};
 constexpr std::chrono::milliseconds idle_look_wait{2'000};
 
-/// A full disk counts as no longer full when this much space is free in addition to the reserve, in
-/// halves of the reserve. `space_at_once` applies right after a failure: so much space means that
-/// the disk has healed. `space_later` applies at the periodic check: so little space may come from
-/// deliveries. The delay keeps the store from accepting and refusing events alternately.
+/// Free space required before a full disk counts as no longer full, in addition to the reserve, in
+/// units of half a reserve. `space_at_once` applies immediately after a failure, because so much
+/// free space means that the problem is solved. `space_later` applies at the periodic check.
+/// Completed deliveries alone can free so little space. The delay keeps the store from accepting
+/// and rejecting events alternately.
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 
 }  // namespace
 
-/// Drives an `Engine`: owns its lock and the thread that commits.
+/// Owner of the `Engine`: has the lock of the engine and the thread that commits.
 struct EmbeddedStore::Impl {
     const detail::OwnerProcess process{"store", "opened", "open"};
 
-    /// The condition that wakes the committing thread.
+    /// What the committing thread is waiting for.
     enum class Sleep {
-        none,           ///< The thread is awake, or waking up.
-        until_hurried,  ///< A reply in a hurry.
-        until_work,     ///< Any change to write.
+        none,           ///< The thread is running, or was notified.
+        until_hurried,  ///< An urgent reply.
+        until_work,     ///< Any change that must be written.
     };
 
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
@@ -71,7 +73,7 @@ struct EmbeddedStore::Impl {
                    [this](const auto& target, const auto& stop) { return backup(target, stop); },
                    options.log},
           engine{file, std::move(options)} {
-        // If the disk is full, the first commit tries again.
+        // An error is ignored. If the disk is full, the first commit tries again.
         (void)file.begin();
         log_whether_full();
         committer = detail::start_thread([this] { commit_until_stopped(); });
@@ -106,8 +108,9 @@ struct EmbeddedStore::Impl {
         {
             const std::lock_guard lock{mutex};
             at_once = engine.submit(steps, now, reply);
-            // Otherwise `send` wakes the workers after the commit. A worker woken now would acquire
-            // a job and then wait for the row, and so wake twice.
+            // Otherwise the workers are notified after the commit, by `send`. If they were notified
+            // now, they would acquire a job and then wait until its row is on disk, and so be woken
+            // twice.
             if (at_once) woken = engine.take_woken();
             rouse = (sleep != Sleep::none && (engine.hurried() || engine.failing())) ||
                     (sleep == Sleep::until_work && engine.has_work());
@@ -136,8 +139,8 @@ struct EmbeddedStore::Impl {
                 if (stopping) return;
                 try_to_heal(lock);
             } else if (!look(lock) || engine.failing()) {
-                // A step may have run out of memory while `look` was unlocked. The open row must
-                // then not be written.
+                // A step may have run out of memory while `look` had unlocked the mutex. The open
+                // row is then incomplete and must not be written.
                 continue;
             } else if (due()) {
                 commit(lock);
@@ -147,9 +150,9 @@ struct EmbeddedStore::Impl {
         }
     }
 
-    /// Sleeps until a row must be written or the files must be checked. Shortly after a commit,
-    /// changes that are not in a hurry do not wake the thread: the next commit, or the end of
-    /// `unhurried_sync`, writes them.
+    /// Waits until a row must be written or the files must be checked. Shortly after a commit,
+    /// changes that are not urgent do not wake the thread. The next commit writes them, or the
+    /// timeout `unhurried_sync`.
     void await_work(std::unique_lock<std::mutex>& lock) {
         sleep_until(lock, unhurried_at, Sleep::until_hurried);
         if (engine.has_work()) return;
@@ -160,8 +163,8 @@ struct EmbeddedStore::Impl {
         sleep_until(lock, unhurried_at, Sleep::until_hurried);
     }
 
-    /// Whether a row must be written now. The thread also wakes for other reasons, while unhurried
-    /// changes still have to wait.
+    /// Whether a row must be written now. Changes that are not urgent wait until `unhurried_at`,
+    /// even if the thread was woken for another reason.
     [[nodiscard]] bool due() const {
         return engine.has_work() &&
                (stopping || engine.hurried() || std::chrono::steady_clock::now() >= unhurried_at);
@@ -194,7 +197,8 @@ struct EmbeddedStore::Impl {
         return row;
     }
 
-    /// Returns the value of `work`, or nothing if memory runs out. The caller must try again later.
+    /// Returns the result of `work`. Nothing if memory is exhausted; the caller must then try again
+    /// later.
     template <class Work>
     static std::optional<std::invoke_result_t<Work>> if_memory(Work work) {
         try {
@@ -222,8 +226,8 @@ struct EmbeddedStore::Impl {
         engine.reuse(std::move(replies));
     }
 
-    /// Checks the files, the disk and backup requests, periodically. False if the files were moved
-    /// or removed: new writes would be lost.
+    /// Periodic check of the files, of the disk and of backup requests. False if the files were
+    /// moved or removed, because new writes would be lost.
     bool look(std::unique_lock<std::mutex>& lock) {
         const auto now = std::chrono::steady_clock::now();
         if (now < last_look + look_wait) return true;
@@ -249,8 +253,8 @@ struct EmbeddedStore::Impl {
         engine.run_full(file.reserve_bytes() / 8);
     }
 
-    /// Returns space to the disk while the store is idle. After an error, the next commit allows a
-    /// retry.
+    /// Returns unused file space to the disk while the store is idle. After an error, tries again
+    /// only after the next commit.
     void shrink(std::unique_lock<std::mutex>& lock) {
         lock.unlock();
         const auto more = if_memory([this] { return file.shrink(); });
@@ -278,7 +282,7 @@ struct EmbeddedStore::Impl {
     }
 
     detail::Watchers watchers;
-    JournalFile file;  // Written only by the committer, without the lock.
+    JournalFile file;  // Written by the committing thread only, without the lock.
     std::mutex backing_up;
     embedded::BackupRequests requests;
 

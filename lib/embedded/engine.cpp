@@ -16,18 +16,19 @@
 namespace routemaster::embedded {
 namespace {
 
-/// Bytes of a long journal between two progress messages.
+/// While a long journal is read, a progress message is logged after this many bytes.
 constexpr std::uint64_t logged_each = 256U << 20U;
 
-/// Whether a step is performed even while the disk fails, because the step writes nothing.
+/// Whether a step can be performed while the disk fails, because it writes nothing.
 bool needs_no_disk(const Step& step) {
     const Changes changes = traits_of(step).changes;
     return changes == Changes::nothing || changes == Changes::liveness;
 }
 
-/// Whether a step is refused while the disk is full or memory is short. An `AddToCounters` without
-/// increments tests whether the store accepts all changes, so it is refused. Counters take no
-/// further space, because deliveries increment existing counters.
+/// Whether a step must be rejected while the disk is full or memory is short. An `AddToCounters`
+/// without increments is a test of whether the store accepts all changes, and is rejected. An
+/// `AddToCounters` with increments is allowed: deliveries increment existing counters, which takes
+/// no further space.
 bool needs_space(const Step& step) {
     const auto* counters = std::get_if<AddToCounters>(&step);
     if (counters != nullptr) return counters->increments.empty();
@@ -43,7 +44,8 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
       state_{load().value()} {
     committed_row_ = journal_.last_row();
     journal_bytes_ = journal_.bytes();
-    // Firings end with the process, as leases do. `reload` does not end them.
+    // The process that fired the timers has ended, and will never confirm the firings. After a
+    // `reload` in one process, firings are still valid.
     state_->machine.timers().end_firings();
 }
 
@@ -51,19 +53,20 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
 
 namespace {
 
-/// Reserves capacity for `count` more replies: after the steps are performed, nothing may fail.
+/// Reserves capacity for `count` more replies. After the steps were performed, an allocation must
+/// not fail.
 void make_place(std::vector<PendingReply>& replies, std::size_t count) {
     const auto needed = replies.size() + count;
     if (needed > replies.capacity()) replies.reserve(2 * needed);
 }
 
-/// Maximum bytes of a row. SQLite accepts values of 10^9 bytes, and compaction at most doubles a
-/// row.
+/// Largest size of a row in bytes. SQLite accepts values of 10^9 bytes, and compaction at most
+/// doubles a row.
 constexpr std::uint64_t row_bytes_limit = 256U << 20U;
 
-/// A row of at least this size accepts no further submission. This bounds the memory of a commit,
-/// and the wait for the replies of the row. Compaction may double the size. The steps of one
-/// submission stay in one row.
+/// A row of at least this size is closed after the current submission. This limits the memory of a
+/// commit, and how long the replies of the row wait. Compaction may double the size. All steps of a
+/// submission are in one row.
 constexpr std::uint64_t shared_row_bytes_max = 8U << 20U;
 
 /// Moves the replies. `to` must have capacity for them.
@@ -72,7 +75,7 @@ void move_to(std::vector<PendingReply>& to, std::vector<PendingReply>& replies) 
     replies.clear();
 }
 
-/// Short enough for the small-string optimisation.
+/// Short enough for `std::string` to store it without an allocation.
 constexpr auto memory_wanting = "out of memory";
 
 }  // namespace
@@ -146,8 +149,8 @@ Engine::Awaited Engine::perform(std::span<Step> steps, TimePoint now, detail::Ou
     return awaited;
 }
 
-/// Reserves capacity for one more reply everywhere, and for merging the replies of all rows if all
-/// are refused.
+/// Reserves capacity for one more reply in each list, and for merging the replies of all rows in
+/// case all must be rejected.
 void Engine::make_places() {
     std::size_t others = 1;
     for (auto& full : full_rows_) {
@@ -166,7 +169,8 @@ std::vector<PendingReply>& Engine::waiters_for(std::uint64_t row) {
     return waiting_;
 }
 
-/// Closes the open row and queues it behind the row that the driver may be writing.
+/// Closes the open row and appends it to `full_rows_`, behind the row that the driver may be
+/// writing.
 void Engine::end_full_row() {
     std::size_t others = 1;
     for (const auto& full : full_rows_) others += full.replies.size();
@@ -216,7 +220,7 @@ std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
 }
 
 void Engine::reuse(std::vector<PendingReply> sent) noexcept {
-    // Frees the memory of a burst.
+    // The vector is reused, unless a burst made it large. Then it is freed.
     if (sent.empty() && sent.capacity() <= spare_max) spare_ = std::move(sent);
 }
 
@@ -234,7 +238,7 @@ std::vector<PendingReply> Engine::failed(const JournalWriter::Row& row, const Er
     try {
         reload(std::move(leases));
     } catch (const std::bad_alloc&) {
-        // `heal` tries again.
+        // Ignored, because `heal` tries again later.
     }
     return refused;
 }
@@ -275,7 +279,7 @@ void Engine::fail_all(std::vector<PendingReply>& replies) const {
     }
 }
 
-/// Returns `known_leases`, or nothing if memory is short: the jobs then run again, as after a
+/// Returns `known_leases`, or nothing if memory is short. The jobs are then due again, as after a
 /// crash.
 std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
                                           const std::vector<PendingReply>& refused) const {
@@ -286,10 +290,10 @@ std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
     }
 }
 
-/// Leases that a client may still consider valid: active leases, and leases whose release was not
-/// committed or not acknowledged. Leases of refused replies are excluded unless they are older than
-/// the failed row: a client may know an older lease from an earlier reply. `ended` are the leases
-/// that ended in the failed row.
+/// All leases that a client may still consider valid: active leases, and leases whose release was
+/// not committed or not acknowledged. Leases of rejected replies are excluded, unless they are
+/// older than the failed row: an earlier reply may have contained an older lease. `ended` are the
+/// leases that ended in the failed row.
 std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
                                         const std::vector<PendingReply>& refused) const {
     auto leases = state_->machine.jobs().leases();
@@ -318,12 +322,12 @@ void Engine::reload(std::vector<Lease> leases) {
     const auto fence = state_->machine.jobs().fence();
     stale_ = true;
     kept_leases_ = std::move(leases);
-    // Frees the old state first: both states together may not fit in memory.
+    // Frees the old state before reading the new one, because both may not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
     state_->machine.jobs().skip_fences(fence);
     auto loaded = load();
     if (!loaded) {
-        // Until `heal` reads the journal successfully, all steps are refused.
+        // All steps are rejected until `heal` has read the journal successfully.
         log_error("cannot read the journal: ", loaded.error());
         return;
     }
@@ -341,7 +345,7 @@ void Engine::reinstate(const Lease& lease) {
     try {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
-        // The job runs again. Its worker receives the error that the lease is lost.
+        // The job is due again. Its worker will get the error that the lease is lost.
         log_error("cannot read a job: ", failure.error());
     }
 }
@@ -395,7 +399,7 @@ Result<std::unique_ptr<Engine::State>> Engine::load() {
     return loaded;
 }
 
-/// Logs nothing if memory is short.
+/// Logs a message. Ignores a lack of memory.
 void Engine::log(LogLevel level, std::string_view text, std::string_view detail) const {
     if (!options_.log) return;
     try {

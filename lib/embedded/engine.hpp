@@ -1,5 +1,5 @@
 /// @file
-/// `Engine`: the embedded store without its thread, lock and clock.
+/// `Engine`: the logic of the embedded store, without thread, lock and clock.
 ///
 ///     submit ──► replied to at once
 ///        └─ waits ──close_row──► (driver writes the row) ──committed──► replied to
@@ -32,13 +32,13 @@
 
 namespace routemaster::embedded {
 
-/// The callback of a submission, and the replies of its steps.
+/// A submission whose reply is not sent yet: its callback and the outcomes of its steps.
 struct PendingReply {
     Completion done;
     detail::Outcomes outcomes;
 
-    /// Calls the callback. A callback that runs out of memory is destroyed, because nothing else
-    /// can report the error.
+    /// Calls the callback. If the callback runs out of memory, the exception is ignored, because
+    /// nothing else can report it.
     void send() {
         try {
             done(outcomes.all());
@@ -48,13 +48,13 @@ struct PendingReply {
     }
 };
 
-/// Performs steps in memory, and decides which rows must be written and when each reply may be
-/// sent.
+/// Scheduler of rows and replies. Performs steps in memory, decides which rows to write, and when
+/// to send each reply.
 ///
-/// The driver of an engine is the object that owns it. The driver writes the rows. Writing takes
-/// long and needs no lock, so other threads may submit steps meanwhile. The driver reports to the
-/// engine whether the row was written. A reply is sent only after the rows with its changes are
-/// written. The engine returns the replies, and the driver sends them without holding its lock.
+/// The owner of an engine is called its *driver*. The driver writes the rows. Writing is slow and
+/// needs no lock, so other threads can submit steps meanwhile. The driver reports whether the row
+/// was written. Replies are sent only after the rows with their changes were written. The engine
+/// returns these replies, and the driver sends them after releasing its lock.
 ///
 /// Not thread safe: the driver serialises calls.
 class Engine {
@@ -65,9 +65,9 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// Performs steps and puts the replies of the steps into `reply`. True if the driver may send
-    /// `reply` at once. If false, the engine moved from `reply`, and `committed`, `failed` or
-    /// `take_refused` returns it later.
+    /// Performs steps and stores their outcomes in `reply`. True if the driver may send `reply` at
+    /// once. Otherwise the engine has moved from `reply`, and returns it later from `committed`,
+    /// `failed` or `take_refused`.
     [[nodiscard]] bool submit(std::span<Step> steps, TimePoint now, PendingReply& reply);
 
     /// Names of the queues whose watchers the driver must wake, without duplicates.
@@ -77,47 +77,47 @@ public:
         return state_->writer.has_changes() || !waiting_.empty() || !full_rows_.empty();
     }
 
-    /// Whether a row must be written at once: because a row is full, because a waiting reply is in
-    /// a hurry (its submitter waits until the changes are on disk), or because many replies wait.
-    /// Otherwise the row may wait for more changes.
+    /// Whether a row must be written at once: because a row is full, because many replies wait, or
+    /// because a waiting reply is urgent, which means that its caller waits until the changes are
+    /// on disk. Otherwise the row may wait for more changes.
     [[nodiscard]] bool hurried() const {
         return hurried_ || waiting_.size() >= unhurried_max || !full_rows_.empty();
     }
 
-    /// Returns the oldest full row. If no row is full, closes the open row (the row that collects
-    /// changes) and returns it. The driver must write the row, and pass it to `committed` or
+    /// Returns the next row to write: the oldest full row or else the open row, which is closed.
+    /// The open row collects changes. The driver must write the row, and then call `committed` or
     /// `failed`, before the next call.
     [[nodiscard]] JournalWriter::Row close_row();
 
-    /// Reports that the row is on disk. Returns the replies to send.
+    /// Must be called when the row is on disk. Returns the replies to send.
     [[nodiscard]] std::vector<PendingReply> committed(const JournalWriter::Row& row);
 
     void reuse(std::vector<PendingReply> sent) noexcept;
 
-    /// Reports that the row could not be written. The state in memory is then ahead of the disk, so
-    /// the engine reads the state from the disk again. Returns the refusals to send.
+    /// Must be called when the row could not be written. The state in memory then contains changes
+    /// that are not on disk, so the engine reads the state from the disk again. Returns the error
+    /// replies to send.
     [[nodiscard]] std::vector<PendingReply> failed(const JournalWriter::Row& row,
                                                    const Error& error);
 
-    /// Reports that memory ran out during a step, or while a row was closed. The partial changes of
-    /// the step cannot be removed from the open row, so the row is dropped. The engine refuses
-    /// steps until `heal` has read the state from the journal again.
+    /// Must be called when memory was exhausted during a step, or while a row was closed. The
+    /// partial changes of the step cannot be removed from the open row, so this row is discarded.
+    /// The engine rejects steps until `heal` has read the state from the journal again.
     void out_of_memory() noexcept;
 
-    /// Returns the replies to refuse because the open row was dropped. Must be called before
-    /// `heal`.
+    /// Returns the error replies for the steps of the discarded row. Must be called before `heal`.
     [[nodiscard]] std::vector<PendingReply> take_refused();
 
-    /// Whether the engine refuses steps because the disk or memory failed.
+    /// Whether the engine rejects steps because the disk or a memory allocation failed.
     [[nodiscard]] bool failing() const noexcept { return failure_.has_value(); }
 
-    /// Resumes after a failure if the probe succeeded and the journal can be read. True if the
-    /// engine resumed. The driver must then wake all watchers, because the new state has no record
-    /// of them.
+    /// Tries to resume after a failure, if `probed` is a success and the journal can be read. True
+    /// on success. The driver must then wake all watchers, because the new state does not know
+    /// which of them wait.
     bool heal(const Result<void>& probed);
 
-    /// For a full disk: refuses steps that add data, and limits the garbage of the journal to an
-    /// eighth of the live data and `slack` bytes. `std::nullopt`: the disk has space again.
+    /// Switches to operation on a full disk: rejects steps that add data, and limits the garbage of
+    /// the journal to an eighth of the live data plus `slack` bytes. `std::nullopt` switches back.
     void run_full(std::optional<std::uint64_t> slack);
 
 private:
@@ -140,16 +140,15 @@ private:
     struct FullRow {
         JournalWriter::Row row;
         std::vector<PendingReply> replies{};
-        std::uint64_t fence = 0;  ///< The newest fence when the row was closed.
+        std::uint64_t fence = 0;  ///< The newest fence (lease number) when the row was closed.
     };
 
     struct Awaited {
-        std::uint64_t row = 0;  ///< The newest row that the reply depends on.
+        std::uint64_t row = 0;  ///< The newest row on which the reply depends.
         bool hurried = false;   ///< Whether the row must be written at once.
     };
 
-    /// The error of a step that must be refused; nothing if the step may be performed. `bytes` is
-    /// the size of the payload.
+    /// The error if a step must be rejected; otherwise nothing. `bytes` is the size of the payload.
     [[nodiscard]] std::optional<Error> refusal(const Step& step, std::uint64_t bytes,
                                                std::uint64_t bytes_max);
     [[nodiscard]] bool memory_is_short_for(std::uint64_t bytes);
@@ -174,22 +173,22 @@ private:
     EmbeddedStoreOptions options_;
     detail::MemoryHeadroom headroom_;
     bool memory_short_ = false;
-    std::optional<std::uint64_t> full_slack_;  // Set while the disk is full.
+    std::optional<std::uint64_t> full_slack_;  // Present while the disk is full.
     std::unique_ptr<State> state_;
-    std::deque<FullRow> full_rows_;        // Written before the open row, in this order.
+    std::deque<FullRow> full_rows_;        // To be written before the open row, in order.
     std::vector<PendingReply> waiting_;    // Replies that depend on the open row.
     std::vector<PendingReply> in_flight_;  // Replies that depend on the row being written.
     std::vector<PendingReply> spare_;      // Empty vector with capacity for reuse.
     std::uint64_t in_flight_row_ = 0;
     std::uint64_t committed_row_ = 0;
-    // The newest fences when these rows were closed.
+    // The newest fence in the row being written, and in the rows that are on disk.
     std::uint64_t in_flight_fence_ = 0;
     std::uint64_t committed_fence_ = 0;
-    std::uint64_t journal_bytes_ = 0;  // At the last call of `close_row`.
+    std::uint64_t journal_bytes_ = 0;  // Size of the journal at the last call of `close_row`.
     std::optional<Error> failure_;
-    bool hurried_ = false;      // A reply in `waiting_` is in a hurry.
-    bool stale_ = false;        // The state must be read from the journal again.
-    bool row_spoiled_ = false;  // The open row has a partial step and must be dropped.
+    bool hurried_ = false;      // Whether a reply in `waiting_` is urgent.
+    bool stale_ = false;        // The state must be read again from the journal.
+    bool row_spoiled_ = false;  // The open row contains a partial step and must be discarded.
     std::vector<Lease> kept_leases_;
     TimePoint last_now_{};
 };

@@ -18,7 +18,7 @@ struct Claims {
     std::map<std::pair<dev_t, ino_t>, detail::OwnerProcess> files;
 };
 
-/// Never destroyed, because a store may outlive static objects.
+/// Never destroyed, because stores that are static objects may be destroyed later.
 Claims& claims() {
     static auto* all = new Claims;
     return *all;
@@ -37,7 +37,7 @@ FileClaim::FileClaim(const std::filesystem::path& file) : identity_{identity_of(
     const std::lock_guard lock{claims().mutex};
     const auto [place, added] = claims().files.try_emplace(identity_, "file", "opened", "open");
     if (added) return;
-    // SQLite in a forked child mistakes the locks of the parent for its own.
+    // In a forked child, SQLite would mistake the locks of the parent for its own.
     if (!place->second.is_this()) throw Failure{place->second.refusal(file.string())};
     throw Failure{{Errc::unavailable, file.string() + ": in use by this process already"}};
 }

@@ -1,5 +1,5 @@
 /// @file
-/// `FileClaim`: excludes a second use of a file within the process.
+/// `FileClaim`: prevents two objects of a process from using one file.
 
 #pragma once
 
@@ -10,17 +10,18 @@
 
 namespace routemaster::embedded {
 
-/// Claims a file for one object of this process, from construction to destruction. The claim is on
-/// the inode, so the path does not matter. File locks do not exclude a second use within a process.
+/// Exclusive claim on a file within this process, from construction to destruction. It is needed
+/// because file locks work only between processes. The claim is on the inode, so paths through
+/// links count as equal.
 ///
 /// Thread safe.
 class FileClaim {
 public:
-    /// Throws `Failure` with `unavailable` if the file is claimed already, or is missing.
+    /// Throws `Failure` with `unavailable` if the file is already claimed, or is missing.
     explicit FileClaim(const std::filesystem::path& file);
     ~FileClaim();
 
-    /// Whether `path` leads to the claimed file.
+    /// Whether `path` still leads to the claimed file.
     [[nodiscard]] bool stands_at(const std::filesystem::path& path) const noexcept;
 
     FileClaim(const FileClaim&) = delete;

@@ -1,5 +1,5 @@
 /// @file
-/// The limit of the process on the size of its files.
+/// The limit on the size of a file, as set by `ulimit -f`.
 
 #pragma once
 

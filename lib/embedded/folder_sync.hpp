@@ -1,5 +1,5 @@
 /// @file
-/// Makes the name of a file durable.
+/// Makes a new or renamed file durable.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace routemaster::embedded {
 
-/// Syncs the folder of a file, and thereby the name of the file. Returns false and sets `errno` on
-/// error.
+/// Syncs the folder of a file, which makes the name of the file durable. Returns false and sets
+/// `errno` on error.
 inline bool sync_folder_of(const std::filesystem::path& file) {
     const detail::FileDescriptor folder{
         ::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};

@@ -20,13 +20,13 @@
 namespace routemaster::embedded {
 namespace {
 
-/// "rmjl" as a number. The header of a routemaster file has this number.
+/// The application id in the header of a routemaster file: "rmjl" as a number.
 constexpr std::int64_t application_id = 0x726d6a6c;
 
-/// The format of jobs, batches, counters and timers.
+/// The file format of jobs, batches, counters and timers.
 constexpr std::int64_t own_format = 11;
 
-/// The newest format that any kind of entity requires.
+/// The newest file format that any kind of named entity requires.
 template <class... State>
 constexpr std::int64_t newest_format(const std::tuple<detail::NamedTable<State>&...>*) {
     return std::max({own_format, std::int64_t{State::record.format}...});
@@ -35,20 +35,20 @@ constexpr std::int64_t newest_format(const std::tuple<detail::NamedTable<State>&
 constexpr std::int64_t format_version =
     newest_format(static_cast<const detail::NamedTables*>(nullptr));
 
-/// Added to the version as a flag: the file has a log.
+/// Flag in the version number: the file has a write-ahead log.
 constexpr std::int64_t log_belongs = 1 << 16;
 constexpr std::int64_t log_noted = format_version | log_belongs;
 
-/// Limits of the rows that a commit deletes. Rows are deleted in groups, because a delete in every
-/// commit would cost as much as the insert. The number and the size per commit are limited, because
-/// SQLite reads each deleted page. Otherwise a commit would take long after much of the journal
-/// became garbage.
+/// Limits for the rows deleted by a commit. Rows are deleted in groups, because a deletion in every
+/// commit would cost as much as the insertion. Number and size are limited, because SQLite reads
+/// each deleted page. Otherwise a commit would take long after a large part of the journal became
+/// garbage.
 constexpr std::uint64_t forgotten_min = 32;
 constexpr std::uint64_t forgotten_max = 1'024;
 constexpr std::uint64_t forgotten_bytes_max = 256U << 10U;
 
-/// Free pages kept in the file for new rows: 8 MiB. Further free pages are returned to the disk, a
-/// few at a time.
+/// How many free pages the file retains for new rows: 8 MiB. Further free pages are returned to the
+/// disk, a few at a time.
 constexpr std::int64_t free_pages_kept_max = 512;
 constexpr int pages_returned_busy = 16;
 constexpr int pages_returned_idle = 128;
@@ -74,7 +74,8 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
 
 JournalFile::~JournalFile() { note_no_log(); }
 
-/// Called before every use. After a disk error, reopens the database to recover pages from the log.
+/// Called before every use of the database. After a disk error, reopens the database to recover
+/// pages from the log.
 Result<void> JournalFile::mend() {
     if (database_.needs_reopen()) {
         reset_statements();
@@ -134,7 +135,7 @@ Result<void> JournalFile::set_version(std::int64_t version) {
     return database_.run(("PRAGMA user_version=" + std::to_string(version)).c_str());
 }
 
-// --- SQLite's log -------------------------------------------------------------------------------
+// --- SQLite's write-ahead log -------------------------------------------------------------------
 
 Result<std::optional<std::string>> JournalFile::damage_of_log() {
     if (database_.found_log()) {
@@ -155,8 +156,8 @@ Error JournalFile::damaged() const {
                                  "what can be read, and accept_damage=1 goes on with it"};
 }
 
-/// Sets the flag that the file has a log, before the log gets any row. Also converts a file of an
-/// older format to the current format.
+/// Sets the flag for the log, before the first row is written to the log. Also converts a file of
+/// an older format to the current format.
 Result<void> JournalFile::note_log() {
     const auto stored = database_.stored_version();
     if (!stored) return stored.error();
@@ -171,11 +172,12 @@ Result<void> JournalFile::note_log() {
     return {};
 }
 
-/// Clears the flag. SQLite writes the flag to the file together with the last rows. If that is
-/// impossible, the log must stay.
+/// Clears the flag for the log when the database is closed. SQLite writes the cleared flag to the
+/// file together with the last rows. If that fails, the log must be left in place.
 void JournalFile::note_no_log() {
     if (damage_) return;
-    // Another file may be in place of the journal now.
+    // The journal was moved, and another file may be at its path. Its log and its reserve are left
+    // alone.
     if (!database_.look_for_files()) {
         reserve_.leave();
         return database_.keep_log();
@@ -189,8 +191,8 @@ void JournalFile::note_no_log() {
     }
 }
 
-/// Checkpoints the log and truncates it. While the flag is set, a log without a commit counts as
-/// lost, so a small commit follows that overwrites the log from its beginning.
+/// Checkpoints the log and truncates it. An empty log would then look like a lost log, because the
+/// flag is set. A small commit therefore follows, which begins the log anew.
 Result<void> JournalFile::cut_log() {
     const auto paused = reader_.pause();
     if (auto done = database_.checkpoint_all(); !done) return done;
@@ -200,8 +202,8 @@ Result<void> JournalFile::cut_log() {
     return done ? reset : done;
 }
 
-/// Accepts the loss. The log is overwritten from its beginning, so that no frame behind the damage
-/// can become valid again.
+/// Accepts the loss of rows. Makes SQLite overwrite the log from its beginning, so that no frame
+/// behind the damage can become valid again.
 void JournalFile::accept_damage(const Log& logger) {
     auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
                 ": acknowledged events are missing, and are given up";
@@ -210,7 +212,7 @@ void JournalFile::accept_damage(const Log& logger) {
                 copy_damaged_log(WriteAheadLog::path_of(database_.path())).string();
     }
     read([](std::uint64_t, std::string_view) { return Result<void>{}; }).value();
-    unreadable_ = true;  // Until the log is truncated.
+    unreadable_ = true;  // Reset when the log was truncated.
     cut_log().value();
     unreadable_ = false;
     database_.empty_log_again();
@@ -221,7 +223,7 @@ Result<void> JournalFile::make_ready() {
     if (auto usable = mend(); !usable || log_noted_) return usable;
     auto noted = note_log();
     if (noted || !database_.needs_reopen()) return noted;
-    // Pages that could not be written to the database are still in the log.
+    // Reopens the database, because pages that could not be written to it are still in the log.
     if (auto usable = mend(); !usable) return usable;
     return note_log();
 }
@@ -242,16 +244,16 @@ Result<void> JournalFile::look_for_files() { return database_.look_for_files(); 
 
 // --- A full disk --------------------------------------------------------------------------------
 
-/// Sets the limits for the time while the reserve is allocated. `ulimit -f` limits each file
-/// separately, so the limit of the journal file is lowered by the size of the reserve. This part of
-/// the limit is then free when the disk is full.
+/// Sets the limits for the time while the reserve is allocated. `ulimit -f` limits the size of each
+/// file. The limit of the journal file is lowered by the size of the reserve, and raised again when
+/// the disk is full.
 void JournalFile::keep_reserve() {
     database_.limit_backlog(reserve_.bytes() / 4 * 3);
     (void)database_.limit_size(file_size_limit() - reserve_.bytes());
 }
 
-/// Releases the reserve. The growth of the log and of the file must then fit into the released
-/// space, so the backlog of the log is limited.
+/// Releases the reserve when the disk is full. The log and the database file may then grow only
+/// within the released space, so the backlog of the log is limited.
 void JournalFile::run_full() {
     reserve_.release();
     database_.limit_backlog(reserve_.bytes() / 4);
@@ -260,8 +262,8 @@ void JournalFile::run_full() {
     may_shrink_ = true;
 }
 
-/// Counts free space on the disk and free pages in the file, up to the size limit of the file. Some
-/// space beyond the reserve is required, or the disk would be full again at once.
+/// Counts the free space on the disk and the free pages in the file, up to the size limit of the
+/// file. Requires more than the reserve, because the disk would otherwise be full again at once.
 bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     const auto pages = database_.number("PRAGMA freelist_count");
     const auto inside =
@@ -275,9 +277,9 @@ bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     return outside - reserve_.bytes() + inside >= reserve_.bytes() / 2 * halves;
 }
 
-/// Truncates the log if the reserve fits only with the space of the log. Without this, only a
-/// commit would truncate the log, and a store whose events are all delivered makes no commit while
-/// it refuses new events.
+/// Allocates the reserve. If the disk needs the space of the log for this, truncates the log first.
+/// Otherwise only a commit would truncate the log. A store with all events delivered makes no
+/// commit while it rejects new events, and would reject them for ever.
 bool JournalFile::take_reserve(std::uint64_t halves) {
     const std::lock_guard lock{mutex_};
     if (!mend()) return false;
@@ -433,7 +435,7 @@ Result<void> JournalFile::append_row(std::string_view changes, std::uint64_t nee
         wants_space_ = true;
         return Error{Errc::unavailable, database_.name() + ": cannot write: the disk is full"};
     }
-    // On a full disk, rows are deleted even if a backup still needs them.
+    // On a full disk, rows are deleted even if a running backup still needs them.
     if (!full_) needed = std::min(needed, retained_from_);
     const auto garbage = needed - std::min(needed, first_row_);
     const bool worthwhile = garbage >= (urgent ? 1 : forgotten_min);
@@ -449,7 +451,7 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
     sqlite3_bind_int64(statement, 2, row_checksum(row, changes));
-    // Fails if `changes` is too long for SQLite.
+    // An error here means that `changes` is too long for SQLite.
     int code = sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     auto result =
@@ -461,7 +463,7 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
 Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint64_t needed) {
     if (auto done = database_.run("BEGIN IMMEDIATE"); !done) return done;
     if (auto done = insert(last_row_ + 1, changes); !done) return done;
-    // Deletes more bytes than the new row adds, or garbage would accumulate.
+    // Deletes more bytes than the new row adds. Otherwise garbage would accumulate.
     const auto gone =
         head(needed, std::max<std::uint64_t>(forgotten_bytes_max, 2 * changes.size()));
     if (!gone) return gone.error();
@@ -473,7 +475,7 @@ Result<void> JournalFile::insert_and_forget(std::string_view changes, std::uint6
     return {};
 }
 
-/// Selects rows to delete: at least one row, if any row is before `needed`.
+/// Selects the oldest rows for deletion: at least one, if any row is before `needed`.
 Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t bytes_max) {
     auto* statement = sizes_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(needed));
@@ -489,7 +491,7 @@ Result<JournalFile::Head> JournalFile::head(std::uint64_t needed, std::uint64_t 
     return result;
 }
 
-/// Bytes that a row takes in the file, including a share of the unused part of its page. The
+/// The bytes that a row takes in the file, including a share of the unused part of its page. The
 /// formula follows SQLite's format of table leaf pages
 /// (https://sqlite.org/fileformat2.html#b_tree_pages).
 std::uint64_t JournalFile::footprint(std::uint64_t changes) const noexcept {
@@ -518,7 +520,7 @@ Result<void> JournalFile::forget(std::uint64_t before) {
     return result;
 }
 
-/// Frees pages at the end of the file, if the file has many free pages. True if there may be more.
+/// Truncates free pages at the end of the file, if there are many. True if more remain.
 Result<bool> JournalFile::shrink(int pages) {
     const auto free = database_.number("PRAGMA freelist_count");
     if (!free) return free.error();
@@ -532,7 +534,7 @@ Result<bool> JournalFile::shrink(int pages) {
     return true;
 }
 
-// --- Copies -------------------------------------------------------------------------------------
+// --- Backups ------------------------------------------------------------------------------------
 
 JournalFile::Extent JournalFile::retain_rows() {
     const std::lock_guard lock{mutex_};
@@ -581,7 +583,7 @@ Result<bool> JournalFile::shrink() {
     if (auto usable = make_ready(); !usable) return usable.error();
     auto more = may_shrink_ ? shrink(pages_returned_idle) : Result<bool>{false};
     if (!more || *more || !std::exchange(shrunk_, false)) return more;
-    // The file becomes shorter only once the log is checkpointed.
+    // The database file becomes shorter only when the log is checkpointed.
     if (auto done = cut_log(); !done) return done.error();
     return false;
 }
@@ -591,7 +593,7 @@ Result<void> JournalFile::probe() {
     if (auto there = database_.look_for_files(); !there) return there;
     if (std::exchange(wants_space_, false) && reserve_.bytes() > 0) run_full();
     if (auto usable = make_ready(); !usable) return usable;
-    // Frees the space of the log.
+    // On a full disk, truncating the log frees space.
     if (full_) {
         if (auto done = cut_log(); !done) return done;
     }

@@ -25,22 +25,22 @@
 
 namespace routemaster::embedded {
 
-/// What to do if acknowledged rows are missing because SQLite's log is damaged or missing.
+/// How to handle a damaged or missing SQLite log when acknowledged rows are lost.
 enum class DamagedLog {
     refused,   ///< Opening fails and leaves the files unchanged.
-    reported,  ///< `damage` describes the damage. The journal must not be written.
-    accepted,  ///< Resumes with the rows before the damage, and keeps a copy of the log.
+    reported,  ///< Opening succeeds, `damage` describes it. Must not be written.
+    accepted,  ///< Opening succeeds with the rows before it. The log is copied.
 };
 
-/// The journal of a store. Only one process may open the file.
+/// Journal of a store in a SQLite database. Only one process may open the file.
 ///
-/// A flag in the file tells that the file has a log (docs/file-format.md). The flag is set while
-/// rows may be only in SQLite's log, so that a lost log is detected.
+/// A flag in the file records that the file has a write-ahead log (docs/file-format.md). The flag
+/// is set while rows may be in the log only, and makes a lost log detectable.
 class JournalFile final : public Journal {
 public:
-    /// Opens or creates the file, and locks the file for this process. Throws as `EmbeddedStore`
-    /// does. `begin` later allocates the reserve: `reserve` bytes of disk space for a full disk.
-    /// `logger` gets a message if damage is accepted.
+    /// Opens or creates the file, and locks it for this process. Throws as `EmbeddedStore` does.
+    /// `reserve` is how many bytes of disk space `begin` reserves for the time when the disk is
+    /// full. `logger` receives a message if damage is accepted.
     explicit JournalFile(const std::filesystem::path& file, DamagedLog log = DamagedLog::refused,
                          std::uint64_t reserve = 0, const Log& logger = {});
     ~JournalFile() override;
@@ -54,29 +54,30 @@ public:
     Result<bool> shrink() override;
     Result<void> probe() override;
 
-    /// Allocates the reserve and prepares the file for writing. Optional: `append` also prepares
-    /// the file.
+    /// Allocates the reserve and prepares the file for writing. If it is not called, the first
+    /// `append` prepares the file.
     Result<void> begin();
 
     /// `unavailable` if the file or its log was moved or removed, because new rows would be lost.
     Result<void> look_for_files();
 
-    /// Whether the disk was full, so that the reserve was released. Data must not be added until
+    /// Whether the disk became full and the reserve was released. No data may be added until
     /// `take_reserve` succeeds. May be called from any thread.
     [[nodiscard]] bool full() const noexcept { return full_; }
 
-    /// Tries to allocate the reserve again. True on success, which requires additional free space
-    /// of `halves` halves of the reserve.
+    /// Tries to allocate the reserve again. Besides the reserve, `halves` times half a reserve must
+    /// be free. True on success.
     bool take_reserve(std::uint64_t halves);
 
     [[nodiscard]] const std::filesystem::path& path() const noexcept { return database_.path(); }
 
     [[nodiscard]] std::uint64_t reserve_bytes() const noexcept { return reserve_.bytes(); }
 
-    /// The damage of SQLite's log; nothing if no damage was found.
+    /// Describes the damage of SQLite's log. Nothing without damage.
     [[nodiscard]] const std::optional<std::string>& damage() const noexcept { return damage_; }
 
-    /// Problems that SQLite finds in the database, one line each. Does not check the rows.
+    /// Problems in the structure of the database, found by SQLite, one line each. Rows are not
+    /// checked.
     [[nodiscard]] std::vector<std::string> problems();
 
     struct Extent {
@@ -85,23 +86,24 @@ public:
     };
     [[nodiscard]] Result<Extent> extent();
 
-    // --- Copies ---------------------------------------------------------------------------------
+    // --- Backups --------------------------------------------------------------------------------
 
     struct Rows {
         std::uint64_t first = 0;
         std::vector<std::string> changes;
     };
 
-    /// Keeps all current rows until `release_rows`, and returns their extent.
+    /// Keeps the journal from deleting the current rows until `release_rows`. Returns the numbers
+    /// of these rows.
     [[nodiscard]] Extent retain_rows();
-    /// Allows the journal to delete rows before `row` again. May be called from any thread.
+    /// Allows the journal to delete rows before `row`. May be called from any thread.
     void release_rows(std::uint64_t row = std::numeric_limits<std::uint64_t>::max());
-    /// The rows from `first` to `last`. Stops early once the rows exceed `bytes_max`. `corrupted`
-    /// if a row is damaged or missing. May be called from any thread.
+    /// Reads the rows from `first` to `last`. Stops early when the rows exceed `bytes_max`.
+    /// `corrupted` if a row is damaged or missing. May be called from any thread.
     [[nodiscard]] Result<Rows> copy_rows(std::uint64_t first, std::uint64_t last,
                                          std::uint64_t bytes_max);
-    /// Appends rows of another journal in one commit. The rows keep their numbers, which must
-    /// follow the rows of this journal.
+    /// Appends rows of another journal in one commit. The rows retain their numbers. The first
+    /// number must follow the last row of this journal.
     Result<void> append_copies(const Rows& rows);
 
     // --------------------------------------------------------------------------------------------
@@ -111,7 +113,7 @@ public:
 
 private:
     struct Head {
-        std::uint64_t end = 0;  ///< The first row that stays.
+        std::uint64_t end = 0;  ///< The first row that is not deleted.
         std::uint64_t bytes = 0;
     };
 
@@ -141,12 +143,12 @@ private:
     [[nodiscard]] std::uint64_t footprint(std::uint64_t changes) const noexcept;
     [[nodiscard]] Result<Head> head(std::uint64_t needed, std::uint64_t bytes_max);
     Result<void> forget(std::uint64_t before);
-    /// Whether the disk has space for the reserve and for `halves` halves of the reserve in
-    /// addition, if `further` more bytes were free.
+    /// Whether the disk has space for the reserve plus `halves` times half a reserve, assuming that
+    /// `further` more bytes were free.
     [[nodiscard]] bool has_space(std::uint64_t halves, std::uint64_t further = 0);
     Result<bool> shrink(int pages);
 
-    std::mutex mutex_;  // Guards SQLite: one thread may fetch while another appends.
+    std::mutex mutex_;  // Guards SQLite, because one thread may fetch while another appends.
     Database database_;
     Database::Statement insert_;
     Database::Statement sizes_;
@@ -159,13 +161,13 @@ private:
     bool unreadable_ = false;  // The last `read` failed.
     Reserve reserve_;
     std::atomic<bool> full_ = false;
-    bool wants_space_ = false;  // The last row was refused for lack of space.
-    bool may_shrink_ = true;    // There may be more free pages than `free_pages_kept`.
+    bool wants_space_ = false;  // The last row was rejected because the disk was full.
+    bool may_shrink_ = true;    // The file may have more free pages than `free_pages_kept_max`.
     bool shrunk_ = false;       // Pages were freed since the last `cut_log`.
     std::uint64_t retained_from_ = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t first_row_ = 1;
     std::uint64_t last_row_ = 0;
-    std::uint64_t bytes_ = 0;  ///< The sum of the footprints of all rows.
+    std::uint64_t bytes_ = 0;  ///< Sum of the footprints of all rows.
 };
 
 }  // namespace routemaster::embedded

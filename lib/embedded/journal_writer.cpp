@@ -20,14 +20,15 @@ using detail::StoredTimer;
 
 namespace {
 
-/// Maximum bytes of old entities that a row moves, so that no commit takes long. A row that is
-/// longer itself moves as many bytes as it adds: otherwise the journal could grow without bound.
+/// Limit in bytes for the old entities moved by a row, because no commit may take long. A longer
+/// row may move as many bytes as it adds. Otherwise the journal could grow without bound.
 constexpr std::uint64_t moved_max = 256U << 10U;
 
-/// While the journal is within its bound, a row moves at most (1 + this) times its own bytes.
+/// While the journal is within its limit, the total size of a row is at most (1 + this) times its
+/// own changes.
 constexpr std::uint64_t moved_share_max = 7;
 
-/// Encoded size of a uid in the list of an event.
+/// Encoded size of a uid in the record of an event.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
 /// Approximate size of the full record of a timer.
@@ -41,8 +42,8 @@ std::size_t record_bytes(const JobState& job) {
     return job.queue.name.size() + job.size_with_errors() + fixed;
 }
 
-/// A timer or job gets a new full record once its records take more than this many times the size
-/// of a full record.
+/// When the records of a timer or job take more than this many times the size of a full record, a
+/// new full record is written.
 constexpr std::size_t records_max = 4;
 
 /// The position of a job in its group. The job must have a group.
@@ -50,8 +51,8 @@ std::uint64_t position_of(const JobState& job) {
     return static_cast<const detail::GroupedJob&>(job).position;
 }
 
-/// The position minus the position of the due time. Nothing unless the difference fits into one
-/// byte.
+/// The position of a job minus the position of its due time. Nothing unless the difference fits
+/// into one byte.
 std::optional<std::uint64_t> behind_due(const JobState& job) {
     constexpr std::uint64_t behind_max = 127;
     const auto due = static_cast<const detail::GroupedJob&>(job).due_position();
@@ -60,7 +61,8 @@ std::optional<std::uint64_t> behind_due(const JobState& job) {
     return position - due;
 }
 
-/// The number of entries in the map of rare fields at the end of a job's full record. 0: no map.
+/// The number of entries in the map at the end of a job's full record, which has rarely used
+/// fields. 0: no map.
 std::size_t further_fields(const JobState& job) {
     std::size_t entries = job.details == nullptr || job.details->after.empty() ? 0 : 1;
     if (job.batch() != 0) ++entries;
@@ -72,14 +74,14 @@ std::size_t further_fields(const JobState& job) {
     return entries;
 }
 
-/// Whether the last attempt of a job is running, or was cut off by the end of a process. The full
-/// record counts only the earlier attempts. A `job_attempts` change after the full record restores
-/// the open attempt.
+/// Whether the last attempt of a job is running, or ended with a crash of the process. The full
+/// record counts only the earlier attempts. A `job_attempts` record after it restores the open
+/// attempt.
 bool has_open_attempt(const JobState& job) {
     return job.details != nullptr && (job.counted || job.details->cut_off);
 }
 
-/// Whether all details outside the map have default values, as for most jobs of a group.
+/// Whether all details outside of the map have default values, as in most jobs of a group.
 bool has_plain_details(const detail::JobDetails* details) {
     if (details == nullptr) return true;
     static const detail::JobDetails plain;
@@ -100,10 +102,10 @@ std::size_t fields_of(const JobState& job) {
     return job.has_key() ? 15 : 11;
 }
 
-/// A null pointer whose type lists all kinds of entities that have a name.
+/// A null pointer. Its type lists all kinds of entities with a name.
 constexpr const detail::NamedTables* all_named = nullptr;
 
-/// Calls `act` with the entity, cast to its own type. No effect for an entity without a name.
+/// Calls `act` with the entity, cast to its own type. Does nothing for an entity without a name.
 template <class... State, class Act>
 void as_named(const std::tuple<detail::NamedTable<State>&...>*, Entity& entity, Act act) {
     const auto act_if = [&]<class One>(std::type_identity<One>) {
@@ -136,11 +138,12 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
             needs_compaction, std::exchange(ended_, {}),  std::move(unread)};
 }
 
-/// Bytes of old entities to move into the open row. Moving begins before the journal reaches the
-/// bound, with as many bytes as the row has itself. The amount grows towards the bound, so that
-/// under a steady load no commit is much longer than another.
+/// How many bytes of old entities to move into the open row. Moving begins before the journal
+/// reaches its limit, at first with as many bytes as the row has itself. The amount grows as the
+/// journal approaches the limit. Thus under a steady load all commits take a similar time.
 std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
-    // Moves little at a time, because moving takes space before it frees space.
+    // On a full disk, moves only a little at a time, because moving takes space before it frees
+    // space.
     if (small_slack_) return journal_bytes > bound ? std::min(moved_max, *small_slack_) : 0;
     const auto margin = (live_bytes_ + slack_max_) / 4;
     const auto begin = bound - margin;
@@ -237,7 +240,8 @@ void JournalWriter::attempted(JobState& job) {
     job.last_row = open_row_;
 }
 
-/// Writes the full record if the job was changed often, as `moved` does.
+/// Records the jobs for which a job waits. If the job was changed often, writes a full record, as
+/// in `moved`.
 void JournalWriter::waits(JobState& job) {
     if (job.payload.resident() && job.bytes > records_max * record_bytes(job)) return note(job);
     const auto begun = buffer_.size();
@@ -274,9 +278,9 @@ void JournalWriter::changed(BatchState& batch) {
     batch.last_row = open_row_;
 }
 
-/// Whether to write a full record so that the messages can be evicted. The messages can be evicted
-/// only if a single record has all of them. A batch that is being delivered is excluded: it will
-/// soon be deleted.
+/// Whether to write a full record of a batch, to make its messages evictable. Messages can be
+/// evicted only if a single record has all of them. A batch under delivery is excluded, because it
+/// will soon be deleted.
 bool JournalWriter::leaves_memory(const BatchState& batch) const {
     const bool under_way = batch.job != nullptr && batch.job->state == JobState::State::pending;
     return over_budget() && !batch.current && !batch.full_record && !under_way;
@@ -312,8 +316,8 @@ void JournalWriter::appended(std::string_view message, std::span<BatchState* con
 
 void JournalWriter::changed(StoredTimer& timer) { note(timer); }
 
-/// Writes the full record if the timer was moved often, because the journal needs each change until
-/// the next full record.
+/// Records a new state or time of a timer. If the timer was moved often, writes a full record,
+/// because the journal needs each change until the next full record.
 void JournalWriter::moved(StoredTimer& timer) {
     if (timer.bytes > records_max * record_bytes(timer)) return note(timer);
     const auto begun = buffer_.size();
@@ -403,7 +407,8 @@ MessageList JournalWriter::read(const BatchState& batch) {
     return messages_of(rows_.read(batch.row, batch.offset));
 }
 
-/// Loads the payload of an entity. The payload must stay in memory until the new row is on disk.
+/// Reads the payload of an entity back into memory. It must stay there until the new row is on
+/// disk.
 void JournalWriter::make_resident(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);

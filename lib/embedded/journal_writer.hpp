@@ -1,5 +1,5 @@
 /// @file
-/// `JournalWriter`: encodes the changes of each entity into the row that will be committed next.
+/// `JournalWriter`: encodes changes of entities into the journal row that is committed next.
 
 #pragma once
 
@@ -21,19 +21,19 @@
 
 namespace routemaster::embedded {
 
-/// Collects the changes of the open row, and tracks how old each entity's last record is.
+/// Encoder of the open row, which also tracks in which row each entity was last recorded.
 ///
-/// A record is a change that describes an entity; a full record has the whole state of the entity.
-/// The writer has a list of entities, ordered by the oldest row needed to restore each. When the
-/// journal has outgrown the live data, the writer moves the oldest entities: it writes new full
-/// records into the open row, so that the oldest rows can be deleted. Moving needs no snapshot, no
-/// pause and no second copy of the state.
+/// A record describes a change of an entity. A *full record* has the whole state of the entity. The
+/// writer has a list of all entities, sorted by the oldest row needed to restore each. When the
+/// journal has become too large for the live data, the writer *moves* the oldest entities: new full
+/// records of these entities are written into the open row, and the oldest rows can be deleted.
+/// This compaction needs no snapshot, no pause and no second copy of the state.
 ///
 /// Not thread safe.
 class JournalWriter final : public detail::ChangeLog {
 public:
-    /// `slack_max` and `memory_max` are as in `EmbeddedStoreOptions`. The writer reads evicted
-    /// payloads through `rows`, which must outlive the writer.
+    /// `slack_max` and `memory_max` are those of `EmbeddedStoreOptions`. Evicted payloads are read
+    /// through `rows`, which must outlive the writer.
     JournalWriter(std::uint64_t slack_max, std::uint64_t memory_max, RowCache& rows);
 
     JournalWriter(const JournalWriter&) = delete;
@@ -42,50 +42,51 @@ public:
     struct Row {
         std::uint64_t number = 0;
         std::string changes;
-        std::uint64_t needed = 0;       ///< The oldest row needed after this row is written.
-        bool needs_compaction = false;  ///< The journal has outgrown the live data.
+        std::uint64_t needed = 0;       ///< The oldest row needed once this row is written.
+        bool needs_compaction = false;  ///< The journal is too large for the live data.
         std::vector<Lease> ended;
         std::optional<Error> unread{};  ///< The error if an old entity could not be moved.
     };
 
-    /// The number of the open row: the row to which changes are added.
+    /// The number of the open row, which collects changes.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
-    /// Bytes of the open row so far, without dirty entities.
+    /// Bytes of the open row so far, without entities marked as dirty.
     [[nodiscard]] std::size_t open_bytes() const noexcept { return buffer_.size(); }
 
-    /// For a full disk: limits the garbage of the journal to an eighth of the live data and `slack`
-    /// bytes. `std::nullopt` restores the usual bound.
+    /// Limits the garbage of the journal to an eighth of the live data plus `slack` bytes, for a
+    /// full disk. `std::nullopt` restores the usual limit.
     void keep_small(std::optional<std::uint64_t> slack) { small_slack_ = slack; }
 
-    /// Leases that ended in the open row, with the fields that `JobTable::reinstate` reads. If a
-    /// job has an id, its payload is not copied: reinstating is rare.
+    /// Leases that ended in the open row, with the fields needed by `JobTable::reinstate`. For jobs
+    /// with ids, the payload is omitted to save a copy, because reinstating is rare.
     [[nodiscard]] const std::vector<Lease>& ended() const noexcept { return ended_; }
 
     /// A counter that grows with every change.
     [[nodiscard]] std::uint64_t encoded() const noexcept { return encoded_; }
 
-    /// Encodes dirty entities, moves the oldest entities, and opens the next row. `journal_bytes`
-    /// is the size of all rows written so far.
+    /// Encodes dirty entities, moves old entities, closes the row and opens the next.
+    /// `journal_bytes` is the size of all rows written so far.
     [[nodiscard]] Row close_row(std::uint64_t journal_bytes);
 
-    /// Evicts payloads from memory while the resident payloads exceed the budget. Only payloads in
-    /// rows up to `committed` are evicted, because these rows are on disk. The newest payloads are
-    /// evicted first, because they are needed last. Payloads in use stay. Each row is examined
-    /// once.
+    /// Evicts payloads from memory until the resident payloads fit into the memory budget. Only
+    /// payloads in rows up to `committed` can be evicted, because these rows are on disk. The
+    /// newest payloads are evicted first, because they will be needed last. Payloads in use are not
+    /// evicted. Each row is examined once.
     void evict(std::uint64_t committed);
 
     /// Bytes of jobs and messages in memory.
     [[nodiscard]] std::uint64_t resident() const noexcept { return resident_; }
-    /// Adds `bytes` to the resident bytes. For replay.
+    /// Adds `bytes` to the count of resident bytes. Called while a journal is read.
     void resident_changed(std::int64_t bytes) { resident_ += static_cast<std::uint64_t>(bytes); }
 
-    /// Records that `row` contains a record of the entity, of about `bytes` bytes.
+    /// Records that `row` contains a record of the entity, of about `bytes` bytes. Called while a
+    /// journal is read.
     void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool full_record);
-    /// Removes an entity from the list and from the sizes.
+    /// Removes an entity from the list and from the sizes. Called while a journal is read.
     void unrestored(detail::Entity& entity);
-    /// Makes `row` the open row. For replay.
+    /// Makes `row` the open row. Called while a journal is read.
     void open(std::uint64_t row) { open_row_ = row; }
 
     void changed(detail::Entity& entity) override { encode(entity); }
@@ -129,7 +130,7 @@ private:
     [[nodiscard]] bool leaves_memory(const detail::BatchState& batch) const;
     void encode(const detail::CounterState& counter);
     void encode(const detail::StoredTimer& timer);
-    /// Encodes the full record of an entity, and updates the position of the entity in the list.
+    /// Encodes a full record of an entity, and moves the entity to the end of the list.
     template <class State>
     void note(State& state);
     [[nodiscard]] std::size_t allowance(std::uint64_t journal_bytes, std::uint64_t bound) const;
@@ -145,7 +146,7 @@ private:
     std::uint64_t memory_max_;
     RowCache& rows_;
     std::uint64_t resident_ = 0;
-    std::uint64_t evicted_row_ = 0;  ///< Rows up to this one were examined.
+    std::uint64_t evicted_row_ = 0;  ///< All rows up to this row were examined for eviction.
     std::uint64_t open_row_ = 1;
     std::uint64_t live_bytes_ = 0;
     std::uint64_t encoded_ = 0;

@@ -21,7 +21,7 @@ using detail::FileDescriptor;
 
 constexpr std::size_t copied_at_a_time = 1U << 20U;
 
-/// Limits the search for a free name.
+/// Limit of the search for an unused name.
 constexpr int copies_max = 10'000;
 
 bool write_all(const FileDescriptor& to, const char* bytes, std::size_t size) {

@@ -1,5 +1,5 @@
 /// @file
-/// Copies a damaged log, which may contain the only copy of acknowledged events.
+/// Copies a damaged SQLite log, which may contain the only copy of acknowledged events.
 
 #pragma once
 

@@ -14,7 +14,7 @@ std::filesystem::path real_path(const std::filesystem::path& path) {
     std::error_code unknown;
     auto real = absolute(path, unknown);
     if (unknown) return path;
-    // The last link may lead to a missing file, which `canonical` would refuse.
+    // The last link may lead to a missing file, for which `canonical` would fail.
     for (int links = 0; is_symlink(symlink_status(real, unknown)); ++links) {
         const auto target = read_symlink(real, unknown);
         if (unknown || links == links_max) return path;

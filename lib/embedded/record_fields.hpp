@@ -1,5 +1,5 @@
 /// @file
-/// Writes and reads the fields of entities that have a name, in a journal row.
+/// Encodes and decodes the fields of named entities in a journal row.
 
 #pragma once
 
@@ -40,8 +40,8 @@ private:
     detail::MsgpackWriter<detail::StringStream>& out_;
 };
 
-/// Reads fields in sequence. All reading members throw `msgpack::type_error` if no field is left,
-/// or if the field has another type.
+/// Reader of the fields of a record, in sequence. All reading members throw `msgpack::type_error`
+/// if no field is left, or if the field has another type.
 class RecordReader {
 public:
     explicit RecordReader(std::span<const msgpack::object> fields) : fields_{fields} {}

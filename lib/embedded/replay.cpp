@@ -257,7 +257,7 @@ private:
         note_full_record(*state);
     }
 
-    /// The rare fields of a job. Unknown fields are ignored.
+    /// The rarely used fields of a job. Unknown fields are ignored.
     struct Further {
         std::string group{};
         std::uint32_t concurrency = 1;
@@ -269,7 +269,7 @@ private:
 
     static Further further_fields(Fields fields) {
         Further further;
-        // Jobs without other details have the map directly after the first five fields.
+        // Jobs without other details have the map immediately after the first five fields.
         const std::size_t at = fields.size() == 6 ? 5 : 18;
         if (fields.size() <= at) return further;
         if (fields[at].type != msgpack::type::MAP) throw msgpack::type_error{};
@@ -357,7 +357,8 @@ private:
         if (state == nullptr) return;
         auto& details = state->detailed();
         const auto before = std::exchange(details.attempts, fields[3].as<std::uint32_t>());
-        // A full record follows the end of an attempt, so this attempt was cut off.
+        // After the end of an attempt, a full record is written. Without one, a crash ended this
+        // attempt.
         if (details.attempts != before) details.cut_off = details.attempts > before;
         details.begun = details.begun || details.attempts > 0;
         if (fields.size() > 4 && state->in_order) {
@@ -449,7 +450,7 @@ private:
     std::size_t bytes_ = 0;
 };
 
-/// Makes msgpack-c refer to texts instead of copying them.
+/// Callback for msgpack-c: texts refer to the parsed bytes and are not copied.
 bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 
 }  // namespace
@@ -457,7 +458,7 @@ bool referenced(msgpack::type::object_type, std::size_t, void*) { return true; }
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer) {
     Replay replay{changes, row, machine, writer};
-    msgpack::zone zone;  // Memory for lists, reused.
+    msgpack::zone zone;  // Memory for parsed lists, reused for each change.
     std::size_t offset = 0;
     try {
         while (offset < changes.size()) {
@@ -494,7 +495,7 @@ MessageList messages_of(std::string_view changes) {
         for (const auto& message : list(fields[7])) messages.append(text(message));
         return messages;
     } catch (const std::bad_cast&) {
-        // Thrown by msgpack-c for objects of another type.
+        // Thrown by msgpack-c when a value has another type than expected.
     } catch (const msgpack::unpack_error&) {
         // Thrown by msgpack-c for malformed bytes.
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Reads a journal row back into a state machine.
+/// Restores a state machine from journal rows.
 
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace routemaster::embedded {
 
-/// Applies the changes of one row to a machine that is being restored, and reports to the writer
-/// which row each entity is in. `corrupted` if a change is not valid. Skips changes of unknown
-/// batches and jobs: their first rows were deleted, because a later row has their full record or
-/// their end.
+/// Applies the changes in one row to a machine that is being restored, and tells the writer which
+/// entities have records in the row. `corrupted` if a change is not valid. Changes of unknown
+/// batches and jobs are skipped. Their earlier rows were deleted because a later row has their full
+/// record or their removal.
 Result<void> replay(std::string_view changes, std::uint64_t row, detail::Machine& machine,
                     JournalWriter& writer);
 
-/// The messages of a batch. `changes` must begin with the full record of the batch, otherwise the
-/// function throws `Failure`.
+/// Decodes the messages of a batch. `changes` must begin with a full record of the batch, otherwise
+/// `Failure` is thrown.
 MessageList messages_of(std::string_view changes);
 
 }  // namespace routemaster::embedded

@@ -1,5 +1,5 @@
 /// @file
-/// `Reserve`: disk space reserved for the time when the disk is full.
+/// `Reserve`: disk space that is reserved for the time when the disk is full.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace routemaster::embedded {
 
-/// A file beside the journal, `FILE-reserve`, that only occupies disk space. The store releases the
-/// space when the disk is full, and uses the space to settle existing jobs. The file of a killed
-/// process stays, and the next process takes the file over.
+/// File beside the journal, `FILE-reserve`, that only occupies disk space. When the disk is full,
+/// the store deletes the file, and uses the space to complete existing jobs. If a process is
+/// killed, its file remains, and the next process reuses it.
 ///
 /// Not thread safe.
 class Reserve {
@@ -27,7 +27,7 @@ public:
     /// allocation if the file system cannot reserve space.
     bool take();
     void release() noexcept;
-    /// Keeps the reserve file on disk: another process may use it now.
+    /// Leaves the reserve file on disk, because another process may already be using it.
     void leave() noexcept { left_ = true; }
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

@@ -1,5 +1,5 @@
 /// @file
-/// `RowCache`: caches rows of the journal.
+/// `RowCache`: a cache of journal rows.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace routemaster::embedded {
 
-/// Caches the last four rows that were read. Entities that were written together are usually needed
-/// together.
+/// Cache of the last four journal rows that were read, because entities that were written together
+/// are usually read together.
 ///
 /// Not thread safe.
 class RowCache {

@@ -12,14 +12,16 @@
 
 namespace routemaster::embedded {
 
-/// Detects damaged rows, and rows under a wrong number.
+/// Checksum over the number and the changes of a row. It detects damaged rows, and rows stored
+/// under a wrong number.
 inline std::int64_t row_checksum(std::uint64_t row, std::string_view changes) {
     std::array<unsigned char, sizeof row> number{};
     for (std::size_t i = 0; i < number.size(); ++i) {
         number[i] = static_cast<unsigned char>(row >> (8U * i));
     }
     auto sum = libdeflate_crc32(0, number.data(), number.size());
-    // libdeflate returns 0 for a null pointer, which SQLite returns for an empty value.
+    // For a null pointer, libdeflate would return 0 instead of the sum. SQLite returns a null
+    // pointer for an empty value.
     if (!changes.empty()) sum = libdeflate_crc32(sum, changes.data(), changes.size());
     return static_cast<std::int64_t>(sum);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// `RowReader`: reads rows of the journal while a commit is running.
+/// `RowReader`: reads journal rows while a commit is in progress.
 
 #pragma once
 
@@ -14,26 +14,26 @@
 
 namespace routemaster::embedded {
 
-/// A second connection to the database. A commit that waits for the disk keeps the main connection
-/// busy, but not this connection.
+/// Second connection to the database, for reading. The main connection is blocked while a commit
+/// waits for the disk.
 ///
 /// This class reports no errors. If `fetch` fails, the caller reads the row through the main
-/// connection, which reports and repairs errors. This connection must be closed before the main
-/// connection is closed, and opened after it.
+/// connection, which reports and repairs errors. This connection must be opened after the main
+/// connection, and closed before it.
 ///
 /// Thread safe.
 class RowReader {
 public:
-    /// Opens the connection. `access` is the VFS of the main connection, which must be open. After
-    /// an error the reader stays closed.
+    /// Opens the connection. `access` is the name of the VFS of the main connection, which must be
+    /// open. After an error, the reader remains closed.
     void open(const std::filesystem::path& file, const char* access);
     void close();
 
-    /// The changes of a row that is on disk. Nothing if the row cannot be read here.
+    /// Reads the changes in a row that is on disk. Nothing if this connection cannot read the row.
     [[nodiscard]] std::optional<std::string> fetch(std::uint64_t row);
 
-    /// Blocks `fetch` while the returned lock lives. A checkpoint can copy the whole log only while
-    /// no connection reads.
+    /// Blocks `fetch` until the returned lock is destroyed. A checkpoint can copy the whole log
+    /// only while no connection reads.
     [[nodiscard]] std::unique_lock<std::mutex> pause() { return std::unique_lock{mutex_}; }
 
 private:

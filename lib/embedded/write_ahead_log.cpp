@@ -10,7 +10,7 @@
 namespace routemaster::embedded {
 namespace {
 
-constexpr std::uint32_t magic = 0x377f0682;  // The lowest bit is the byte order of the checksums.
+constexpr std::uint32_t magic = 0x377f0682;  // The lowest bit is the checksums' byte order.
 constexpr std::uint32_t log_version = 3'007'000;
 constexpr std::size_t sum_bytes = 8;
 constexpr std::size_t summed_header_bytes = 24;
@@ -18,7 +18,8 @@ constexpr std::size_t summed_frame_bytes = 8;
 constexpr std::size_t page_size_min = 512;
 constexpr std::size_t page_size_max = 65'536;
 
-/// Begins with 0 in place of a frame's page number. SQLite never writes page number 0.
+/// The text of a mark. It begins with 0 where a frame has its page number, because SQLite never
+/// writes page number 0.
 constexpr std::string_view mark_text{"\0\0\0\0routemaster acknowledged", 28};
 
 /// The size of a file; 0 if the file is missing.
@@ -79,7 +80,7 @@ std::string_view WriteAheadLog::Frame::content() const {
 }
 
 /// Reads the last cell of a table leaf page (https://sqlite.org/fileformat2.html#b_tree_pages).
-/// Page 1 has another layout, and never has rows of the journal.
+/// Page 1 has another layout and never contains rows of the journal.
 std::uint64_t WriteAheadLog::Frame::newest_row() const {
     constexpr unsigned char leaf_of_table = 0x0d;
     constexpr std::size_t leaf_header_bytes = 8;
@@ -168,8 +169,8 @@ void WriteAheadLog::look_behind_end() {
             acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
         }
         if (belongs(next) && next.pages() != 0) last_commit = i;
-        // Either sum may be right. After a damaged frame, the stored sum is right; after a damaged
-        // sum, the computed sum.
+        // Tries both sums, because either may be damaged. After a damaged frame, the stored sum is
+        // correct. After a damaged sum, the computed sum is correct.
         const auto from =
             sum_after(before.computed, next) == next.sum() ? before.computed : before.stored;
         before = {next.sum(), sum_after(from, next), next.pages() != 0};

@@ -1,5 +1,5 @@
 /// @file
-/// `WriteAheadLog`: detects lost commits in SQLite's log.
+/// `WriteAheadLog`: detects lost commits in SQLite's write-ahead log.
 
 #pragma once
 
@@ -13,21 +13,22 @@
 
 namespace routemaster::embedded {
 
-/// The log beside a database, `FILE-wal` (format: https://sqlite.org/fileformat2.html#walformat).
+/// Parser of SQLite's write-ahead log, the file `FILE-wal` beside a database (format:
+/// https://sqlite.org/fileformat2.html#walformat).
 ///
 ///     header │ frame │ frame, commit │ frame │ frame │ frame, commit │ mark
 ///
-/// SQLite ends reading the log at the first frame whose checksum is wrong. Such an end is normal if
-/// the process or the machine stopped during a commit. It is wrong if the log is damaged:
-/// acknowledged commits behind the end would be lost silently. This class reads the bytes behind
-/// the end to distinguish both cases. Each commit is synced before the next commit begins, so only
-/// the last commit can be incomplete. Three facts are evidence of damage:
+/// SQLite stops reading the log at the first frame with a wrong checksum. This is normal after a
+/// crash during a commit. If the log is damaged, however, acknowledged commits behind this frame
+/// are lost silently. This class reads the bytes behind the frame to distinguish the two cases.
+/// Each commit is synced before the next commit begins, so only the last commit can be incomplete.
+/// Three facts are evidence of damage:
 ///
 /// - A frame continues the checksum of a commit. The commit was then on disk.
 /// - A commit has a mark behind it (`acknowledged_mark`). The mark is written after the sync.
 /// - A frame has a row with a number greater than the last row's number plus 1. A row is missing.
 ///
-/// Frames of failed commits stay behind the end until SQLite overwrites them. They are no evidence,
+/// Frames of failed commits remain in the file until SQLite overwrites them. They are no evidence,
 /// because no later frame continues their checksums. Frames of an earlier log have different salts.
 ///
 /// Not thread safe. No process may write the log meanwhile.
@@ -41,22 +42,22 @@ public:
     using Mark = std::array<char, mark_bytes>;
 
     /// The mark that is written behind the last frame of a commit after the commit is synced.
-    /// `commit` is the header of that frame. SQLite considers the mark the end of the log, and
-    /// overwrites it with the next frame. Allocates no memory: SQLite calls this function, and no
-    /// exception may pass through SQLite.
+    /// `commit` is the header of this frame. SQLite takes the mark for the end of the log, and
+    /// overwrites it with the next frame. Allocates no memory, because SQLite calls this function
+    /// and no exception may pass through SQLite.
     [[nodiscard]] static Mark acknowledged_mark(const FrameHeader& commit);
 
     [[nodiscard]] static std::filesystem::path path_of(const std::filesystem::path& database);
 
-    /// Whether there is a log that is large enough for a commit. A smaller log was never committed
-    /// to.
+    /// Whether a log exists that is large enough for a commit. A smaller log never contained a
+    /// commit.
     [[nodiscard]] static bool present(const std::filesystem::path& database);
 
     /// Reads the log of `database` up to the end that SQLite finds. The log may be missing.
     explicit WriteAheadLog(const std::filesystem::path& database);
 
     /// Describes the damage if acknowledged rows are missing. `last_row` is the newest row that
-    /// SQLite finds. Nothing if there is no evidence of damage.
+    /// SQLite finds. Nothing without evidence of damage.
     [[nodiscard]] std::optional<std::string> damage(std::uint64_t last_row);
 
 private:
@@ -105,10 +106,10 @@ private:
     std::size_t page_size_ = 0;
     std::string salts_;
     Sum start_;
-    std::uint64_t frames_ = 0;  // Complete frames, valid or not.
-    std::uint64_t end_ = 0;     // The last frame of the last commit that SQLite finds.
+    std::uint64_t frames_ = 0;  // Number of complete frames, valid or not.
+    std::uint64_t end_ = 0;     // Number of the last frame of the last commit that SQLite finds.
     Before at_end_;
-    std::uint64_t acknowledged_ = 0;  // The last frame of the last acknowledged commit.
+    std::uint64_t acknowledged_ = 0;  // Number of the last frame of the last acknowledged commit.
     std::uint64_t last_row_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The order in which servers are tried.
+/// `AddressRotation`: the order in which server addresses are tried.
 
 #pragma once
 
@@ -14,16 +14,17 @@
 
 namespace routemaster::redis {
 
-/// Rounds through addresses. Addresses suggested during a round are tried before the rest. No
-/// address is tried twice in a round.
+/// Iterator over server addresses, in rounds. Addresses suggested during a round are tried before
+/// the rest. No address is tried twice in a round.
 ///
 /// Thread safety: one thread.
 class AddressRotation {
 public:
-    /// `seeds` are part of every round.
+    /// `seeds`, the configured addresses, are part of every round.
     explicit AddressRotation(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
 
-    /// Begins a round: `first` in its order, then the seeds, beginning with the preferred one.
+    /// Begins a round: first the addresses in `first`, then the seeds, beginning with the preferred
+    /// seed.
     void begin(std::vector<RedisAddress> first) {
         tried_.clear();
         suggested_ = 0;
@@ -33,18 +34,19 @@ public:
         }
     }
 
-    /// Further rounds begin with this address, if it is a seed.
+    /// Makes later rounds begin with this address, if it is a seed.
     void prefer(const RedisAddress& seed) {
         const auto at = std::find(seeds_.begin(), seeds_.end(), seed);
         if (at != seeds_.end()) first_seed_ = static_cast<std::size_t>(at - seeds_.begin());
     }
 
-    /// Adds an address named by a server or sentinel, at most `suggestions_max` per round.
+    /// Adds an address that a server or sentinel named. At most `suggestions_max` per round are
+    /// tried.
     void suggest(RedisAddress address) {
         if (suggested_++ < suggestions_max) ahead_.push_front(std::move(address));
     }
 
-    /// The next address to try; nothing when the round is over.
+    /// The next address to try. Nothing at the end of the round.
     [[nodiscard]] std::optional<RedisAddress> next() {
         while (!ahead_.empty()) {
             auto address = std::move(ahead_.front());
@@ -63,7 +65,7 @@ private:
     std::size_t first_seed_ = 0;
     std::deque<RedisAddress> ahead_;
     std::vector<RedisAddress> tried_;
-    int suggested_ = 0;  ///< In this round.
+    int suggested_ = 0;  ///< Number of suggestions in this round.
 };
 
 }  // namespace routemaster::redis

@@ -1,5 +1,5 @@
 /// @file
-/// The pauses between attempts.
+/// `Backoff`: the delays between attempts to connect.
 
 #pragma once
 
@@ -11,8 +11,9 @@
 
 namespace routemaster::redis {
 
-/// Pauses that double from 50 ms to 2 s. Each pause is random, between half of its length and the
-/// full length, so the clients of a server do not all reconnect at once.
+/// Exponential backoff with jitter: delays that double from 50 ms to 2 s. Each delay is random,
+/// between half of its length and the full length. Otherwise all clients of a server would
+/// reconnect at once.
 class Backoff {
 public:
     explicit Backoff(std::uint64_t seed) : random_{seed} {}

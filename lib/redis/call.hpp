@@ -1,5 +1,5 @@
 /// @file
-/// A call: one run of a script, with its arguments and the callback for its result.
+/// `Call`: a script to run on the server, with its arguments and the callback for its result.
 
 #pragma once
 
@@ -22,15 +22,16 @@ struct FreeReply {
     void operator()(redisReply* reply) const noexcept { freeReplyObject(reply); }
 };
 
-/// A reply of the server. Never of type REDIS_REPLY_ERROR: an error reply becomes an `Error`.
+/// A reply of the server. Its type is never REDIS_REPLY_ERROR, because an error reply becomes an
+/// `Error`.
 using ServerReply = std::unique_ptr<redisReply, FreeReply>;
 
-/// The result of a call. The reply, or an error: `unavailable` when the script certainly did not
-/// run; `timed_out` when it may have run; `invalid` when the script refused the call and changed
-/// nothing; `corrupted` when the script failed on the data it found.
+/// The result of a call: the reply or an error. The error is `unavailable` when the script
+/// certainly did not run, `timed_out` when it may have run, `invalid` when the script rejected the
+/// call and changed nothing, and `corrupted` when the script failed on the data it found.
 using CallResult = Result<ServerReply>;
 
-/// The encoded arguments of a command: a sequence of RESP bulk strings.
+/// The encoded arguments of a command, as RESP bulk strings.
 class Arguments {
 public:
     Arguments& add(std::string_view text) {
@@ -47,8 +48,8 @@ public:
         return add(std::string_view{digits, end});
     }
 
-    /// Adds the arguments of `list` behind its first `skipped`. The list has at least `skipped`
-    /// arguments.
+    /// Appends the arguments in `list`, except its first `skipped`. The list must have at least
+    /// `skipped` arguments.
     void add_behind(const Arguments& list, std::size_t skipped) {
         std::string_view rest = list.encoded_;
         for (std::size_t i = 0; i < skipped; ++i) {
@@ -61,20 +62,20 @@ public:
         count_ += list.count_ - skipped;
     }
 
-    /// Ends the common arguments, which calls must share to join. Arguments added from here on
-    /// belong to this call alone.
+    /// Marks the end of the common arguments. Calls can only be joined if their common arguments
+    /// are equal. Arguments added from here on belong to this call alone.
     Arguments& begin_own() {
         own_at_ = encoded_.size();
         own_count_ = count_;
         return *this;
     }
-    /// Whether the common arguments of both are equal.
+    /// Whether the common arguments of both calls are equal.
     [[nodiscard]] bool shares_with(const Arguments& other) const noexcept {
         return own_count_ == other.own_count_ &&
                std::string_view{encoded_}.substr(0, own_at_) ==
                    std::string_view{other.encoded_}.substr(0, other.own_at_);
     }
-    /// Adds the arguments of `other` that are not common.
+    /// Appends the arguments of `other`, without the common arguments.
     void add_own_of(const Arguments& other) {
         encoded_.append(other.encoded_, other.own_at_);
         count_ += other.count_ - other.own_count_;
@@ -86,21 +87,21 @@ public:
 private:
     std::string encoded_;
     std::size_t count_ = 0;
-    std::size_t own_at_ = 0;     ///< Where in `encoded_` the arguments of this call alone begin.
+    std::size_t own_at_ = 0;     ///< Offset of the call's own arguments in `encoded_`.
     std::size_t own_count_ = 0;  ///< The number of common arguments.
 };
 
-/// A script to run, with its arguments: the number of keys, the keys, the rest.
+/// A script to run. The arguments are the number of keys, the keys, and the remaining arguments.
 struct Call {
     const Script* script = nullptr;  ///< Must outlive the call.
     Arguments arguments{};
-    /// Called once, from the link's thread, or inside `send` when the call is refused at once. Must
+    /// Called once, on the link's thread, or inside `send` when the call is rejected at once. Must
     /// not block.
     std::function<void(CallResult)> done;
-    /// The script that runs several calls of this kind in order, if they can join; see `join`. Must
-    /// outlive the call. Null when the call cannot join.
+    /// The script that runs several calls of this kind in order; see `join`. Must outlive the call.
+    /// Null if the call cannot be joined with others.
     const Script* joint = nullptr;
-    std::size_t joined = 1;  ///< The number of calls joined in this one.
+    std::size_t joined = 1;  ///< The number of calls that were joined into this call.
 };
 
 }  // namespace routemaster::redis

@@ -9,13 +9,13 @@ namespace routemaster::redis {
 
 namespace {
 
-/// How often the server is asked for the time. The reply also shows that the server is alive.
+/// How often the server is asked for its time. The reply also proves that the connection works.
 constexpr Duration time_interval{10'000};
 constexpr int redirects_max = 5;
 
 Error in_doubt(const std::string& why) { return {Errc::timed_out, why}; }
 
-/// A number in a reply to TIME.
+/// Parses a number in a reply to TIME.
 std::chrono::microseconds::rep number(const redisReply& reply, std::size_t element) {
     return std::strtoll(std::string{text_of(reply, element)}.c_str(), nullptr, 10);
 }
@@ -159,7 +159,8 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
             return;
         case Kind::reconnect: drain(error_reply.error); break;
         case Kind::report:
-            // A missing permission is permanent, and the operator who can add it reads the log.
+            // A missing permission does not go away by retrying. It is logged, because only an
+            // operator can add the permission.
             if (text_of(reply).starts_with("NOPERM") && !std::exchange(permission_logged_, true)) {
                 context_.log(LogLevel::error,
                              to_text(address()) + ": " + error_reply.error.context());
@@ -169,13 +170,14 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
     output_.finished.emplace_back(std::move(pending.call), std::move(error_reply.error));
 }
 
-/// Reports calls that timed out, and closes a connection on which nothing arrives.
+/// Reports timed-out calls, and closes a connection on which no bytes arrive.
 void CommandConnection::expire(Instant now) {
     for (; expired_ < sent_.size(); ++expired_) {
         auto& [kind, end, pending] = sent_[expired_];
         if (kind != Sent::Kind::call) continue;
         if (pending.deadline > now) break;
-        // Includes calls not sent yet: bytes in the write buffer cannot be removed.
+        // The timeout also applies to calls that are not sent yet. They are in doubt, because their
+        // bytes cannot be removed from the write buffer.
         output_.finished.emplace_back(std::move(pending.call), in_doubt("no reply in time"));
     }
     if (is_owed() && now - silent_since_ >= context_.options.timeout) {

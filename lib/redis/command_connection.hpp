@@ -1,5 +1,5 @@
 /// @file
-/// A connection that sends commands and receives their replies.
+/// `CommandConnection`: sends commands to a server and receives their replies.
 
 #pragma once
 
@@ -26,14 +26,14 @@ namespace routemaster::redis {
 
 struct PendingCall {
     Call call;
-    std::uint64_t number = 0;  ///< In the order of `Link::send`.
+    std::uint64_t number = 0;  ///< Sequence number, in the order of `Link::send`.
     Instant deadline;
-    bool loaded_again = false;   ///< The server did not know the script.
-    bool with_source = false;    ///< The server did not know it after loading either.
+    bool loaded_again = false;   ///< The server lacked the script, and the script was loaded again.
+    bool with_source = false;    ///< Unknown even after loading: the source is sent.
     std::uint8_t redirects = 0;  ///< How often a server redirected the call.
 };
 
-/// A call whose result is known and not yet reported.
+/// A call with a result, before its callback is called.
 struct FinishedCall {
     FinishedCall(Call&& call, CallResult outcome)
         : done{std::exchange(call.done, nullptr)},
@@ -42,15 +42,15 @@ struct FinishedCall {
 
     std::function<void(CallResult)> done;
     CallResult result;
-    std::size_t joined;  ///< The number of calls joined in this one.
+    std::size_t joined;  ///< The number of calls that were joined into this call.
 };
 
-/// Sends calls to one server and matches replies with calls. Makes no callbacks: results and calls
-/// to be retried are left in `Output`.
+/// Connection to a server that sends calls and assigns replies to calls. It makes no callbacks.
+/// Results, and calls that must be sent again, are left in `Output`.
 ///
-/// Loads a script into the server directly before the first call of the script, as most programs
-/// use few scripts. The reply to the load is ignored: when the script cannot be loaded, the call
-/// reports the error.
+/// A script is loaded into the server immediately before its first call, because most programs use
+/// few scripts. The reply to the load is ignored: if the script cannot be loaded, the call reports
+/// the error.
 ///
 ///     connecting ──► ready ──► draining ──► lost
 ///
@@ -58,36 +58,36 @@ struct FinishedCall {
 class CommandConnection {
 public:
     enum class State {
-        connecting,  ///< Dialing, handshaking, or measuring the clock.
+        connecting,  ///< Dialing, authenticating, or measuring the server's clock.
         ready,       ///< Accepts calls.
-        draining,    ///< Accepts no more calls, and waits for outstanding replies.
+        draining,    ///< Accepts no further calls, and waits for outstanding replies.
         lost,
     };
 
-    /// The results since the output was last emptied.
+    /// What the link must process next.
     struct Output {
         std::vector<FinishedCall> finished;
-        std::deque<PendingCall> retries;  ///< Calls to be sent again, before all other calls.
-        bool slot_moving = false;         ///< Some retries wait because their slot is being moved.
+        std::deque<PendingCall> retries;  ///< Calls to be sent again, before all new calls.
+        bool slot_moving = false;         ///< Retries wait for a migrating cluster slot.
     };
 
     CommandConnection(const RedisAddress& address, LinkContext& context, Instant now);
 
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why the connection is draining or lost.
+    /// The error because of which the connection is draining or lost.
     [[nodiscard]] const Error& reason() const noexcept { return reason_; }
-    /// The server to connect to instead: the present owner of the slot, or the master of this
+    /// The server to connect to instead: the new owner of the cluster slot, or the master of this
     /// replica.
     [[nodiscard]] const std::optional<RedisAddress>& redirect() const noexcept { return redirect_; }
 
-    /// Whether the connection accepts a call now.
+    /// Whether the connection accepts a call now. It does not while too many bytes are unsent.
     [[nodiscard]] bool is_open() const noexcept {
         return state_ == State::ready && connection_.unsent() < unsent_max;
     }
     [[nodiscard]] bool is_idle() const noexcept { return sent_.empty(); }
 
-    /// Accepts a call; `flush` sends the call.
+    /// Appends a call to the write buffer. `flush` sends it.
     void send(PendingCall pending, Instant now);
     void flush() { connection_.flush(); }
 
@@ -95,21 +95,22 @@ public:
     void work(const PollSet& polled, Instant now);
     [[nodiscard]] Instant due() const;
 
-    /// Accepts no more calls, and ends after all outstanding replies have arrived.
+    /// Accepts no further calls, and closes the connection after all outstanding replies have
+    /// arrived.
     void drain(const Error& reason);
-    /// Ends the connection. Calls that the server may have received are in doubt; the rest are to
-    /// be sent again.
+    /// Closes the connection. Calls that the server may have received are in doubt; the other calls
+    /// must be sent again.
     void lose(Error reason);
 
     [[nodiscard]] Output& output() noexcept { return output_; }
 
 private:
-    /// A request whose reply is outstanding.
+    /// A request whose reply has not arrived yet.
     struct Sent {
         enum class Kind : std::uint8_t { call, load, time };
         Kind kind;
-        std::uint64_t end;    ///< Where its bytes end, counted as in `Connection::appended`.
-        PendingCall pending;  ///< For a call. Its `done` is empty once the call timed out.
+        std::uint64_t end;    ///< Offset of its end in the stream; see `Connection::appended`.
+        PendingCall pending;  ///< For a call. `done` is empty once the timeout was reported.
     };
 
     void load(const Script& script);
@@ -122,8 +123,7 @@ private:
     void expire(Instant now);
     [[nodiscard]] bool is_owed() const noexcept { return !sent_.empty() || (greeted_ && !agreed_); }
 
-    static constexpr std::size_t unsent_max = 1U << 20U;  ///< In bytes. Further calls wait
-                                                          ///< unencoded.
+    static constexpr std::size_t unsent_max = 1U << 20U;  ///< Then calls are no longer encoded.
 
     LinkContext& context_;
     Connection connection_;
@@ -136,9 +136,9 @@ private:
     std::unordered_set<const Script*> loaded_;
     bool permission_logged_ = false;
     std::deque<Sent> sent_;
-    std::size_t expired_ = 0;            ///< Calls at the front that were reported as timed out.
-    Instant silent_since_ = no_instant;  ///< Since when a reply is outstanding and nothing arrived.
-    Instant time_due_ = no_instant;      ///< When to send TIME.
+    std::size_t expired_ = 0;            ///< Calls at the front with a reported timeout.
+    Instant silent_since_ = no_instant;  ///< Since when a reply is overdue, without a byte.
+    Instant time_due_ = no_instant;      ///< When to send the next TIME.
     ServerClock::Microseconds time_asked_{};
     Output output_;
 };

@@ -63,7 +63,8 @@ void Connection::flush() {
     forget_sent();
 }
 
-/// Removes sent bytes. Otherwise the buffer would grow for ever under a load that never empties it.
+/// Removes sent bytes from the buffer. Under a steady load, the buffer is never empty and would
+/// grow without bound.
 void Connection::forget_sent() {
     if (unsent() > 0 && begin_ < std::max(kept_max, unsent())) return;
     write_buffer_.erase(0, begin_);

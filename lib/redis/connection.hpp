@@ -1,5 +1,5 @@
 /// @file
-/// One connection to a server: sends commands and receives replies.
+/// `Connection`: exchanges bytes with a server without blocking.
 
 #pragma once
 
@@ -21,10 +21,10 @@
 
 namespace routemaster::redis {
 
-/// Dials, then sends and receives bytes without blocking, until the connection is lost. Sends
-/// collected bytes with as few system calls as possible.
+/// Non-blocking connection to a server. First dials, then sends bytes and parses replies until the
+/// connection is lost. Appended bytes are sent with as few system calls as possible.
 ///
-/// Thread safety: one thread, which must have SIGPIPE blocked.
+/// Thread safety: one thread, with SIGPIPE blocked.
 class Connection {
 public:
     Connection(RedisAddress address, const DialOptions& options, Instant now)
@@ -35,26 +35,28 @@ public:
 
     [[nodiscard]] const RedisAddress& address() const noexcept { return address_; }
     [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr && !lost_; }
-    /// Why the connection was lost; empty before.
+    /// Why the connection was lost. Empty while it is usable.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return lost_; }
-    /// Ends the connection. Does nothing when the connection is lost already.
+    /// Closes the connection. Does nothing if it was lost already.
     void lose(Error reason);
 
     void watch(PollSet& polled) const;
 
-    /// Continues dialing, or reads a bounded amount of data and calls `got` with each reply.
+    /// Continues to dial. Once connected, reads a limited amount of data and calls `got` with each
+    /// reply.
     template <class Got>
     void work(const PollSet& polled, Instant now, Got got) {
         if (dial_) return dial(polled, now);
         if (lost_ || (!more_ && polled.ready(stream_->descriptor()) == 0)) return;
-        // A reply larger than this takes several iterations, with further work in between.
+        // Limits the reads per iteration of the loop. A large reply takes several iterations, with
+        // further work in between.
         more_ = true;
         for (int reads = 0; reads < reads_max && more_; ++reads) {
             auto fresh = read();
             more_ = fresh.size() == buffer_.size();
             while (!fresh.empty() && !lost_) {
-                // The reader moves its unread bytes after each kilobyte read, so its chunks are
-                // small.
+                // After each parsed kilobyte, the reader moves its unread bytes. Small pieces keep
+                // this cheap.
                 const auto slice = fresh.substr(0, slice_size);
                 fresh.remove_prefix(slice.size());
                 reader_.feed(slice);
@@ -68,22 +70,22 @@ public:
         return more_ && !lost_ ? Instant::min() : no_instant;
     }
 
-    /// The buffer for bytes to send. The next `flush` sends them.
+    /// The write buffer. A caller appends bytes, and the next `flush` sends them.
     [[nodiscard]] std::string& write_buffer() noexcept { return write_buffer_; }
     [[nodiscard]] std::uint64_t appended() const noexcept { return sent_ + unsent(); }
-    /// The number of bytes sent, which the server may have received.
+    /// The number of sent bytes, possibly received by the server.
     [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
     [[nodiscard]] std::size_t unsent() const noexcept { return write_buffer_.size() - begin_; }
 
-    /// Sends bytes without waiting. The next `work` reports errors, after reading all data sent
-    /// before by the server.
+    /// Sends bytes without waiting. Errors are reported by the next `work`, after it has read all
+    /// data that the server sent before.
     void flush();
 
 private:
     static constexpr std::size_t buffer_size = 65'536;
     static constexpr std::size_t slice_size = 16'384;
     static constexpr int reads_max = 4;
-    static constexpr std::size_t kept_max = 4U << 20U;  ///< The bytes that an unused buffer keeps.
+    static constexpr std::size_t kept_max = 4U << 20U;  ///< Capacity retained when unused.
 
     void dial(const PollSet& polled, Instant now);
     [[nodiscard]] std::string_view read();
@@ -96,10 +98,10 @@ private:
     std::optional<Error> lost_;
     std::optional<Error> write_failure_;
     std::string write_buffer_;
-    std::size_t begin_ = 0;  ///< The number of bytes in `write_buffer_` already sent.
+    std::size_t begin_ = 0;  ///< The number of bytes in `write_buffer_` that were already sent.
     std::uint64_t sent_ = 0;
-    bool blocked_ = false;  ///< The stream accepted no more.
-    bool more_ = false;     ///< There may be more to read than `poll` reports.
+    bool blocked_ = false;  ///< The stream accepted no more bytes.
+    bool more_ = false;     ///< More bytes may be readable, although `poll` does not report this.
     ReplyParser reader_;
     std::array<char, buffer_size> buffer_;
 };

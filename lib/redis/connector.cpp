@@ -7,10 +7,10 @@ namespace routemaster::redis {
 
 namespace {
 
-/// After a connection that lasted at least this long, the next attempt begins without a pause.
+/// If the lost connection lasted at least this long, reconnecting begins without a delay.
 constexpr std::chrono::seconds stable_after{2};
 
-/// This many redirects in quick succession are followed without a pause.
+/// How many redirects in quick succession are followed without a delay.
 constexpr int redirects_in_a_row_max = 5;
 
 constexpr std::size_t logged_max = 100;
@@ -69,7 +69,8 @@ std::unique_ptr<CommandConnection> Connector::work(const PollSet& polled, Instan
         case CommandConnection::State::lost: break;
     }
     const auto refused = std::move(candidate_);
-    // The sentinels' address of the master takes precedence over that of a replica.
+    // The master that a replica names is tried next, unless sentinels are used. Their information
+    // takes precedence.
     if (refused->redirect() && !has_sentinels()) rotation_.suggest(*refused->redirect());
     failed(refused->address(), refused->reason(), now);
     return nullptr;

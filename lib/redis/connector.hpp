@@ -1,5 +1,5 @@
 /// @file
-/// Connects to the server, and retries until a connection is ready.
+/// `Connector`: connects to the server, and retries until a connection is ready.
 
 #pragma once
 
@@ -21,30 +21,31 @@
 
 namespace routemaster::redis {
 
-/// Tries the addresses in order, or asks the sentinels in order, until a handshake succeeds. Pauses
-/// between rounds, longer each time. Logs each error once.
+/// Retry loop for connecting. Tries the addresses in order, or asks the sentinels in order for the
+/// master, until a handshake succeeds. The delays between rounds grow. Each error is logged once.
 ///
-/// Thread safety: one thread, which must have SIGPIPE blocked.
+/// Thread safety: one thread, with SIGPIPE blocked.
 class Connector {
 public:
-    /// `seed` is for the random pauses.
+    /// `seed` initialises the random delays.
     Connector(LinkContext& context, std::uint64_t seed);
 
-    /// Starts again: first the redirect of the lost connection, then its address, then the
-    /// remaining addresses.
+    /// Begins to connect again: first to the server to which the lost connection was redirected,
+    /// then to the server of the lost connection, then to the other addresses.
     void begin(const CommandConnection& lost, Instant now);
 
-    /// Further rounds begin with this address, if the options have it.
+    /// Makes later rounds begin with this address, if the options contain it.
     void prefer(const RedisAddress& address) { rotation_.prefer(address); }
 
-    /// Returns a ready connection, once there is one. Afterwards does nothing until `begin`.
+    /// Continues to connect. Returns the connection once it is ready, and then does nothing until
+    /// `begin`.
     [[nodiscard]] std::unique_ptr<CommandConnection> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const;
     [[nodiscard]] Instant due() const;
 
     [[nodiscard]] const Error& last_error() const noexcept { return last_error_; }
-    /// Whether a full round failed only with errors that retrying cannot resolve.
+    /// Whether all addresses of a round failed with errors that retrying cannot resolve.
     [[nodiscard]] bool is_permanent_failure() const noexcept { return permanent_failure_; }
 
 private:
@@ -59,16 +60,16 @@ private:
     AddressRotation rotation_;
     Backoff backoff_;
     bool connecting_ = true;
-    Instant pause_until_ = Instant::min();  ///< No round before this.
+    Instant pause_until_ = Instant::min();  ///< The next round begins after this instant.
     bool in_round_ = false;
     std::vector<RedisAddress> first_;  ///< Addresses to be tried before the seeds.
     std::unique_ptr<SentinelInquiry> inquiry_;
     std::unique_ptr<CommandConnection> candidate_;
     Instant connected_at_ = Instant::min();
-    int redirects_in_a_row_ = 0;    ///< In quick succession.
+    int redirects_in_a_row_ = 0;    ///< Number of redirects in quick succession.
     std::set<std::string> logged_;  ///< Errors logged since the last success.
     Error last_error_{Errc::unavailable, "not connected yet"};
-    bool all_invalid_ = true;  ///< In this round.
+    bool all_invalid_ = true;  ///< All errors of this round are `invalid`.
     bool permanent_failure_ = false;
 };
 

@@ -9,8 +9,9 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Short, so an absent host does not delay the next one for long. It also helps with a single host:
-/// after a restart, a new attempt reaches the machine sooner than the kernel's retransmissions.
+/// The timeout is short, because an unreachable host must not delay the attempt with the next host.
+/// It also helps with a single host: after a restart of the machine, a new attempt succeeds sooner
+/// than a retransmission by the kernel.
 constexpr Duration connect_timeout{2'000};
 
 constexpr auto no_handshake = "no reply to the TLS handshake; does the server expect TLS there?";
@@ -71,8 +72,9 @@ Dial::Outcome Dial::go_on(Instant now) {
         const auto connected = socket_->is_connected();
         if (!connected) return give_up(connected.error().context(), now);
         if (!*connected) return std::nullopt;
-        // A server without TLS waits for the end of a line, which a TLS handshake never sends. With
-        // half of the timeout, a caller that waits for the first connection still gets this reason.
+        // A server without TLS waits for the end of a line, which a TLS handshake never contains,
+        // so the handshake times out. With half of the timeout, this reason is still reported to a
+        // caller that waits for the first connection.
         deadline_ = now + (options_.tls ? options_.timeout / 2 : options_.timeout);
         Socket socket = *std::exchange(socket_, std::nullopt);
         if (!options_.tls) return plain_stream(std::move(socket));

@@ -1,5 +1,5 @@
 /// @file
-/// Opens a stream to an address.
+/// `Dial`: opens a stream to an address.
 
 #pragma once
 
@@ -23,20 +23,22 @@ namespace routemaster::redis {
 
 /// Settings for all connections of a link.
 struct DialOptions {
-    /// For the lookup, and for the exchange after connecting. The TLS handshake has half of it.
+    /// Limit for the name lookup, and for the handshake after connecting. The TLS handshake alone
+    /// may take half of this time.
     Duration timeout{5'000};
     std::shared_ptr<const Tls> tls{};        ///< Null: no TLS.
-    std::shared_ptr<detail::Waker> waker{};  ///< Woken when the lookup is done.
+    std::shared_ptr<detail::Waker> waker{};  ///< Woken when the name lookup has ended.
 };
 
-/// Looks up a name, tries its addresses in order, and performs the TLS handshake.
+/// Attempt to open a stream: it looks up the host name, tries the addresses in order, and performs
+/// the TLS handshake.
 class Dial {
 public:
     Dial(RedisAddress address, const DialOptions& options, Instant now);
 
     void watch(PollSet& polled) const;
 
-    /// Returns the open stream or an error; nothing while waiting.
+    /// Continues the attempt. Returns the open stream or an error; nothing while the attempt waits.
     [[nodiscard]] std::optional<Result<std::unique_ptr<Stream>>> work(const PollSet& polled,
                                                                       Instant now);
 
@@ -53,11 +55,11 @@ private:
 
     RedisAddress address_;
     DialOptions options_;
-    Instant deadline_;  ///< Of the current attempt.
+    Instant deadline_;  ///< Deadline of the current phase.
     std::optional<Lookup> lookup_;
     std::vector<SocketAddress> candidates_;
     std::size_t next_ = 0;
-    std::string why_;  ///< Why the last candidate failed.
+    std::string why_;  ///< Why the last address failed.
     std::optional<Socket> socket_;
     std::unique_ptr<Stream> stream_;
 };

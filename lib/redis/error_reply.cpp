@@ -11,13 +11,14 @@ namespace routemaster::redis {
 
 namespace {
 
-/// First words of transient errors. After the first write of a script, Redis refuses no command of
-/// the script because of the server's state. These errors therefore leave nothing half done.
+/// First words of errors that may pass with time. After the first write of a script, Redis refuses
+/// no further command of the script because of the server's state. After such an error, the script
+/// has therefore changed nothing.
 constexpr std::array<std::string_view, 11> passing{
     "OOM",        "BUSY",   "CLUSTERDOWN", "TRYAGAIN",  "NOREPLICAS", "MISCONF",
     "UNKILLABLE", "NOPERM", "EXECABORT",   "WRONGPASS", "DENIED"};
 
-/// Errors that a new connection or another server may resolve.
+/// A new connection or another server may resolve these errors.
 constexpr std::array<std::string_view, 4> wrong_server{"READONLY", "LOADING", "MASTERDOWN",
                                                        "NOAUTH"};
 
@@ -26,7 +27,7 @@ bool contains(const Words& words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// The target of `MOVED 1234 host:port`. An empty host means `server`.
+/// Parses the target of `MOVED 1234 host:port`. An empty host means the host of `server`.
 std::optional<RedisAddress> target(std::string_view text, const RedisAddress& server) {
     const auto space = text.rfind(' ');
     const auto colon = text.rfind(':');
@@ -57,11 +58,13 @@ ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server) 
         if (!to) return {Kind::report, {Errc::unavailable, all}};
         return {Kind::moved, {Errc::unavailable, all}, *to};
     }
-    // ASK is for commands on one key. At the target of ASK, a script would not find the keys that
-    // have not moved yet. The scripts of routemaster reply MOVING when a key has moved.
+    // ASK redirects a command on one key. A script needs several keys, and during a migration some
+    // keys are still on the old server. The call is therefore repeated later. MOVING is the error
+    // of routemaster's scripts for a migrated key.
     if (word == "ASK" || word == "MOVING") return {Kind::slot_moving, {Errc::unavailable, all}};
     if (contains(wrong_server, word)) return {Kind::reconnect, {Errc::unavailable, all}};
-    // A missing permission in the middle of a script leaves the changes half done.
+    // If a permission is missing in the middle of a script, part of the changes was made. This
+    // error is therefore not reported as retryable.
     const bool is_inside = word == "NOPERM" && text.find(" script: ") != std::string_view::npos;
     const bool passes = (contains(passing, word) && !is_inside) ||
                         text.starts_with("ERR max number of clients") ||

@@ -1,5 +1,5 @@
 /// @file
-/// The error replies of the server, and how the link handles them.
+/// `ErrorReply`: classifies error replies of the server.
 
 #pragma once
 
@@ -12,22 +12,22 @@
 namespace routemaster::redis {
 
 struct ErrorReply {
-    /// How the link handles the error.
+    /// What the link does about the error.
     enum class Kind : std::uint8_t {
-        report,          ///< Reports it to the caller.
-        reconnect,       ///< Reports it, and reconnects: the server is not the right one.
-        unknown_script,  ///< Sends the call again, and the second time with the script's source.
-        moved,           ///< Sends all calls to another server from now on.
-        slot_moving,     ///< Nothing was changed: repeats the call when the slot has moved.
+        report,          ///< The error is reported to the caller.
+        reconnect,       ///< Reported, and the link reconnects to find the right server.
+        unknown_script,  ///< The call is sent again, the second time with the source of the script.
+        moved,           ///< All calls are sent to another server from now on.
+        slot_moving,     ///< Nothing changed: repeated after the slot was migrated.
     };
 
     Kind kind = Kind::report;
     Error error;
-    RedisAddress to{};  ///< For `moved`.
+    RedisAddress to{};  ///< The new server for `moved`.
 };
 
-/// Parses the text of an error reply from `server`, in the wording of Redis 7. When Redis 7 refuses
-/// a script because of the server's state, the script has changed nothing.
+/// Parses the text of an error reply from `server`, as Redis 7 words it. If Redis 7 refuses a
+/// script because of the server's state, the script has changed nothing.
 [[nodiscard]] ErrorReply parse_error_reply(std::string_view text, const RedisAddress& server);
 
 }  // namespace routemaster::redis

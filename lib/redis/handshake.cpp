@@ -13,7 +13,7 @@ namespace {
 
 constexpr int version_min = 7;
 
-/// The value of a line of INFO; empty when absent.
+/// The value in a line of INFO's reply. Empty if the line is missing.
 std::string_view value_of(std::string_view info, std::string_view key) {
     const auto line = "\n" + std::string{key} + ":";
     const auto at = info.find(line);
@@ -22,7 +22,8 @@ std::string_view value_of(std::string_view info, std::string_view key) {
     return value.substr(0, value.find_first_of("\r\n"));
 }
 
-/// Whether the error refuses only the connection's name, which is informational.
+/// Whether the error only rejects the name of the connection. The name is informational, so this
+/// error is ignored.
 bool is_about_the_name(std::string_view error) {
     return error.starts_with("NOPERM") || error.starts_with("ERR Client names") ||
            error.starts_with("ERR unknown");

@@ -1,5 +1,5 @@
 /// @file
-/// The first exchange of a new connection with the server.
+/// `Handshake`: the first exchange on a new connection.
 
 #pragma once
 
@@ -15,17 +15,19 @@
 
 namespace routemaster::redis {
 
-/// Authenticates, and checks the server: a master, new enough, that accepts scripts. A server that
-/// is still loading its dataset accepts no scripts. All requests are sent together.
+/// Authentication and check of the server. The server must be a master, have a supported version
+/// and accept scripts, which a server does not while it loads its dataset. All requests are sent
+/// together.
 ///
-/// A user with restricted permissions needs SELECT when there is a database to select, INFO, ROLE,
-/// SCRIPT LOAD and TIME. CLIENT SETNAME may be refused.
+/// A user with restricted permissions needs INFO, ROLE, SCRIPT LOAD and TIME, and also SELECT if a
+/// database is configured. CLIENT SETNAME may be forbidden.
 class Handshake {
 public:
-    /// For a connection that carries calls.
+    /// Handshake of a connection for calls.
     explicit Handshake(const RedisOptions& options);
 
-    /// For a connection with authentication only. A sentinel may not require the servers' password.
+    /// Handshake of a connection that only authenticates. A sentinel need not require the password
+    /// of the servers.
     enum class Peer : std::uint8_t { server, sentinel };
     Handshake(const RedisOptions& options, Peer peer);
 
@@ -33,11 +35,11 @@ public:
 
     void ask(std::string& out) const;
 
-    /// Takes the next reply. Returns nothing until the last reply; then success, or the reason why
-    /// the server cannot be used.
+    /// Processes the next reply. Returns nothing before the last reply. Then returns success, or
+    /// the reason why the server cannot be used.
     [[nodiscard]] std::optional<Result<void>> take(const redisReply& reply);
 
-    /// The master of a server that was refused as a replica.
+    /// The master, if the server was rejected because it is a replica.
     [[nodiscard]] const std::optional<RedisAddress>& master() const noexcept { return master_; }
 
 private:

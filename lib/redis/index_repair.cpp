@@ -12,7 +12,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// A listing with its repair, if needed. Lives while one of its calls is under way.
+/// State of a listing with its repair. It is destroyed after its last call.
 class Listing : public std::enable_shared_from_this<Listing> {
 public:
     Listing(const Call& call, Link& link, std::string_view prefix, std::string_view names)
@@ -58,7 +58,8 @@ private:
 }  // namespace
 
 const Script& index_repair_script() {
-    // `frees`, to run when the memory is full: a user may need a list to find the cause.
+    // `frees` makes Redis run the script even when its memory is full. An operator may need a
+    // listing to find the cause.
     static const Script& script =
         *new const Script{compose("repair_index", ScriptKind::frees, {}, lua::repair_index)};
     return script;

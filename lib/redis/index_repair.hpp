@@ -1,5 +1,5 @@
 /// @file
-/// Listings of names. The server keeps an index of many names, which may be outdated.
+/// Repairs the server's sorted index of a set of names when a listing finds that it is outdated.
 
 #pragma once
 
@@ -14,11 +14,11 @@ namespace routemaster::redis {
 /// The script that repairs an index. Thread safe.
 [[nodiscard]] const Script& index_repair_script();
 
-/// Returns a call that also repairs the index of `names`, when the script of `call` reports an
-/// outdated index. The repair takes several calls of about 500 names each. Then the listing is
-/// repeated once, and `done` gets the result of the repetition.
+/// Wraps a call that lists names. If its script reports that the index of `names` is outdated, the
+/// wrapper repairs the index by several calls of about 500 names each. Then it repeats the listing
+/// once, and `done` gets the result of the repetition.
 ///
-/// `call` must have its `done` set. `link` must outlive the call. The caller sends the returned
+/// `call` must have its `done` set. `link` must outlive the call. The caller must send the returned
 /// call.
 [[nodiscard]] Call with_index_repair(Call call, Link& link, std::string_view prefix,
                                      std::string_view names);

@@ -1,5 +1,5 @@
 /// @file
-/// The clock for the link's timeouts.
+/// The clock for the timeouts of a link.
 
 #pragma once
 
@@ -7,12 +7,12 @@
 
 namespace routemaster::redis {
 
-/// Never steps, even when the machine's clock is set.
+/// A clock that is not affected when the system clock is set.
 using Steady = std::chrono::steady_clock;
 
 using Instant = Steady::time_point;
 
-/// An instant that never comes.
+/// Stands for no deadline.
 inline constexpr Instant no_instant = Instant::max();
 
 }  // namespace routemaster::redis

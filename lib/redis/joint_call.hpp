@@ -1,10 +1,10 @@
 /// @file
-/// Joint calls: a script runs several calls of its kind.
+/// Joins several calls of one kind into one call.
 ///
-/// For a short script, the server spends most of its time on the call itself: the server parses the
-/// command, looks the script up, and converts the arguments to Lua values. Besides, a script for
-/// one job runs a Redis command for each detail, where a joint script runs one command for many
-/// jobs. Therefore calls of one kind on one queue become a single call, if all wait to be sent.
+/// With a short script, the server spends most of its time on the overhead of the call: parsing the
+/// command, finding the script, and converting the arguments to Lua values. Moreover, a script for
+/// a single job needs several Redis commands. A joint script often needs a single command for many
+/// jobs. Therefore waiting calls of a kind on a queue are sent as a single call.
 
 #pragma once
 
@@ -15,17 +15,18 @@
 
 namespace routemaster::redis {
 
-/// The maximum number of calls in a joint call: few enough to delay further calls only briefly.
+/// The largest number of calls in a joint call. A joint call must be short, because it delays all
+/// further calls.
 inline constexpr std::size_t joined_max = 128;
-/// No further call joins when the arguments have this many bytes.
+/// When the arguments of a joint call have this many bytes, no further call is added.
 inline constexpr std::size_t joined_bytes_max = 64U << 10U;
 
-/// Whether `next`, sent directly after `first`, can join `first`: both have one joint script and
-/// equal common arguments.
+/// Whether `next`, the call after `first`, can be joined with it. Both must have a joint script in
+/// common, and equal common arguments.
 [[nodiscard]] bool can_join(const Call& first, const Call& next) noexcept;
 
-/// Makes one call of all these calls, in their order. Its script replies a list with the reply of
-/// each call, possibly an error. When the joint call fails, each call gets its error.
+/// Joins calls into a single call, in their order. The script replies with a list of the replies of
+/// the calls, which may be errors. If the joint call fails, each of the calls gets this error.
 [[nodiscard]] Call join(Call first, std::vector<Call> further);
 
 }  // namespace routemaster::redis

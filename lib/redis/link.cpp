@@ -16,7 +16,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Pause between attempts of a call while the slot of a cluster is being moved.
+/// Delay between attempts of a call while a cluster slot is being migrated.
 constexpr Duration slot_pause{20};
 
 }  // namespace
@@ -113,7 +113,7 @@ bool Link::take_submitted(Instant now) {
     return !stopping;
 }
 
-/// Sends as many waiting calls as the connection accepts, and fails calls that waited too long.
+/// Sends as many waiting calls as the connection accepts. Fails calls whose timeout has passed.
 void Link::flush(Instant now) {
     for (auto* queue : {&retries_, &waiting_}) {
         while (!queue->empty() && queue->front().deadline <= now) {
@@ -129,7 +129,8 @@ void Link::flush(Instant now) {
     if (connection_) connection_->flush();
 }
 
-/// Takes the first call of a non-empty queue, joined with the following calls as far as possible.
+/// Removes the first call from a non-empty queue, and joins it with as many of the following calls
+/// as possible.
 PendingCall Link::take_next(std::deque<PendingCall>& queue) {
     auto next = std::move(queue.front());
     queue.pop_front();
@@ -145,7 +146,6 @@ PendingCall Link::take_next(std::deque<PendingCall>& queue) {
     return next;
 }
 
-/// Why a call could not be sent.
 std::string Link::unsent_reason() const {
     if (!connection_) return connector_.last_error().context();
     return "redis " + to_text(connection_->address()) +
@@ -162,7 +162,8 @@ void Link::work(Instant now) {
 void Link::work_connection(Instant now) {
     if (const auto master = master_watch_.work(connection_->address(), polled_, now)) {
         connection_->drain({Errc::unavailable, "the master is " + to_text(*master) + " now"});
-        // The other sentinels may not know the new master yet.
+        // The sentinel with the announcement of the new master is asked first. The remaining
+        // sentinels may not know the new master yet.
         connector_.prefer(master_watch_.sentinel());
     }
     connection_->work(polled_, now);
@@ -198,8 +199,8 @@ void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now)
     }
     context_.log(LogLevel::info, line);
     master_watch_.check();
-    // Listens on the server that receives the calls. Also, when one connection broke, both may be
-    // broken, perhaps without a visible error.
+    // Opens the listening connection again: it must be to the server that receives the calls, and
+    // it may be broken as well, perhaps without a visible error.
     listen(now);
     const std::lock_guard lock{mutex_};
     was_connected_ = true;
@@ -231,7 +232,7 @@ void Link::work_listener(Instant now) {
     listener_->work(polled_, now);
     const auto where = to_text(listener_->address()) + ": ";
     if (const auto& reason = listener_->lost()) {
-        // One line is enough when both connections of a server break.
+        // When both connections to a server break, one log line is enough.
         if (connection_ && (!listen_error_ || listen_error_->context() != reason->context())) {
             listen_error_ = reason;
             context_.log(LogLevel::warning, where + "cannot listen: " + reason->context());
@@ -247,7 +248,7 @@ void Link::work_listener(Instant now) {
     }
 }
 
-/// Calls the callbacks of finished calls, without a lock.
+/// Calls the callbacks of finished calls. No lock is held meanwhile.
 void Link::report_results() {
     if (finished_.empty()) return;
     {
@@ -267,7 +268,7 @@ void Link::publish_status() {
     if (permanent_failure_) status_changed_.notify_all();
 }
 
-/// Returns the milliseconds to sleep. From then on `send` has to wake the loop.
+/// How long to sleep, in milliseconds. From this call on, `send` must wake the loop.
 int Link::poll_timeout(Instant now) {
     auto due = connector_.due();
     if (connection_) due = std::min({due, connection_->due(), master_watch_.due()});

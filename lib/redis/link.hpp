@@ -1,6 +1,6 @@
 /// @file
-/// The link to a Redis server: one connection for the calls of all threads, one connection that
-/// listens to channels, and the thread that drives both.
+/// `Link`: the connections to a Redis server. One connection carries the calls of all threads,
+/// another listens to channels, and one thread serves both.
 
 #pragma once
 
@@ -36,53 +36,55 @@
 
 namespace routemaster::redis {
 
-/// Runs scripts on a server over one pipelined connection, and listens to channels over another
-/// connection. Reconnects automatically after any failure.
+/// Client of a Redis server. It runs scripts over one pipelined connection, listens to channels
+/// over another connection, and reconnects automatically after any failure.
 ///
 ///     send ──► submitted_ ──► waiting_ ──► connection_ ──► finished_ ──► done
 ///                  any thread │ the link's thread from here on
 ///
-/// Calls are sent in the order of `send`. All waiting calls are sent together, some of them as one
-/// call; see `join`. When the connection breaks, a call not yet sent waits for the next connection
-/// until its timeout (`unavailable`). A call that was sent is in doubt (`timed_out`). Beyond
-/// `waiting_max` calls, a call fails as `unavailable` at once.
+/// Calls are sent in the order of `send`. All waiting calls are sent together, and some are joined
+/// into one call; see `join`. If the connection breaks, an unsent call waits for the next
+/// connection, and fails with `unavailable` at its timeout. A call that was sent is in doubt, and
+/// fails with `timed_out`. When `waiting_max` calls wait, a further call fails with `unavailable`
+/// at once.
 ///
 /// Thread safety: all public members may be called from any thread.
 class Link {
 public:
-    /// Starts to connect, without waiting for the connection. `heard` is called with each message
-    /// of `channel`, and with an empty text when messages may have been missed because the
-    /// listening connection is new. `heard_further` is called with the name of each of
-    /// `further_channels` that had a message. Neither callback may block.
-    /// Throws `Failure`: `invalid` when the options are inconsistent.
+    /// Starts to connect in the background. `heard` is called with each message of `channel`. After
+    /// the listening connection was opened, `heard` is called with an empty text, because messages
+    /// may have been missed. `heard_further` is called with the name of each channel in
+    /// `further_channels` that received a message. Neither callback may block. Throws `Failure`
+    /// with `invalid` when the options are inconsistent.
     Link(RedisOptions options, std::string channel, std::function<void(std::string_view)> heard,
          std::function<void(const std::string&)> heard_further = {});
 
-    /// Completes waiting calls as `cancelled` and calls in doubt as `timed_out`, and closes both
-    /// connections.
+    /// Closes both connections. Completes unsent calls with `cancelled`, and calls in doubt with
+    /// `timed_out`.
     ~Link();
 
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
-    /// Sends the calls in their order, with no other calls between. The calls are moved from.
+    /// Sends the calls in their order, with no other calls in between. The calls are moved from.
     void send(std::span<Call> calls);
 
-    /// Returns the server's clock minus the system clock. Zero when the two differ by no more than
-    /// the uncertainty of the measurement. Refreshed in the background. A step of this machine's
-    /// clock counts at once.
+    /// Returns the server's clock minus the system clock, or zero if the difference is within the
+    /// uncertainty of the measurement. It is measured in the background. If the clock of this
+    /// machine is set, the result changes at once.
     [[nodiscard]] Duration clock_offset() const { return context_.clock->offset(); }
 
     [[nodiscard]] const std::shared_ptr<WakeChannels>& further_channels() const noexcept {
         return further_channels_;
     }
 
-    /// Waits for the first connection. Returns success once connected, else the reason.
+    /// Waits until the first connection is ready. After `timeout`, returns the reason why it is
+    /// not.
     [[nodiscard]] Result<void> wait_until_connected(Duration timeout);
 
 private:
-    // One iteration of the loop reads the arrived data, reports results, sends the accumulated
-    // calls with one system call, and sleeps when nothing is left to do.
+    // The loop of the link's thread. An iteration reads the received data, reports results, sends
+    // all waiting calls with one system call, and then sleeps if there is nothing to do.
     void run();
     void work(Instant now);
     void work_connection(Instant now);
@@ -104,28 +106,28 @@ private:
     LinkContext context_;
     const std::shared_ptr<WakeChannels> further_channels_;
     Channel channel_;
-    std::uint64_t calls_ = 0;          ///< The number of calls taken from `submitted_`.
-    std::deque<PendingCall> retries_;  ///< Calls sent before, to be sent first, in their order.
-    std::deque<PendingCall> waiting_;  ///< Not sent yet; with `retries_` bounded by `waiting_max`.
-    bool slot_moving_ = false;  ///< While true, single calls test whether the slot has moved.
-    Instant send_due_ = Instant::min();  ///< Nothing is sent before this.
+    std::uint64_t calls_ = 0;            ///< Number of calls taken from `submitted_`.
+    std::deque<PendingCall> retries_;    ///< To be sent again, before `waiting_`, in order.
+    std::deque<PendingCall> waiting_;    ///< Not sent yet. With `retries_` at most `waiting_max`.
+    bool slot_moving_ = false;           ///< Slot is migrating: single calls test for the end.
+    Instant send_due_ = Instant::min();  ///< No call is sent before this instant.
     std::vector<FinishedCall> finished_;
-    std::vector<FinishedCall> reporting_;  ///< Swapped with `finished_`; keeps its memory.
+    std::vector<FinishedCall> reporting_;  ///< Swapped with `finished_` to reuse its memory.
     Connector connector_;
-    std::unique_ptr<CommandConnection> connection_;  ///< Null while `connector_` works.
+    std::unique_ptr<CommandConnection> connection_;  ///< Null while `connector_` is connecting.
     MasterWatch master_watch_;
     std::unique_ptr<Listener> listener_;
     Backoff listener_backoff_;
     Instant listener_due_ = no_instant;
-    std::optional<Error> listen_error_;  ///< The last listening error that was logged.
+    std::optional<Error> listen_error_;  ///< The last logged error of the listener.
     std::optional<Instant> lost_at_;
     PollSet polled_;
-    std::vector<Call> taken_;  ///< Swapped with `submitted_`; keeps its memory.
+    std::vector<Call> taken_;  ///< Swapped with `submitted_` to reuse its memory.
 
     std::mutex mutex_;  ///< Guards the members from here to the thread.
     std::condition_variable status_changed_;
     std::vector<Call> submitted_;
-    std::size_t unanswered_ = 0;  ///< Calls without a result yet.
+    std::size_t unanswered_ = 0;  ///< Number of calls without a result.
     bool sleeping_ = false;
     bool stopping_ = false;
     bool was_connected_ = false;

@@ -1,5 +1,5 @@
 /// @file
-/// The shared data of the parts of a link.
+/// `LinkContext`: the data that all objects of a link share.
 
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace routemaster::redis {
 
-/// The settings of a link, and the state shared by its parts. Outlives the parts.
+/// The settings and the shared state of a link. It must outlive the objects of the link.
 struct LinkContext {
     RedisOptions options;
     DialOptions dial;
     std::unique_ptr<ServerClock> clock = std::make_unique<ServerClock>();
 
-    /// How long a connection may be idle before the server has to prove that it is alive: three
-    /// timeouts, at least 2 s and at most `at_most`.
+    /// How long a connection may receive nothing before it is tested with a PING: three timeouts,
+    /// at least 2 s and at most `at_most`.
     [[nodiscard]] Duration idle_max(Duration at_most) const {
         return std::clamp(3 * options.timeout, Duration{2'000}, at_most);
     }
@@ -33,10 +33,11 @@ struct LinkContext {
     }
 };
 
-/// Throws `Failure`: `invalid` when the options are inconsistent or the authorities cannot be read.
+/// Throws `Failure` with `invalid` when the options are inconsistent or the file of certificate
+/// authorities cannot be read.
 [[nodiscard]] LinkContext make_link_context(RedisOptions options);
 
-/// `host:port`, as in logs.
+/// Formats an address as `host:port`, for logs.
 [[nodiscard]] inline std::string to_text(const RedisAddress& address) {
     const bool is_ipv6 = address.host.find(':') != std::string::npos;
     const auto host = is_ipv6 ? "[" + address.host + "]" : address.host;

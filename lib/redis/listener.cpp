@@ -10,7 +10,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// How long the server may be silent before it gets a PING.
+/// How long the server may be silent before it receives a PING.
 constexpr Duration quiet_max{15'000};
 
 }  // namespace
@@ -77,7 +77,8 @@ void Listener::follow_further(Instant now) {
     bool asks = false;
     for (const auto& channel : wanted) {
         if (further_.contains(channel)) {
-            // The channel may have been removed and added again.
+            // The channel may have been removed and added again meanwhile. The subscription still
+            // exists and counts as active.
             channel_.further->begun(channel);
             continue;
         }

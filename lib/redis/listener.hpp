@@ -1,5 +1,5 @@
 /// @file
-/// A connection that listens to channels.
+/// `Listener`: a connection that subscribes to channels.
 
 #pragma once
 
@@ -21,18 +21,18 @@ namespace routemaster::redis {
 
 struct Channel {
     std::string name;
-    /// Called with each message. Called with an empty text when listening begins, because earlier
-    /// messages may have been missed.
+    /// Called with each message. When listening begins, it is called with an empty text, because
+    /// earlier messages may have been missed.
     std::function<void(std::string_view)> heard;
-    /// Further channels to listen to, or null; must outlive the listener.
+    /// Further channels to subscribe to, or null. They must outlive the listener.
     WakeChannels* further = nullptr;
 };
 
-/// Subscribes to a channel, and to further channels that change over time. Passes their messages on
-/// until the connection is lost. Pings the server at intervals, since a dead server is as silent as
-/// an idle one.
+/// Subscriber of a channel, and of a changing set of further channels. Passes on messages until the
+/// connection is lost. Pings the server at intervals, because a dead server is as silent as an idle
+/// server.
 ///
-/// Thread safety: one thread, which must have SIGPIPE blocked.
+/// Thread safety: one thread, with SIGPIPE blocked.
 class Listener {
 public:
     /// `context` and `channel` must outlive the listener.
@@ -41,11 +41,11 @@ public:
 
     [[nodiscard]] bool is_listening() const noexcept { return stage_ == Stage::listening; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why the connection was lost; empty before.
+    /// Why the connection was lost. Empty while it is usable.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return connection_.lost(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// Calls `heard`.
+    /// Processes received messages, and calls `heard` with each.
     void work(const PollSet& polled, Instant now);
     [[nodiscard]] Instant due() const;
 
@@ -67,7 +67,7 @@ private:
     Instant asked_at_{};             ///< When the last request was sent.
     bool owed_ = false;              ///< A reply is outstanding.
     std::set<std::string> further_;  ///< The further channels with a subscription.
-    std::uint64_t version_ = 0;      ///< The version of `further_`.
+    std::uint64_t version_ = 0;      ///< The version of the channels in `further_`.
 };
 
 }  // namespace routemaster::redis

@@ -12,7 +12,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Calls getaddrinfo with `flags`; `code` gets its result.
+/// Calls getaddrinfo with `flags` and stores its return value in `code`.
 Result<std::vector<SocketAddress>> ask(const RedisAddress& address, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the addresses of a name without blocking.
+/// `Lookup`: resolves a host name without blocking.
 
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace routemaster::redis {
 
-/// One query to the system's resolver. A query may block for long and cannot be cancelled. It runs
-/// on a separate thread, which may outlive this object.
+/// Name lookup by the system's resolver. The resolver may block for long and cannot be cancelled.
+/// The lookup therefore runs on a separate thread, and may outlive this object.
 class Lookup {
 public:
-    /// Starts the query. The result for a numeric address is available at once. `waker` is called
+    /// Starts the lookup. For a numeric address, the result is available at once. `waker` is called
     /// when the result is available.
     Lookup(const RedisAddress& address, std::shared_ptr<detail::Waker> waker);
 
-    /// The addresses, at least one, or an error; nothing while the query runs.
+    /// The addresses, at least one, or an error. Nothing while the lookup is running.
     [[nodiscard]] std::optional<Result<std::vector<SocketAddress>>> result() const;
 
 private:

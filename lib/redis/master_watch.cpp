@@ -48,7 +48,8 @@ void MasterWatch::listen(Instant now) {
     listener_.emplace(sentinel(), context_, channel_, Handshake::Peer::sentinel, now);
 }
 
-/// After a pause, listens to the next sentinel instead.
+/// Handles a lost connection to a sentinel. After a delay, the watch subscribes to the next
+/// sentinel.
 void MasterWatch::failed(const RedisAddress& sentinel, const Error& reason, Instant now) {
     const auto line = "sentinel " + to_text(sentinel) + ": cannot listen: " + reason.context();
     if (logged_.size() < lines_logged_max && logged_.insert(line).second) {

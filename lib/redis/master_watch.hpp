@@ -1,5 +1,5 @@
 /// @file
-/// Notices when the sentinels have promoted another master.
+/// `MasterWatch`: detects that the sentinels have promoted another master.
 
 #pragma once
 
@@ -19,29 +19,29 @@
 
 namespace routemaster::redis {
 
-/// Watches for a new master. A replaced master may accept calls for ten more seconds before it
-/// notices its replacement, and loses all these calls. Therefore the watch listens to one of the
-/// sentinels. The watch asks the sentinel for the master after each announcement, and whenever an
-/// announcement may have been missed.
+/// Watch for a failover. A replaced master may accept calls for ten more seconds before learning of
+/// its replacement, and then loses all these calls. The watch therefore subscribes to the
+/// announcements of a sentinel. The watch asks the sentinel for the master after each announcement,
+/// and whenever an announcement may have been missed.
 ///
-/// Thread safety: one thread, which must have SIGPIPE blocked.
+/// Thread safety: one thread, with SIGPIPE blocked.
 class MasterWatch {
 public:
-    /// `seed` is for the random pauses between attempts to listen.
+    /// `seed` initialises the random delays between attempts to connect to a sentinel.
     MasterWatch(const LinkContext& context, std::uint64_t seed);
 
     MasterWatch(const MasterWatch&) = delete;
     MasterWatch& operator=(const MasterWatch&) = delete;
 
-    /// Returns the address of the master, if different from `master`. Does nothing without
+    /// Returns the address of the master if it differs from `master`. Does nothing without
     /// sentinels.
     [[nodiscard]] std::optional<RedisAddress> work(const RedisAddress& master,
                                                    const PollSet& polled, Instant now);
 
-    /// Asks the sentinel again soon, to check a master just found.
+    /// Asks the sentinel again soon, to verify a master that was just found.
     void check() { stirred_ = listener_ && listener_->is_listening(); }
 
-    /// The sentinel that the watch listens to, or listened to last.
+    /// The sentinel to which the watch is subscribed, or was last.
     [[nodiscard]] const RedisAddress& sentinel() const;
 
     void watch(PollSet& polled) const;
@@ -55,13 +55,12 @@ private:
     const LinkContext& context_;
     Channel channel_;
     Backoff backoff_;
-    std::size_t next_ = 0;  ///< Index of the sentinel to listen to.
+    std::size_t next_ = 0;  ///< Index of the sentinel to subscribe to.
     std::optional<Listener> listener_;
     std::optional<SentinelInquiry> inquiry_;
-    bool stirred_ = false;  ///< The sentinel has to be asked.
+    bool stirred_ = false;  ///< The sentinel must be asked for the master.
     Instant pause_until_ = Instant::min();
-    std::set<std::string> logged_;  ///< Errors logged since the watch last listened: one line for
-                                    ///< each error of a sentinel.
+    std::set<std::string> logged_;  ///< Since the last subscription; one line per error.
 };
 
 }  // namespace routemaster::redis

@@ -1,5 +1,5 @@
 /// @file
-/// The few descriptors that a link waits for.
+/// `PollSet`: the file descriptors that a link waits for.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace routemaster::redis {
 
-/// The descriptors to wait for in one iteration, and their events. With a handful of descriptors,
-/// `poll` is cheaper than updating an epoll set.
+/// The descriptors to wait for in one iteration, and their events. With so few descriptors, `poll`
+/// is cheaper than updating an epoll set.
 ///
-/// The parts of a link that own descriptors share three members: `watch` adds the descriptors;
-/// `work` continues as far as possible without waiting; `due` is the latest time for the next call
-/// of `work`.
+/// The objects of a link that own descriptors share three member functions. `watch` adds their
+/// descriptors. `work` continues as far as possible without waiting. `due` is the latest time for
+/// the next call of `work`.
 class PollSet {
 public:
     /// Begins the next iteration.
@@ -24,14 +24,15 @@ public:
         descriptors_.push_back({.fd = descriptor, .events = events, .revents = 0});
     }
 
-    /// Sleeps until an event occurs, or for `milliseconds`; -1: without limit.
+    /// Sleeps until an event occurs, or for `milliseconds`; -1 means no limit.
     void wait(int milliseconds) {
-        // An interrupted wait counts as a wait without events.
+        // A wait that a signal interrupted counts as a wait without events.
         if (::poll(descriptors_.data(), descriptors_.size(), milliseconds) < 0) clear();
     }
 
-    /// The events of a descriptor; 0 without events, or when the descriptor was not waited for. The
-    /// events may belong to an earlier descriptor with this number.
+    /// The events of a descriptor; 0 without events, or if the descriptor was not added. After a
+    /// descriptor was closed and its number reused, the events may belong to the earlier
+    /// descriptor.
     [[nodiscard]] short ready(int descriptor) const {
         for (const auto& polled : descriptors_) {
             if (polled.fd == descriptor) return polled.revents;

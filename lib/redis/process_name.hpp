@@ -1,5 +1,5 @@
 /// @file
-/// The name of this process.
+/// A unique name of this process.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::redis {
 
-/// A name that no other process has, not even a fork of this process.
+/// A name different from the names of all other processes, even of a fork of this process.
 [[nodiscard]] inline std::string process_name() {
     static const Uid uid{entropy(), entropy()};
     return std::string{uid.text()} + "-" + std::to_string(::getpid());

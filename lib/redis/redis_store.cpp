@@ -19,7 +19,7 @@
 namespace routemaster {
 namespace {
 
-/// Steps submitted together, until the last one has its `Outcome`.
+/// Steps of one submission, until each has an `Outcome`.
 struct SubmittedSteps {
     std::vector<Outcome> outcomes;
     std::atomic<std::size_t> open;
@@ -38,7 +38,8 @@ struct RedisStore::Impl {
         : options{std::move(settings)},
           link{options, options.prefix + "routemaster:wake",
                [this](std::string_view queue) {
-                   // An empty name: messages may have been missed.
+                   // An empty name means that messages may have been missed. All watchers are then
+                   // notified.
                    if (queue.empty()) return watchers.wake_all();
                    watchers.wake({std::string{queue}});
                },
@@ -49,7 +50,7 @@ struct RedisStore::Impl {
     const detail::OwnerProcess process{"store", "opened", "open"};
     const RedisOptions options;
     detail::Watchers watchers;
-    redis::Link link;  // Last: its thread uses the rest.
+    redis::Link link;  // The last member, because its thread uses the members above.
 };
 
 RedisStore::RedisStore(RedisOptions options) : impl_{std::make_unique<Impl>(std::move(options))} {
@@ -99,8 +100,8 @@ Watch RedisStore::watch(const std::string& queue, std::function<void()> wake) {
     if (!channel) return watch;
     auto channels = impl_->link.further_channels();
     channels->add(*channel);
-    // A listener to timers that does not hear its wake-up is declared gone, so `watch` waits until
-    // the server sends the messages of the channel.
+    // A listener that misses a wake-up for timers is declared dead. `watch` therefore waits until
+    // the subscription to its channel is active.
     if (!CompletionThread::is_this()) {
         channels->wait_until_heard(*channel, impl_->options.timeout);
     }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint16_t sentinel_port = 26'379;
 
-/// The text omits the URL, which may contain a password.
+/// The error must not contain the URL, which may include a password.
 Error invalid(const std::string& why) { return {Errc::invalid, "Redis URL: " + why}; }
 
 std::string quoted(std::string_view text) { return "'" + std::string{text} + "'"; }
@@ -37,7 +37,7 @@ std::optional<Number> number(std::string_view text) {
     return value;
 }
 
-/// Removes percent-encoding; `what` names the text in the error.
+/// Decodes percent-encoded characters. `what` names the text in the error.
 Result<std::string> decoded(std::string_view text, std::string_view what) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -57,7 +57,7 @@ Result<std::string> decoded(std::string_view text, std::string_view what) {
     return plain;
 }
 
-/// Reads `host`, `host:port`, `[ipv6]` or `[ipv6]:port`.
+/// Parses `host`, `host:port`, `[ipv6]` or `[ipv6]:port`.
 Result<RedisAddress> parse_address(std::string_view text, std::uint16_t default_port) {
     std::string_view host;
     std::optional<std::string_view> port;
@@ -144,7 +144,8 @@ Result<void> parse_settings(std::string_view text, RedisOptions& options) {
     return {};
 }
 
-/// Parses the path behind the hosts: the master of the sentinels, then the database.
+/// Parses the path behind the hosts: the name of the sentinels' master, if any, and then the
+/// database.
 Result<void> parse_path(std::string_view path, bool has_sentinels, RedisOptions& options) {
     if (has_sentinels) {
         auto master = decoded(take_until(path, '/'), "master");
@@ -194,7 +195,8 @@ Result<RedisOptions> parse_parts(std::string_view url) {
     return options;
 }
 
-/// Whether an @ comes after the authority, because a password contains an unescaped `/` or `?`.
+/// Whether the URL has an @ behind its host part. Then an unescaped `/` or `?` in the password was
+/// taken for the end of the hosts.
 bool cuts_a_password(std::string_view url) {
     const auto hosts = url.find("://");
     const auto end = hosts == std::string_view::npos ? hosts : url.find_first_of("/?", hosts + 3);
@@ -206,7 +208,7 @@ bool cuts_a_password(std::string_view url) {
 
 Result<RedisOptions> parse_redis_url(std::string_view url) {
     auto options = parse_parts(url);
-    // The faulty part may be a piece of the password, which no error may show.
+    // The usual error could quote a piece of the password, so another error is returned.
     if (!options && cuts_a_password(url)) {
         return invalid("in a user and a password, write / as %2F and ? as %3F");
     }

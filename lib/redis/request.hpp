@@ -1,5 +1,5 @@
 /// @file
-/// Builds the call of one step: script, key and arguments.
+/// `Request`: builds the call of a step, with script, key and arguments.
 
 #pragma once
 
@@ -22,30 +22,30 @@
 
 namespace routemaster::redis {
 
-/// The common data of all requests of a store.
+/// The data that all requests of a store share.
 struct RequestContext {
     std::string_view prefix;
     bool mixed_fleet = false;
-    std::size_t event_data_max = 0;  ///< Used with `mixed_fleet`.
-    Duration timeout{0};             ///< After this time a step is in doubt.
-    Duration clock_offset{0};        ///< Added to the caller's time to get the server's time.
-    TimePoint now;                   ///< In the caller's time.
+    std::size_t event_data_max = 0;  ///< Limit of an event's data, with `mixed_fleet`.
+    Duration timeout{0};             ///< After this time without a reply, a step is in doubt.
+    Duration clock_offset{0};        ///< The server's clock minus the caller's clock.
+    TimePoint now;                   ///< The current time of the caller's clock.
 };
 
-/// Returns the argument `fleet` of every script: 0, plus 1 for a mixed deployment, plus 2 for a
-/// prefix with a hash tag, which may be in a cluster.
+/// Returns the argument `fleet`, which every script receives: 1 for a mixed deployment, plus 2 if
+/// the prefix has a hash tag and the server may thus be in a cluster.
 [[nodiscard]] constexpr int fleet_kind(std::string_view prefix, bool mixed_fleet) noexcept {
     return (mixed_fleet ? 1 : 0) + (prefix.find('{') != std::string_view::npos ? 2 : 0);
 }
 
-/// Data of a step that is needed to read the reply of its script.
+/// Data of a step that is needed to parse the reply of its script.
 struct AskedFor {
-    std::string name{};  ///< Of a queue or a subscriber.
+    std::string name{};  ///< Name of a queue or a subscriber.
     Uid worker{};
-    std::string handler{};  ///< Of a job or a callback.
+    std::string handler{};  ///< Name of a job or a callback.
 };
 
-/// Builds the call of one step. Begin with `on` or `on_job`.
+/// Builder of a step's call. To be begun with `on` or `on_job`.
 class Request {
 public:
     /// The script must outlive the call, and the context must outlive the request.
@@ -53,19 +53,19 @@ public:
         call_.script = &script;
     }
 
-    /// Adds the key and the arguments of every script. The key decides the slot of a cluster; the
-    /// scripts derive further keys from the prefix.
+    /// Adds the key, and the arguments that every script has. The key selects the slot in a
+    /// cluster. Scripts derive further keys from the prefix.
     Arguments& on(std::string_view key, std::string_view name = {});
 
-    /// As above, for a script whose first arguments are the lease of a delivery.
+    /// As above, for a script whose first arguments are the lease of a delivery job.
     Arguments& on(const Lease& lease);
-    /// As above, for a script whose first arguments are the lease of any job, with its id at the
-    /// end.
+    /// As above, for a script whose first arguments are the lease of any job, including the job's
+    /// id.
     Arguments& on_job(const Lease& lease);
 
     Arguments& arguments() noexcept { return call_.arguments; }
 
-    /// Adds the number, or an empty argument for no number.
+    /// Adds the number, or an empty argument if there is none.
     template <class Number>
     void add_if(const std::optional<Number>& number) {
         if (number) {
@@ -76,17 +76,17 @@ public:
     }
     void page(const Page& page) { arguments().add(page.after).add(page.limit); }
 
-    /// Adds the arguments of another step for its script: their number, then the arguments behind
-    /// the common arguments of all scripts. Asserts a valid step.
+    /// Adds the arguments of another step's script: first their number, then the arguments after
+    /// those that all scripts have. The step must be valid.
     void add_step(const Step& step);
 
-    /// Converts a time to the server's time.
+    /// Converts a time of the caller's clock to the server's clock.
     [[nodiscard]] std::int64_t wire(TimePoint at) const {
         return to_wire(at, context_.clock_offset);
     }
 
     [[nodiscard]] bool is_mixed_fleet() const noexcept { return context_.mixed_fleet; }
-    /// How long a caller may still repeat a step whose reply was lost.
+    /// For how long a caller may repeat a step whose reply was lost.
     [[nodiscard]] Duration repeated_within() const {
         constexpr Duration least{20'000};
         return std::max(least, (repeats_max + 2) * context_.timeout);

@@ -27,7 +27,7 @@
 namespace routemaster {
 namespace {
 
-/// A count of similar findings, with the first one.
+/// The number of findings of one kind, with the first finding.
 struct Occurrences {
     std::uint64_t count = 0;
     std::string first;
@@ -41,7 +41,7 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// Checks everything on a server.
+/// Performs all checks on a server.
 class RollbackCheck {
 public:
     RollbackCheck(const RedisOptions& server, RollbackOptions options)
@@ -73,7 +73,7 @@ private:
         return perform(store_, std::move(step), system_clock().now()).value();
     }
 
-    /// Calls `each` for all items of a listing, page by page.
+    /// Calls `each` with all items of a listing, page by page.
     template <class S, class Name, class Each>
     void each_of(Name name, Each each) {
         S step{};
@@ -85,7 +85,7 @@ private:
         }
     }
 
-    /// Why no Ruby worker can read the batch; nothing when Ruby workers can.
+    /// Why Ruby workers cannot parse the batch. Nothing if they can.
     [[nodiscard]] std::optional<std::string> refusal_of(
         const redis::RollbackServer::Batch& batch) const {
         for (const auto& message : batch.messages) {
@@ -97,7 +97,7 @@ private:
 
     void check_batches() {
         struct Unreadable {
-            Occurrences seen;  ///< By Ruby workers.
+            Occurrences seen;  ///< What Ruby workers can parse or not.
             Occurrences set_aside;
         };
         std::map<std::string, Unreadable> of_subscriber;
@@ -201,7 +201,7 @@ private:
                              : "let the program that pushed it do it");
     }
 
-    /// Why a mixed deployment refuses the action of a timer; nothing when it does not.
+    /// Why a mixed deployment would reject the action of a timer. Nothing if it would not.
     [[nodiscard]] std::optional<std::string> refusal_of(const Value& payload) const {
         const auto action = timer_action(payload);
         if (!action) return action.error().context();
@@ -216,7 +216,7 @@ private:
         return std::string{action_word(*action)} + ": " + call.error().context();
     }
 
-    /// The step that performs an action, as far as Ruby processes see it.
+    /// The step to perform an action, reduced to the content used by Ruby processes.
     static Result<Step> step_of(const TimerAction& action) {
         if (const auto* const push = std::get_if<PushAction>(&action)) {
             return Step{PushJob{push->queue, encode_job(push->job), TimePoint{}}};

@@ -16,7 +16,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// The maximum number of batches whose messages are read in one call.
+/// Largest number of batches to read with their messages in one call.
 constexpr std::size_t batches_max = 100;
 
 const Script& page_script() {

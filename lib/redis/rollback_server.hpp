@@ -1,5 +1,5 @@
 /// @file
-/// The requests of `check_rollback` beyond the steps of a store.
+/// `RollbackServer`: requests of `check_rollback` that are not steps of a store.
 
 #pragma once
 
@@ -16,35 +16,35 @@
 
 namespace routemaster::redis {
 
-/// Scripts that read keys page by page. All members block, and throw `Failure`.
+/// Client that runs scripts to read keys page by page. All members block, and throw `Failure`.
 ///
 /// Thread safety: one thread at a time.
 class RollbackServer {
 public:
     struct Batch {
         std::string uid;
-        std::string subscriber;  ///< Empty when the batch is gone.
+        std::string subscriber;  ///< Empty if the batch no longer exists.
         bool is_set_aside = false;
         std::vector<std::string> messages;
     };
-    /// Counts of data that Ruby processes do not see.
+    /// Numbers of objects that Ruby processes do not see.
     struct Counts {
-        std::uint64_t blocked = 0;    ///< Jobs that wait in an ordering group.
-        std::uint64_t elsewhere = 0;  ///< Deliveries to callbacks, or set aside.
-        std::uint64_t dead = 0;       ///< Batches.
-        std::uint64_t aux = 0;        ///< Jobs of `aux` that were set aside.
+        std::uint64_t blocked = 0;    ///< Jobs that are blocked in an ordering group.
+        std::uint64_t elsewhere = 0;  ///< Deliveries to callbacks, or hidden from Ruby.
+        std::uint64_t dead = 0;       ///< DEAD batches.
+        std::uint64_t aux = 0;        ///< Jobs of the queue `aux` that were set aside.
     };
 
     explicit RollbackServer(const RedisOptions& options);
 
     [[nodiscard]] Counts counts();
     [[nodiscard]] std::uint64_t groups(const std::vector<std::string>& tokens);
-    /// Calls `each` with the members of a set or sorted set, or the items of a list. An entry may
-    /// occur twice.
+    /// Calls `each` with the members of a set or sorted set, or with the items of a list. An entry
+    /// may be passed twice.
     void each_entry(const std::string& key, const std::function<void(std::string_view)>& each);
     void each_queued_batch(const std::function<void(const Batch&)>& each);
     void each_dead_batch(const std::function<void(const Batch&)>& each);
-    /// Hides batches from Ruby workers.
+    /// Moves batches out of the sight of Ruby workers.
     void set_aside(const std::vector<std::string>& batches);
 
 private:

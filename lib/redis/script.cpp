@@ -17,10 +17,11 @@ std::string_view shebang(ScriptKind kind) {
     return {};
 }
 
-/// The beginning of every script. While the slot of a cluster is moved, its keys leave one by one.
-/// A script then fails at the first command on a key that has left or never existed. Therefore each
-/// script first looks up a key that never exists. `fleet` is 1 for a mixed deployment, 2 for a
-/// prefix with a hash tag, which may be in a cluster, 3 for both.
+/// The head of every script. While a cluster slot is migrated, its keys are moved one by one. A
+/// script then fails at the first command on an absent key, whether moved or never created. To fail
+/// before any change, each script first looks up a key that never exists. `fleet` is 1 for a mixed
+/// deployment, 2 for a prefix with a hash tag (the server may then be in a cluster), and 3 for
+/// both.
 constexpr std::string_view head = R"lua(
 local P, now, fleet = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local mixed = fleet == '1' or fleet == '3'
@@ -60,7 +61,7 @@ std::string lazily(std::string_view name, LuaParts parts, std::string_view funct
 }
 
 std::string as_function(const Script& script) {
-    // Without the shebang line.
+    // The source without its first line, the shebang.
     const auto text = std::string_view{script.source}.substr(script.source.find('\n'));
     std::string function = "local function " + std::string{script.name} + "(KEYS, ARGV)";
     return function.append(text).append("\nend\n");

@@ -1,5 +1,5 @@
 /// @file
-/// A Lua script, run by the server as an atomic step.
+/// `Script`: a Lua script that the server runs as an atomic step.
 
 #pragma once
 
@@ -11,40 +11,41 @@
 
 namespace routemaster::redis {
 
-/// A script, with its name on the server.
+/// A script, and the hash that identifies the script on the server.
 struct Script {
-    std::string_view name;  ///< For logs: the name of its file.
+    std::string_view name;  ///< The name of its source file, for logs.
     std::string source;     ///< The text for EVAL.
-    std::string sha1;       ///< Of `source`, 40 lower-case hexadecimal digits, for EVALSHA.
+    std::string sha1;       ///< SHA-1 of `source` for EVALSHA, 40 lower-case hexadecimal digits.
 };
 
-/// How a script uses memory, as declared to the server. `frees` runs even when the memory is full,
-/// because the script frees more memory than it takes. `reads` runs on any server.
+/// How a script uses memory, as declared to the server. A script of kind `frees` is run even when
+/// the server's memory is full, because it frees more memory than it takes. A script of kind
+/// `reads` is run even by a replica.
 enum class ScriptKind { grows, frees, reads };
 
-/// Returns the kind of script for steps with these traits.
+/// The kind of script for steps with these traits.
 [[nodiscard]] ScriptKind script_kind(const StepTraits& traits);
 
-/// Sources from lua/parts/. A part stands behind the parts it calls.
+/// Script fragments from lua/parts/. A fragment must be listed behind all fragments called by it.
 using LuaParts = std::initializer_list<std::string_view>;
 
-/// Makes a Lua function `name`, which defines the functions of the parts and returns `functions`.
-/// Creating functions costs time in every call of a script; rarely used parts are therefore created
-/// on demand.
+/// Generates a Lua function `name` that defines the functions of the fragments and returns
+/// `functions`. Defining functions costs time in every call of a script, so rarely needed fragments
+/// are defined on demand.
 [[nodiscard]] std::string lazily(std::string_view name, LuaParts parts, std::string_view functions);
 
-/// Composes a script: the common beginning, the parts, and its own text.
+/// Composes a script from the head that all scripts have, the fragments, and the body.
 [[nodiscard]] Script compose(std::string_view name, ScriptKind kind, LuaParts parts,
                              std::string_view body);
 
-/// Composes the script of one kind of step, with the name of the step.
+/// Composes the script of a step, under the name of the step.
 [[nodiscard]] inline Script compose(const StepTraits& traits, LuaParts parts,
                                     std::string_view body) {
     return compose(traits.name, script_kind(traits), parts, body);
 }
 
-/// Makes a Lua function of a script, with the name of the script and the parameters `KEYS` and
-/// `ARGV`. The first three elements of `ARGV` are common to all scripts.
+/// Generates a Lua function from a script, with the name of the script and the parameters `KEYS`
+/// and `ARGV`. All scripts have the first three elements of `ARGV` in common.
 [[nodiscard]] std::string as_function(const Script& script);
 
 }  // namespace routemaster::redis

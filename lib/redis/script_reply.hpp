@@ -1,5 +1,5 @@
 /// @file
-/// Reads the replies of scripts, part by part.
+/// Parses the replies of scripts.
 
 #pragma once
 
@@ -22,25 +22,25 @@
 
 namespace routemaster::redis {
 
-/// Thrown for a reply that the script never makes.
+/// Thrown for a reply that the script cannot have sent.
 struct Unexpected {};
 
-/// The elements of a list, at least `count`.
+/// The elements of a list. Throws if there are fewer than `count`.
 [[nodiscard]] std::span<redisReply* const> items(const redisReply& reply, std::size_t count = 0);
 
 [[nodiscard]] inline bool absent(const redisReply& reply) { return reply.type == REDIS_REPLY_NIL; }
 
 [[nodiscard]] std::string_view text(const redisReply& reply);
 
-/// A number, possibly as text. Empty when the text is no number.
+/// Parses a number or a text with a number. Empty if the text is no number.
 [[nodiscard]] std::optional<std::int64_t> if_number(const redisReply& reply);
 
 [[nodiscard]] std::int64_t number(const redisReply& reply);
 
-/// A setting or number that another program may have damaged: no number counts as absent.
+/// Parses a setting that another program may have damaged. If it is no number, returns `otherwise`.
 [[nodiscard]] std::int64_t number_or(const redisReply& reply, std::int64_t otherwise);
 
-/// As above, limited to 0..2^31 - 1.
+/// As above, clamped to 0..2^31 - 1.
 template <class Number>
 [[nodiscard]] Number within(const redisReply& reply, Number otherwise) {
     const auto value = number_or(reply, static_cast<std::int64_t>(otherwise));
@@ -50,7 +50,7 @@ template <class Number>
 
 [[nodiscard]] Uid uid(const redisReply& reply);
 
-/// A list whose elements are read by `read`.
+/// Parses a list with `read` for each element.
 template <class T, class Read>
 [[nodiscard]] std::vector<T> list(const redisReply& reply, Read read) {
     std::vector<T> all;
@@ -72,13 +72,13 @@ template <class T, class Read>
     return {count(*parts[0]).value, count(*parts[1]).value};
 }
 
-/// The reply of a script, with the data needed to read it.
+/// The reply of a script, with the data needed to parse it.
 struct ScriptReply {
     const redisReply& value;
     const AskedFor& asked_for;
     Duration clock_offset;  ///< The clock offset of the request.
 
-    /// A time, converted to the caller's clock.
+    /// Converts a time of the server's clock to the caller's clock.
     [[nodiscard]] TimePoint time(const redisReply& part) const {
         return from_wire(number(part), clock_offset);
     }

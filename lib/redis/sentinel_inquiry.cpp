@@ -11,7 +11,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Sentinels do little but reply, so a slow sentinel is of no use.
+/// A short timeout. Sentinels have little work, so a slow sentinel is probably broken.
 constexpr Duration timeout_max{2'000};
 
 }  // namespace

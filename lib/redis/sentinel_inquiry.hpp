@@ -1,5 +1,5 @@
 /// @file
-/// Asks a sentinel for the address of the master.
+/// `SentinelInquiry`: asks a sentinel for the address of the master.
 
 #pragma once
 
@@ -14,17 +14,18 @@
 
 namespace routemaster::redis {
 
-/// One question to one sentinel, on its own connection. A sentinel that requires a password gets
-/// the password of the servers.
+/// Request to a sentinel, on a separate connection. If the sentinel requires a password, the
+/// password of the servers is sent.
 ///
-/// Thread safety: one thread, which must have SIGPIPE blocked.
+/// Thread safety: one thread, with SIGPIPE blocked.
 class SentinelInquiry {
 public:
     SentinelInquiry(const RedisAddress& sentinel, const LinkContext& context, Instant now);
 
     [[nodiscard]] const RedisAddress& sentinel() const noexcept { return connection_.address(); }
 
-    /// Returns the master's address or an error; nothing while the reply is outstanding.
+    /// Continues the request. Returns the address of the master, or an error; nothing while the
+    /// reply is outstanding.
     [[nodiscard]] std::optional<Result<RedisAddress>> work(const PollSet& polled, Instant now);
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
@@ -38,7 +39,7 @@ private:
     Connection connection_;
     Handshake handshake_;
     bool agreed_ = false;
-    Instant deadline_ = no_instant;  ///< For the reply, once the question was sent.
+    Instant deadline_ = no_instant;  ///< Deadline for the reply, set when the request was sent.
     std::optional<Result<RedisAddress>> outcome_;
 };
 

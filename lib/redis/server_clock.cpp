@@ -8,10 +8,10 @@ namespace {
 
 using Microseconds = ServerClock::Microseconds;
 
-/// Only milliseconds matter.
+/// Differences below a millisecond do not matter.
 constexpr Microseconds resolution{1'000};
 
-/// The fastest drift between two undisciplined clocks: 100 ppm.
+/// Assumed drift between two clocks that are not synchronised: 100 ppm.
 constexpr int drift_divisor = 10'000;
 
 Microseconds read(clockid_t clock) {
@@ -30,15 +30,16 @@ Microseconds ServerClock::Measurement::uncertainty_at(Microseconds uptime) const
 }
 
 void ServerClock::measured(Microseconds sent, Microseconds received, Microseconds server) {
-    // The server read its clock during the round trip. The middle of the round trip is wrong by at
-    // most half of it.
+    // The server read its clock at some time during the round trip. Assuming the middle is wrong by
+    // at most half of the round trip.
     const auto half = (received - sent) / 2;
     const Measurement fresh{
         .lead = server - (sent + half), .uncertainty = half + resolution, .at = received};
     const std::lock_guard lock{mutex_};
     if (best_ && !changed_) {
-        // A request delayed by earlier requests is less precise than an older request without
-        // delay. Such a measurement counts only as proof that the server's clock was set.
+        // A request that waited behind earlier requests gives a less precise measurement than an
+        // older request without a wait. The new measurement is then used only if it contradicts the
+        // older one, because the server's clock must have been set.
         const auto old = best_->uncertainty_at(received);
         const bool agree = std::chrono::abs(fresh.lead - best_->lead) <= fresh.uncertainty + old;
         if (agree && old < fresh.uncertainty) return;
@@ -61,7 +62,8 @@ Duration ServerClock::offset(Microseconds uptime, Microseconds system) const {
 }
 
 Duration ServerClock::offset() const {
-    // An interruption between the two clock readings would add to their difference.
+    // If the thread is interrupted between reading the two clocks, the difference is wrong. The
+    // readings are therefore repeated.
     constexpr int attempts = 3;
     auto before = uptime();
     auto system = read(CLOCK_REALTIME);

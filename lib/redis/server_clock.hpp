@@ -1,5 +1,5 @@
 /// @file
-/// Estimates the server's clock.
+/// `ServerClock`: estimates the clock of the server.
 
 #pragma once
 
@@ -11,38 +11,39 @@
 
 namespace routemaster::redis {
 
-/// Measures the server's clock by round trips of TIME. The estimate is relative to the uptime of
-/// this machine, a clock that is never set. Therefore a step of the system clock counts at once and
-/// not only with the next TIME.
+/// Estimator of the server's clock, from round trips of TIME. It stores the difference to the
+/// uptime of this machine, a clock that is never set. If the system clock is set, the offset
+/// therefore changes at once and not only with the next TIME.
 ///
 /// Thread safety: all members may be called from any thread.
 class ServerClock {
 public:
     using Microseconds = std::chrono::microseconds;
 
-    /// CLOCK_BOOTTIME: as the steady clock, but it also runs while the machine is suspended.
+    /// The uptime of this machine (CLOCK_BOOTTIME). Unlike the steady clock, it also counts while
+    /// the machine is suspended.
     [[nodiscard]] static Microseconds uptime();
 
-    /// Records a measurement: the server's clock showed `server`, since the epoch, at a moment
-    /// between the uptimes `sent` and `received`.
+    /// Records a measurement. At a moment between the uptimes `sent` and `received`, the server's
+    /// clock showed `server`, in microseconds since the Unix epoch.
     void measured(Microseconds sent, Microseconds received, Microseconds server);
 
-    /// The next measurement is of another server and replaces all earlier ones.
+    /// Must be called when the server changes. The next measurement then replaces all earlier ones.
     void changed();
 
-    /// Returns the server's clock minus the system clock, which shows `system` since the epoch at
-    /// `uptime`. Zero when the difference is within the uncertainty of the measurement, and before
-    /// the first measurement.
+    /// Returns the server's clock minus the system clock. `system` is what the system clock showed,
+    /// since the Unix epoch, at `uptime`. Zero if the difference is within the uncertainty of the
+    /// measurement, and before the first measurement.
     [[nodiscard]] Duration offset(Microseconds uptime, Microseconds system) const;
 
-    /// The difference now.
+    /// The offset at present.
     [[nodiscard]] Duration offset() const;
 
 private:
     struct Measurement {
-        Microseconds lead{};         ///< Server's clock minus the uptime.
-        Microseconds uncertainty{};  ///< At the time of the measurement.
-        Microseconds at{};           ///< The uptime at the measurement.
+        Microseconds lead{};         ///< Server's clock minus uptime.
+        Microseconds uncertainty{};  ///< Uncertainty when measured. It grows with time.
+        Microseconds at{};           ///< Uptime when measured.
 
         [[nodiscard]] Microseconds uncertainty_at(Microseconds uptime) const;
     };

@@ -10,7 +10,8 @@ namespace routemaster::redis {
 namespace {
 
 void set(int descriptor, int level, int option, int value) {
-    // An option missing in the kernel only delays the detection of a lost connection.
+    // The result is ignored. If the kernel lacks the option, a lost connection is only detected
+    // later.
     static_cast<void>(::setsockopt(descriptor, level, option, &value, sizeof value));
 }
 
@@ -48,8 +49,8 @@ Result<bool> Socket::is_connected() const {
     here.size = there.size = sizeof here.storage;
     const auto any = [](SocketAddress& a) { return reinterpret_cast<sockaddr*>(&a.storage); };
     if (::getpeername(descriptor(), any(there), &there.size) != 0) return false;
-    // A connection to an unused port of this machine may connect the socket to itself, when the
-    // kernel happens to choose the port as the local port.
+    // If nothing listens on a local port, the kernel may choose this port as the local port of the
+    // connection. The socket is then connected to itself.
     if (::getsockname(descriptor(), any(here), &here.size) == 0 && same(here, there)) {
         return Error{Errc::unavailable, errno_text(ECONNREFUSED)};
     }

@@ -1,5 +1,5 @@
 /// @file
-/// TCP sockets that never block.
+/// Non-blocking TCP sockets.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace routemaster::redis {
     return std::generic_category().message(code);
 }
 
-/// An address of a name, with the port.
+/// An IP address with a port.
 struct SocketAddress {
     sockaddr_storage storage{};
     socklen_t size = 0;
@@ -31,14 +31,15 @@ struct SocketAddress {
     }
 };
 
-/// A TCP socket, closed by its destructor.
+/// Owner of a TCP socket, which its destructor closes.
 class Socket {
 public:
-    /// Starts to connect. Sends small writes at once. Detects a lost peer: by keep-alive probes
-    /// when idle, and after `timeout` when the peer does not acknowledge data.
+    /// Starts to connect. Small writes are sent at once. A lost peer is detected by keep-alive
+    /// probes when the connection is idle, and otherwise after `timeout` when the peer does not
+    /// acknowledge data.
     [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration timeout);
 
-    /// Whether the socket is connected by now; an error when the attempt failed.
+    /// Whether the connection is established. An error if the attempt failed.
     [[nodiscard]] Result<bool> is_connected() const;
 
     [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }

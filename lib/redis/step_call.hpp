@@ -1,8 +1,8 @@
 /// @file
-/// Turns steps into calls: chooses the script and the arguments, and reads the reply.
+/// Converts steps to calls: selects the script, encodes the arguments, and parses the reply.
 ///
 /// Each kind of step has a specialisation of `StepProtocol` in steps/, by domain. Its script is in
-/// lua/ and begins with its contract.
+/// lua/ and begins with a description of its contract.
 
 #pragma once
 
@@ -34,19 +34,21 @@ struct ScriptReply;
 /// Optional members:
 /// - `check_mixed_fleet(step, context)` returns why a mixed deployment, where Ruby processes share
 ///   the server, refuses a step.
-/// - `ruby_script()` is a shorter script for `main` and `aux`, whose jobs have no ids.
-/// - `idempotent_script()` is the script for steps with an idempotency key.
-/// - `joint_script()` runs several steps in order, and `can_join(step)` says whether a step may
-///   join. `request` then has to call `begin_own` where the common arguments end.
-/// - `listed_names` is the key, without prefix, of the set or hash whose names the step lists by
+/// - `ruby_script()` returns a shorter script for the queues `main` and `aux`, whose jobs have no
+/// ids.
+/// - `idempotent_script()` returns the script for steps with an idempotency key.
+/// - `joint_script()` returns a script that performs several steps in order, and `can_join(step)`
+///   says whether a step may be among them. `request` must then call `begin_own` where the common
+///   arguments end.
+/// - `listed_names` is the key, without prefix, of the set or hash whose names the step lists with
 ///   lua/parts/page.lua.
 template <class S>
 struct StepProtocol;
 
-/// The data needed to read the reply to a step.
+/// Parser for the reply to a step.
 struct ReplyReader {
-    /// Converts the result of a call to the `Outcome` of its step. `corrupted` when the reply has
-    /// another form than the script makes.
+    /// Converts the result of a call to the `Outcome` of its step. `corrupted` if the reply has a
+    /// form that the script cannot have sent.
     [[nodiscard]] Outcome read(const CallResult& result) const;
 
     Reply (*read_as)(const ScriptReply& reply);
@@ -57,22 +59,22 @@ struct ReplyReader {
 struct StepCall {
     Call call;  ///< The caller sets `done`.
     ReplyReader reader;
-    std::string_view listed_names;  ///< From its `StepProtocol`; empty when the step lists no
-                                    ///< names.
+    std::string_view listed_names;  ///< As in `StepProtocol`. Empty if the step lists no names.
 };
 
-/// Returns the call that performs a step. `invalid` when the step itself is invalid; the server is
-/// then not asked.
+/// Builds the call that performs a step. `invalid` if the step is invalid; the server is then not
+/// contacted.
 [[nodiscard]] Result<StepCall> step_call(const Step& step, const RequestContext& context);
 
-/// The calls and scripts of one domain. Instantiated in steps/, with the protocols of the domain.
+/// Table of the calls and scripts of one domain. Instantiated in steps/, where the protocols of the
+/// domain are declared.
 template <class List>
 struct Protocols;
 template <class... S>
 struct Protocols<StepList<S...>> {
     static Result<StepCall> call(const Step& step, const RequestContext& context);
-    /// Returns the script of one step, as a function of its name. Empty for a step of another
-    /// domain.
+    /// Returns the script of a step as a Lua function with the name of the step. Empty for a step
+    /// of another domain.
     static std::string function_named(std::string_view name);
 };
 

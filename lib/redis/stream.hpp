@@ -1,5 +1,5 @@
 /// @file
-/// Bytes to and from a server, plain or through TLS.
+/// `Stream`: bytes to and from a server, with or without TLS.
 
 #pragma once
 
@@ -13,26 +13,26 @@
 
 namespace routemaster::redis {
 
-/// A connected stream of bytes that never blocks. An operation that cannot proceed is repeated
-/// after `poll` has reported an event of `poll_events`. An error ends the stream.
+/// Non-blocking connected byte stream. If an operation cannot proceed, it must be repeated after
+/// `poll` has reported an event in `poll_events`. After an error, the stream is unusable.
 ///
-/// Thread safety: one thread, which must have SIGPIPE blocked.
+/// Thread safety: one thread, with SIGPIPE blocked.
 class Stream {
 public:
     virtual ~Stream() = default;
 
-    /// Continues the handshake. Returns true when the handshake is complete.
+    /// Continues the handshake. Returns true after its last step.
     [[nodiscard]] virtual Result<bool> begin() = 0;
 
-    /// Reads into `buffer` and returns the number of bytes, 0 when no bytes are available at
-    /// present. When the buffer is full, more bytes may be available without an event from `poll`.
+    /// Reads into `buffer`. Returns the number of bytes read, 0 if no bytes are available now. If
+    /// the buffer was filled, more bytes may be available without an event from `poll`.
     [[nodiscard]] virtual Result<std::size_t> read(std::span<char> buffer) = 0;
 
-    /// Sends the beginning of `bytes` and returns the number of bytes sent, 0 when the stream
-    /// accepts no bytes at present. The next call has to begin with the remaining bytes.
+    /// Sends the beginning of `bytes`. Returns the number of bytes sent, 0 if the stream accepts no
+    /// bytes now. The next call must begin with the unsent bytes.
     [[nodiscard]] virtual Result<std::size_t> write(std::string_view bytes) = 0;
 
-    /// The events to `poll` for; `writing` when there are bytes to write.
+    /// The events for which to `poll`. `writing` says whether there are bytes to write.
     [[nodiscard]] virtual short poll_events(bool writing) const = 0;
 
     [[nodiscard]] virtual int descriptor() const = 0;

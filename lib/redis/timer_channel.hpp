@@ -1,6 +1,7 @@
 /// @file
-/// The channels of listeners to timers: `{namespace}:ch:{listener}` on the server, as in dtimer.
-/// `Store::watch` names them `:timers:{namespace}:{listener}`.
+/// The channels that notify listeners of timers. On the server, a channel is named
+/// `{namespace}:ch:{listener}`, as in dtimer. `Store::watch` uses the name
+/// `:timers:{namespace}:{listener}`.
 
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace routemaster::redis {
 
-/// Returns the channel of a watch; nothing when the watch is not for timers.
+/// The channel of a watch. Nothing if the watch is not for timers.
 [[nodiscard]] inline std::optional<std::string> timer_channel(std::string_view prefix,
                                                               std::string_view watch) {
     constexpr std::string_view kind = ":timers:";
@@ -23,7 +24,8 @@ namespace routemaster::redis {
     return channel;
 }
 
-/// The reverse. Neither part of a name has a colon.
+/// The watch of a channel, the reverse of `timer_channel`. It is unambiguous, because namespaces
+/// and listener names contain no colon.
 [[nodiscard]] inline std::string watch_of_timer_channel(std::string_view prefix,
                                                         std::string_view channel) {
     channel.remove_prefix(prefix.size());

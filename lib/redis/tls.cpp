@@ -21,7 +21,7 @@ struct FreeSsl {
 };
 using SslPointer = std::unique_ptr<SSL, FreeSsl>;
 
-/// OpenSSL's text for the last failure on this thread.
+/// OpenSSL's description of the last failure on this thread.
 std::string openssl_text() {
     const auto code = ERR_get_error();
     ERR_clear_error();
@@ -49,8 +49,8 @@ public:
 
     Result<std::size_t> read(std::span<char> buffer) override {
         if (failure_) return *failure_;
-        // A record has at most 16 KiB; several records fill the buffer. Bytes that do not fit stay
-        // in OpenSSL, where `poll` does not see them.
+        // Fills the buffer with several TLS records, each of at most 16 KiB. Excess decrypted bytes
+        // stay inside OpenSSL, invisible to `poll`.
         std::size_t size = 0;
         while (size < buffer.size()) {
             read_waits_for_ = POLLIN;
@@ -88,8 +88,8 @@ private:
         return static_cast<int>(std::min<std::size_t>(size, INT_MAX));
     }
 
-    /// Sets the event to wait for before a repetition, or returns an error that no repetition
-    /// resolves.
+    /// Stores the event to wait for before the operation is repeated. Returns an error if repeating
+    /// is useless.
     std::optional<Error> wait_or_fail(int code, short& waits_for) {
         const int system = errno;
         switch (SSL_get_error(ssl_.get(), code)) {
@@ -108,8 +108,8 @@ private:
             ERR_clear_error();
             return tls_error(X509_verify_cert_error_string(verdict));
         }
-        // Redis servers close without TLS' close_notify. A reply cut off here is detected anyway by
-        // its length.
+        // Redis servers close a connection without TLS' close_notify. A truncated reply is detected
+        // by its length, so a missing close_notify is no security problem.
         if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
             ERR_clear_error();
             return Error{Errc::unavailable, "closed by the server"};
@@ -122,8 +122,8 @@ private:
     }
 
     Socket socket_;
-    SslPointer ssl_;                ///< Destroyed first: it uses the socket.
-    std::optional<Error> failure_;  ///< Occurred after something was read.
+    SslPointer ssl_;                ///< Destroyed first, because it uses the socket.
+    std::optional<Error> failure_;  ///< Occurred after a partial read; returned next.
     short read_waits_for_ = POLLIN;
     short write_waits_for_ = POLLOUT;
 };
@@ -142,7 +142,8 @@ Tls::Tls(const std::string& ca_file) : context_{SSL_CTX_new(TLS_client_method())
     SSL_CTX* const context = context_.get();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    // A write may be repeated from another address: the buffer moves as it grows.
+    // Allows a write to be repeated from another address, because the buffer may be reallocated
+    // meanwhile.
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     ERR_clear_error();
     if (ca_file.empty()) {

@@ -1,5 +1,5 @@
 /// @file
-/// TLS with verified servers, by OpenSSL.
+/// `Tls`: encrypted streams with verified servers, by OpenSSL.
 
 #pragma once
 
@@ -14,17 +14,17 @@ struct ssl_ctx_st;
 
 namespace routemaster::redis {
 
-/// The trusted authorities, shared by all connections of a link.
+/// The trusted certificate authorities, shared by all connections of a link.
 ///
 /// Thread safety: any number of threads may create streams.
 class Tls {
 public:
-    /// Trusts the authorities in `ca_file`, or the system's authorities when it is empty. Throws
-    /// `Failure`: `invalid` when the file cannot be used.
+    /// Trusts the authorities in `ca_file`, or the system's authorities if it is empty. Throws
+    /// `Failure` with `invalid` when the file cannot be used.
     explicit Tls(const std::string& ca_file);
 
-    /// Makes a stream over a connected socket to `host`, a name or a numeric address. `begin` of
-    /// the stream fails unless the server's certificate proves `host`.
+    /// Creates a stream over a connected socket to `host`, a name or a numeric address. The
+    /// stream's `begin` fails unless the server's certificate is valid for `host`.
     [[nodiscard]] Result<std::unique_ptr<Stream>> stream(Socket socket,
                                                          const std::string& host) const;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Channels in which any message is a wake-up.
+/// `WakeChannels`: channels for wake-ups. Any message is a wake-up.
 
 #pragma once
 
@@ -19,40 +19,40 @@
 
 namespace routemaster::redis {
 
-/// The channels that a link listens to besides its own channel. Shared by the link and the users of
-/// the channels, so the object may outlive the link.
+/// Set of channels to which a link subscribes in addition to its main channel. Shared by the link
+/// and the users of the channels. May therefore outlive the link.
 ///
 /// Thread safety: all members may be called from any thread.
 class WakeChannels {
 public:
-    /// `heard` is called from the listening thread with the name of a channel that had a message,
-    /// or may have had one before listening began. It must not block. `waker` wakes the listening
-    /// thread after the channels have changed.
+    /// `heard` is called on the listening thread with the name of a channel after a message, or
+    /// after a possible message before listening began. `heard` must not block. `waker` wakes the
+    /// listening thread after the set of channels was changed.
     WakeChannels(std::shared_ptr<detail::Waker> waker,
                  std::function<void(const std::string&)> heard)
         : waker_{std::move(waker)}, heard_{std::move(heard)} {}
 
-    /// Listens to a channel, until `remove` was called as often as `add`.
+    /// Adds a channel to the set, until `remove` was called as often as `add`.
     void add(const std::string& channel);
     void remove(const std::string& channel);
 
-    /// Waits until the server sends the messages of the channel. Returns false after `timeout`, and
-    /// at once when no listening connection exists or is being made.
+    /// Waits until the subscription to the channel is active. Returns false after `timeout`, and
+    /// returns false at once when no listening connection is open or being opened.
     bool wait_until_heard(const std::string& channel, Duration timeout);
 
-    // For the listening thread.
+    // The functions below are for the listening thread.
 
-    /// Changes whenever `wanted` changes.
+    /// Changes whenever the result of `wanted` changes.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
     [[nodiscard]] std::set<std::string> wanted() const;
 
-    /// A listening connection is being made.
+    /// Records that a listening connection is being opened.
     void opening();
-    /// The listening connection is gone.
+    /// Records that the listening connection is closed.
     void closed();
-    /// The connection now listens to the channel.
+    /// Records that the subscription to the channel is active.
     void begun(const std::string& channel);
-    /// The channel had a message.
+    /// Reports a message in the channel.
     void heard(const std::string& channel) const { heard_(channel); }
 
 private:
@@ -60,7 +60,7 @@ private:
     const std::function<void(const std::string&)> heard_;
     std::atomic<std::uint64_t> version_ = 1;
 
-    mutable std::mutex mutex_;  ///< Guards the rest.
+    mutable std::mutex mutex_;  ///< Guards the members below.
     std::condition_variable changed_;
     std::map<std::string, std::size_t> asked_;  ///< How often each channel was added.
     std::set<std::string> begun_;

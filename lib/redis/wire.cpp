@@ -18,13 +18,14 @@ std::string_view text_of(const redisReply& reply, std::size_t element) {
 
 ReplyParser::ReplyParser() : reader_{redisReaderCreate()} {
     if (!reader_) throw std::bad_alloc{};
-    // By default the reader frees its buffer whenever more than 16 KiB of it are unused.
+    // How much unused buffer the reader retains. By default, it frees its buffer whenever more than
+    // 16 KiB are unused.
     constexpr std::size_t kept = 1U << 18U;
     reader_->maxbuf = kept;
 }
 
 void ReplyParser::feed(std::string_view bytes) {
-    // The reader remembers a failure, and `next` returns it.
+    // The result is ignored, because the reader stores the failure and `next` returns it.
     static_cast<void>(redisReaderFeed(reader_.get(), bytes.data(), bytes.size()));
 }
 
@@ -37,8 +38,8 @@ Result<ServerReply> ReplyParser::next() {
 }
 
 bool ReplyParser::is_in_the_middle() const {
-    // The reader consumes the first byte of an item at once, a string when it is complete, and the
-    // items of an array as they arrive.
+    // The reader has consumed the first byte of an item at once, a string when it was complete, and
+    // the items of an array as they arrived. Each of these states is checked.
     const redisReader& reader = *reader_;
     return reader.pos < reader.len || reader.ridx > 0 ||
            (reader.ridx == 0 && reader.rstack[0].type >= 0);

@@ -1,5 +1,5 @@
 /// @file
-/// The protocol RESP2: encodes commands, parses replies.
+/// The protocol RESP2: encodes commands and parses replies.
 
 #pragma once
 
@@ -19,16 +19,16 @@ namespace routemaster::redis {
 /// Appends a command of a few short words.
 void append_command(std::string& out, std::initializer_list<std::string_view> words);
 
-/// The text of a reply of type string, status or error; empty for any other type.
+/// The text in a reply of type string, status or error. Empty for any other type.
 [[nodiscard]] inline std::string_view text_of(const redisReply& reply) {
     return reply.str == nullptr ? std::string_view{} : std::string_view{reply.str, reply.len};
 }
 
-/// The text of an element of an array reply; empty when the element does not exist.
+/// The text in an element of an array reply. Empty if the element does not exist.
 [[nodiscard]] std::string_view text_of(const redisReply& reply, std::size_t element);
 
-/// Assembles replies from arriving bytes. Uses hiredis' reader, whose time is proportional to the
-/// input, for replies of any size.
+/// Incremental parser for replies of any size. Uses the reader of hiredis, with a time proportional
+/// to the input.
 class ReplyParser {
 public:
     /// Throws `std::bad_alloc`.
@@ -36,11 +36,11 @@ public:
 
     void feed(std::string_view bytes);
 
-    /// The next reply, which may be of type error; null when more bytes are needed. An error when
-    /// the bytes are not RESP2.
+    /// The next complete reply, which may be of type error. Null if more bytes are needed. An error
+    /// if the bytes are not RESP2.
     [[nodiscard]] Result<ServerReply> next();
 
-    /// Whether a reply has begun and is incomplete.
+    /// Whether a reply has arrived partially.
     [[nodiscard]] bool is_in_the_middle() const;
 
 private:

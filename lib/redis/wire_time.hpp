@@ -1,5 +1,5 @@
 /// @file
-/// Times as the server stores them: milliseconds in the double of a sorted set's score.
+/// Times as stored on the server: milliseconds in a double, the score of a sorted set.
 
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace routemaster::redis {
 
-/// The greatest whole number that a double represents exactly; stands for `never`.
+/// The greatest whole number that a double represents exactly. It stands for `never`.
 inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
 
-/// Converts an instant of the caller's clock to the server's clock, within the range that the
+/// Converts a time of the caller's clock to the server's clock, clamped to the range that the
 /// server can store.
 [[nodiscard]] constexpr std::int64_t to_wire(TimePoint at, Duration clock_offset) noexcept {
     if (at == never) return wire_never;
@@ -21,7 +21,7 @@ inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
     return std::clamp(number, -wire_never, wire_never);
 }
 
-/// Converts a server's time to the caller's clock.
+/// Converts a time of the server's clock to the caller's clock.
 [[nodiscard]] constexpr TimePoint from_wire(std::int64_t number, Duration clock_offset) noexcept {
     if (number >= wire_never) return never;
     return saturating_add(from_milliseconds(number), -clock_offset);

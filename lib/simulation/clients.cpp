@@ -151,7 +151,7 @@ void Clients::push(Link& client) {
     context_.note("push job " + std::to_string(number));
     const Job job{work_name, {static_cast<std::int64_t>(number)}};
     PushJob push{job_queue, encode_job(job), run_at, {.attempts_max = 0}};
-    // Half of the jobs have a group. Some groups run one job at a time, some run two.
+    // Half of the jobs are in a group. A group runs either one job or two jobs concurrently.
     if (const auto group = number % 12; group < 6) {
         push.options.group = "group " + std::to_string(group);
         push.options.concurrency = group < 4 ? 1 : 2;
@@ -161,7 +161,7 @@ void Clients::push(Link& client) {
     client.submit({&step, 1}, now, [](std::span<Outcome>) {});
 }
 
-/// Pushes a job that kills its worker. Each may kill several pools, so clients push few.
+/// Pushes a job that kills its worker. Clients push only few, because each may kill several pools.
 void Clients::push_doomed(Link& client) {
     const auto now = context_.now();
     const Job job{doomed_name, {static_cast<std::int64_t>(++last_doomed_)}};

@@ -1,5 +1,5 @@
 /// @file
-/// The clients of a simulated world.
+/// `Clients`: the clients of a simulated world.
 
 #pragma once
 
@@ -22,25 +22,24 @@ namespace routemaster::simulation {
 
 inline constexpr std::array topics{"orders", "refunds", "stock"};
 
-/// The topic of events that follow from jobs. Their numbers are assigned long before the events are
-/// published. Subscribers that check the order of numbers therefore do not subscribe to it.
+/// The topic of events that are follow-ups of jobs. The numbers of these events are assigned long
+/// before they are published. Subscribers for which the order of numbers is checked therefore do
+/// not subscribe to the topic.
 inline constexpr const char* follow_up_topic = "follow_ups";
 
-/// Clients that repeatedly publish events, push jobs, and use the further features enabled in the
-/// options of the world. Not thread safe.
+/// Simulated clients: publish events, push jobs, and use all further features enabled in the
+/// options of the world, again and again. Not thread safe.
 class Clients {
 public:
     /// Draws the pace of the clients. All arguments must outlive this object.
     Clients(SimulationContext& context, Store& store, Oracle& oracle,
             const testing::WorldOptions& options);
 
-    /// Starts the clients.
     void begin();
 
-    /// From now on clients start no new work, and only finish work under way.
+    /// From now on, clients begin no new work, and complete only work in progress.
     void heal() { healing_ = true; }
 
-    /// Pauses all recurring jobs.
     void pause_recurring();
 
     /// Completes a job with a follow-up job, and sometimes an event. Each follow-up has a unique
@@ -50,7 +49,7 @@ public:
 private:
     void begin_one();
 
-    // Each of these repeats its action for one client.
+    // Each function repeats an action for one client.
     void let_publish(Link& client);
     void let_push(Link& client);
     void let_act(TimerClient& client);
@@ -69,7 +68,7 @@ private:
     Store& store_;
     Oracle& oracle_;
     const testing::WorldOptions& options_;
-    Duration pace_;  // Drawn per world: some worlds are busy, others last longer.
+    Duration pace_;  // Between actions. Drawn per world: some worlds are busier than others.
     std::vector<std::unique_ptr<Link>> links_;
     std::vector<std::unique_ptr<TimerClient>> timer_clients_;
     std::vector<std::unique_ptr<RecurringClient>> recurring_clients_;

@@ -8,7 +8,7 @@ namespace {
 /// The time after which a delivery counts as failed.
 constexpr Duration timeout{4'000};
 
-/// The worker id that a dispatcher with this seed draws for itself.
+/// The worker id that a dispatcher draws from this seed.
 Uid worker_of(std::uint64_t seed) {
     Random random{seed};
     const auto high = random.next();
@@ -37,8 +37,8 @@ void SimulatedTransport::deliver(Delivery delivery, DeliveryDone done) {
                                    alive = std::weak_ptr{alive_}, delivery = std::move(delivery),
                                    attempt, done = late ? DeliveryDone{} : std::move(done)] {
         if (!alive.expired()) return arrive(delivery, attempt, done);
-        // The worker was killed before or while it sent the batch. A batch on its way may still
-        // arrive.
+        // The worker was killed before or while it sent the batch. A batch that was already sent
+        // may still arrive.
         if (context.happens(0.5)) (void)subscribers.take(delivery);
     });
 }

@@ -1,5 +1,6 @@
 /// @file
-/// A worker process that delivers batches: the real dispatcher with a simulated transport.
+/// `DeliveryWorker`: a worker process that delivers batches with the real dispatcher and a
+/// simulated transport.
 
 #pragma once
 
@@ -17,8 +18,8 @@
 
 namespace routemaster::simulation {
 
-/// Carries batches from one process to the subscribers. A batch may still arrive after the process
-/// was killed. Not thread safe.
+/// Transport of batches from a process to the subscribers. A batch may still arrive after the
+/// process was killed. Not thread safe.
 class SimulatedTransport final : public Transport {
 public:
     /// `die` kills the process. The other arguments must outlive the transport.
@@ -38,10 +39,10 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-/// A process with a dispatcher. Not thread safe.
+/// Simulated process with a dispatcher. Not thread safe.
 class DeliveryWorker final : public Process {
 public:
-    /// `die` kills this process. The other arguments must outlive it.
+    /// `die` kills this process. All further arguments must outlive the process.
     DeliveryWorker(SimulationContext& context, Store& store, Subscribers& subscribers,
                    std::string name, Duration backoff_max, std::function<void()> die);
 

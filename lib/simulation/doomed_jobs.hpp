@@ -16,8 +16,8 @@ inline constexpr const char* doomed_queue = "doomed";
 inline constexpr const char* doomed_name = "doom";
 inline constexpr std::uint32_t doomed_attempts_max = 3;
 
-/// Counts doomed jobs, and fails the simulation when a job is leased more often than
-/// `doomed_attempts_max`. Not thread safe.
+/// Checker of jobs that kill their workers. Fails the simulation when such a job is leased more
+/// often than `doomed_attempts_max`. Not thread safe.
 class DoomedJobs {
 public:
     /// `context` must outlive this object.
@@ -25,7 +25,7 @@ public:
 
     /// Called when a push succeeded.
     void pushed(const Pushed& pushed);
-    /// Called for a step without a reply at power loss.
+    /// Called for a step that has no reply at power loss.
     void doubt(const Step& step);
     /// Called when a doomed job was leased.
     void acquired(const Lease& lease) const;

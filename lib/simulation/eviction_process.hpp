@@ -1,5 +1,5 @@
 /// @file
-/// A process that drops the oldest batches when the batches take too much memory.
+/// `EvictionProcess`: a process that drops the oldest batches when batches take too much memory.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::simulation {
 
-/// Runs a real `Autodrop` with a small limit. Not thread safe.
+/// Simulated process with a real `Autodrop` and a small limit. Not thread safe.
 class EvictionProcess final : public Process {
 public:
     /// `context` and `store` must outlive this object.

@@ -16,25 +16,25 @@
 
 namespace routemaster::simulation {
 
-/// The number at the end of an event's URL. Each event of a world has a unique number; 0 if
-/// malformed.
+/// The number at the end of an event's URL, 0 if malformed. Each event of a world has a unique
+/// number.
 [[nodiscard]] std::uint64_t number_of(std::string_view message);
 
 /// A queue, and the bytes of a job in it.
 using JobKey = std::pair<std::string, std::string>;
 
-/// The follow-ups of one attempt at a job: a job, and events. Their numbers are unique and show
-/// whether each follow-up happened.
+/// The follow-ups of one attempt at a job: a job, and events. Their unique numbers show whether
+/// each follow-up happened.
 struct FollowUpAccount {
     JobKey job{};  ///< The follow-up job.
     JobId from = 0;
     std::vector<std::uint64_t> events{};
     bool happened = false;
-    bool in_doubt = false;  ///< Until either the original job or the follow-up job is seen.
+    bool in_doubt = false;  ///< Until the follow-ups or the original job are seen.
 };
 
-/// Expects follow-ups of jobs. Fails the simulation when a follow-up happens twice, or when both a
-/// follow-up and its original job exist. Returns cancelled follow-ups to the caller, for further
+/// Checker of follow-ups. Fails the simulation when a follow-up happens twice, or when a follow-up
+/// and its original job exist together. Returns cancelled follow-ups to the caller, for further
 /// checkers. Not thread safe.
 class FollowUpAccounts {
 public:
@@ -47,18 +47,18 @@ public:
     /// Called when the step succeeded.
     void happened(const CompleteJob& step, const Completed& completed);
 
-    /// Called when the step was refused. Returns its follow-ups, which did not happen. Keeps a
+    /// Called when the step was rejected. Returns its follow-ups, which did not happen. Retains a
     /// follow-up while an earlier attempt is in doubt.
     std::vector<FollowUpAccount> refuted(const CompleteJob& step);
 
-    /// Called for a step without a reply at power loss.
+    /// Called for a step that has no reply at power loss.
     void doubt(const CompleteJob& step);
 
-    /// Called when a job was leased. The job exists, so its original job must be gone, and its own
-    /// follow-ups did not happen. Returns these follow-ups.
+    /// Called when a job was leased. The job exists, so its original job must have been removed,
+    /// and its own follow-ups did not happen. Returns these follow-ups.
     std::vector<FollowUpAccount> seen(const JobKey& key, JobId id);
 
-    /// Describes a follow-up in doubt at the end; empty when there is none.
+    /// Describes a follow-up that is still in doubt at the end. Empty if absent.
     [[nodiscard]] std::string debt() const;
 
 private:

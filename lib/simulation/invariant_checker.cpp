@@ -104,8 +104,8 @@ std::vector<TimerStatus> InvariantChecker::timers(TimePoint now) {
 
 bool InvariantChecker::unchanged(Inventory before, TimePoint at) {
     auto after = inventory(at);
-    // A job that is due stays READY until a restart. If the clock was set back, the restart makes
-    // the job SCHEDULED again.
+    // Until a restart, a due job stays READY even if the clock is set back. A restart then makes it
+    // SCHEDULED again.
     if (context_.clock_was_set()) {
         for (auto* all : {&before, &after}) {
             for (auto& [queue, status] : all->queues) {
@@ -133,7 +133,7 @@ void InvariantChecker::recount_batches(const std::string& token, const Inventory
     std::uint64_t events = 0;
     for (std::size_t i = 0; i < batches.size(); ++i) {
         events += batches[i].events;
-        // Only redelivered batches may follow the CURRENT batch.
+        // Only batches that were redelivered may be behind the CURRENT batch.
         const bool overtaken =
             batches[i].current && std::any_of(batches.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                                               batches.end(), [this](const BatchStatus& behind) {

@@ -37,7 +37,8 @@ void JobBatchAccounts::replied(const Step& step, const Outcome& outcome) {
         if (account == nullptr || pushed != PushOutcome::pushed) return;
         account->total.add();
         batches_[pushed.id] = push->options.batch;
-        // A job with dependencies is BURIED when one of its dependencies is deleted.
+        // A job with dependencies is not certain to run: after the deletion of a dependency, the
+        // job is BURIED.
         if (push->after.empty()) account->pending.insert(pushed.id);
     } else if (const auto* deletion = std::get_if<DeleteJob>(&step)) {
         const auto batch = batches_.find(deletion->id);
@@ -51,7 +52,7 @@ void JobBatchAccounts::acquired(const Lease& lease) {
     if (lease.queue == callback_queue) {
         if (const auto callback = callback_in(lease.job)) ran(lease, *callback);
     } else if (lease.attempt >= batched_attempts_max) {
-        // The job is BURIED unless this attempt succeeds.
+        // The job is BURIED unless this attempt succeeds, so its end is uncertain.
         forget(lease.id);
     }
 }
@@ -94,7 +95,8 @@ void JobBatchAccounts::ran(const Lease& lease, const Callback& callback) {
     if (batch == accounts_.end()) return;
     const auto& account = batch->second;
     if (!account.may_be_closed) context_.fail("a batch has ended that nobody closed: " + what);
-    // A job pushed after the end may belong to a batch whose BURIED jobs were kicked.
+    // A job that was pushed after the end of the batch is allowed, because kicking BURIED jobs
+    // continues an ended batch.
     const auto first = account.pending.begin();
     if (first != account.pending.end() && *first < lease.id) {
         context_.fail("a batch has ended, and job " + std::to_string(*first) +
@@ -134,7 +136,8 @@ void JobBatchAccounts::doubt(const Step& step) {
         forget(deletion->id);
         ++accounts_[batch->second].cancelled.most;
     } else if (const auto* acquire = std::get_if<AcquireJobs>(&step)) {
-        // Any of the jobs may have begun an attempt.
+        // The acquisition without a reply may have begun an attempt at any of the jobs. No job is
+        // certain to wait any more.
         if (acquire->queue != batched_queue) return;
         for (auto& [id, account] : accounts_) account.pending.clear();
     }

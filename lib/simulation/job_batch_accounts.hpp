@@ -18,8 +18,8 @@
 
 namespace routemaster::simulation {
 
-/// The queue, name and maximum of attempts of jobs in batches; the queue of the callbacks that
-/// batches push at their end, and the names of these callbacks.
+/// The queue, name and maximum of attempts of jobs in batches. Then the queue of the callbacks that
+/// batches push, and the names of these callbacks.
 inline constexpr const char* batched_queue = "batched";
 inline constexpr const char* batched_name = "batched";
 inline constexpr std::uint32_t batched_attempts_max = 3;
@@ -27,18 +27,18 @@ inline constexpr const char* callback_queue = "callbacks";
 inline constexpr const char* success_name = "success";
 inline constexpr const char* end_name = "end";
 
-/// The name of a batch. It contains the batch's number, as do the callbacks.
+/// The name of a batch. Like its callbacks, it contains the number of the batch.
 [[nodiscard]] std::string batch_name_of(std::int64_t number);
 
-/// The jobs that the store lists for a batch.
+/// The jobs of a batch that the store lists.
 struct ListedBatchJobs {
     std::uint64_t pending = 0;  ///< Jobs that wait or run.
     std::uint64_t buried = 0;
 };
 
-/// Expects the jobs and the callbacks of each batch. Fails the simulation when a batch ends too
-/// early, twice or not at all, or when its numbers are wrong. Each batch has a unique number. Must
-/// be called in the order of the store's replies. Not thread safe.
+/// Checker of job batches. Fails the simulation when a batch ends too early, twice or not at all,
+/// or when its numbers are wrong. Each batch has a unique number. Must be called in the order of
+/// the store's replies. Not thread safe.
 class JobBatchAccounts {
 public:
     /// `context` must outlive this object.
@@ -48,24 +48,24 @@ public:
     void asked(const Step& step);
     /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome);
-    /// Called for a step without a reply at power loss: its effect is unknown.
+    /// Called for a step that has no reply at power loss. Its effect is unknown.
     void doubt(const Step& step);
 
-    /// Called when a job of any queue was leased for the first time by an attempt.
+    /// Called when a job of any queue was leased, once per attempt.
     void acquired(const Lease& lease);
-    /// Called when a job is done.
+    /// Called when a job was completed.
     void done(const Lease& lease);
 
     /// Fails the simulation unless the batches and their numbers of jobs are as expected. No step
-    /// may be in flight.
+    /// may be in progress.
     void compare(const std::vector<JobBatch>& listed,
                  const std::map<JobBatchId, ListedBatchJobs>& jobs);
 
-    /// Describes a callback that never ran; empty when all ran. To be called when all work is done.
+    /// Describes a callback that never ran. Empty if all ran. To be called when all work is done.
     [[nodiscard]] std::string debt() const;
 
 private:
-    /// Bounds of a count: an effect without a reply may or may not count.
+    /// Lower and upper bound of a count. Effects without a reply may or may not be counted.
     struct Times {
         std::uint64_t least = 0;
         std::uint64_t most = 0;
@@ -88,14 +88,14 @@ private:
         std::set<JobId> pending{};  // Jobs that certainly wait or run.
     };
 
-    /// The number of a batch, and a callback's name.
+    /// The name of a callback, and the number of its batch.
     using Callback = std::pair<std::string, std::int64_t>;
 
     void check(const JobBatch& batch, const Account& account, const ListedBatchJobs& jobs) const;
     void ran(const Lease& lease, const Callback& callback);
-    /// The account of a batch; null when there is none.
+    /// The account of a batch; null if absent.
     [[nodiscard]] Account* find(JobBatchId id);
-    /// Stops expecting a job: its end is uncertain from now on.
+    /// Removes a job from the expectations, because it is uncertain how the job ends.
     void forget(JobId id);
     [[nodiscard]] static std::optional<Callback> callback_in(const std::string& job);
 

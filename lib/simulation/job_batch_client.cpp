@@ -13,7 +13,7 @@
 namespace routemaster::simulation {
 namespace {
 
-/// A callback that a batch pushes at its end. It is retried without a limit until it is done.
+/// A callback that a batch pushes at its end. It is retried without limit.
 JobBatchCallback callback_named(const char* name, std::int64_t number) {
     return batch_callback(callback_queue, Job{name, {number}}, {.attempts_max = 0});
 }
@@ -64,7 +64,7 @@ void JobBatchClient::push() {
         encode_job({batched_name, {number}}),
         now + (context_.random.below(2) == 0 ? Duration{0} : context_.up_to(Duration{1'000})),
         {.attempts_max = batched_attempts_max, .batch = batch}};
-    // The latest jobs are the most likely ones to wait or run still.
+    // Prefers the latest jobs, because they are most likely to exist.
     if (!jobs_.empty() && context_.random.below(2) == 0) {
         for (auto left = 1 + context_.random.below(3); left > 0; --left) {
             const auto back = std::min<std::uint64_t>(context_.random.below(6), jobs_.size() - 1);
@@ -78,7 +78,7 @@ void JobBatchClient::push() {
     });
 }
 
-/// Repeats the request to close a batch until the request succeeds.
+/// Closes a batch, and repeats the request until it succeeds.
 void JobBatchClient::close() {
     if (open_.empty()) return;
     const auto batch = open_[context_.random.below(open_.size())];

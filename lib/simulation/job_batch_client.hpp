@@ -13,19 +13,18 @@
 
 namespace routemaster::simulation {
 
-/// Creates and closes batches with a real `JobBatches`, and pushes jobs into them, some with
-/// dependencies. Deletes and kicks some of the jobs. Not thread safe.
+/// Simulated client that creates and closes batches with a real `JobBatches`, and pushes jobs into
+/// them, some with dependencies. It deletes and kicks some of the jobs. Not thread safe.
 class JobBatchClient {
 public:
-    /// `last_batch` and `last_job` are the last numbers of all clients. All arguments must outlive
-    /// this object.
+    /// `last_batch` and `last_job` are the last numbers used by any client. All arguments must
+    /// outlive this object.
     JobBatchClient(SimulationContext& context, Store& store, std::int64_t& last_batch,
                    std::int64_t& last_job);
 
-    /// Draws and performs an action.
     void act();
 
-    /// Closes open batches and kicks BURIED jobs, so that all work can be done.
+    /// Closes open batches and kicks BURIED jobs, to let all work end.
     void finish();
 
 private:

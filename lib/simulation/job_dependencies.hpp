@@ -1,5 +1,5 @@
 /// @file
-/// `JobDependencies`: checks jobs that depend on other jobs.
+/// `JobDependencies`: checks the order of jobs with dependencies.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace routemaster::simulation {
 
-/// Fails the simulation when a job is leased before a dependency of the job is done. Must be called
-/// in the order of the store's replies. Not thread safe.
+/// Checker of dependencies. Fails the simulation when a job is leased before one of its
+/// dependencies was completed. Must be called in the order of the store's replies. Not thread safe.
 class JobDependencies {
 public:
     using JobKey = std::pair<std::string, std::string>;  // Queue and job.
@@ -28,16 +28,16 @@ public:
 
     /// Called with the reply to a push.
     void pushed(const PushJob& step, const Pushed& pushed);
-    /// Called when a job was leased. `certain` returns whether a job exists and no step in flight
-    /// ends it.
+    /// Called when a job was leased. `certain` returns whether a job exists and no step in progress
+    /// would remove the job.
     void acquired(const Lease& lease, const std::function<bool(const JobKey&)>& certain);
-    /// Called before a job is deleted. Its dependents become BURIED, and lose their dependencies.
+    /// Called before a job is deleted. Its dependents become BURIED, and no longer wait.
     void deleting(JobId id);
 
-    /// The job with this id; nothing when the id is unknown, or an equal job was pushed later.
+    /// The job with this id. Nothing if the id is unknown, or if an equal job was pushed later.
     [[nodiscard]] std::optional<JobKey> key_of(JobId id) const;
 
-    /// Draws dependencies from the latest jobs; empty before the first push.
+    /// Draws dependencies from the latest jobs. Empty before the first push.
     [[nodiscard]] std::vector<JobId> draw();
 
 private:
@@ -45,11 +45,10 @@ private:
 
     SimulationContext& context_;
     std::map<JobId, std::vector<JobId>> after_;     // The dependencies of each job.
-    std::set<std::pair<std::string, JobId>> done_;  // Jobs that must be done: a dependent job was
-                                                    // leased.
+    std::set<std::pair<std::string, JobId>> done_;  // Inferred from leased dependents.
     std::set<JobId> deleted_;                       // Jobs that were, or may have been, deleted.
-    std::map<JobId, JobKey> keys_;                  // Each job that was pushed.
-    std::map<JobKey, JobId> ids_;                   // The last id of each job.
+    std::map<JobId, JobKey> keys_;                  // All pushed jobs.
+    std::map<JobKey, JobId> ids_;                   // The latest id of each job.
     JobId last_ = 0;                                // The greatest known id.
 };
 

@@ -12,8 +12,8 @@ constexpr std::size_t slots = 64;
 constexpr Duration poll_interval{500};
 constexpr Duration retry_wait_max{2'000};
 
-/// Whether a job is a follow-up. Follow-ups have no follow-ups, so the jobs of a world come to an
-/// end.
+/// Whether a job is a follow-up. Follow-ups have no follow-ups themselves. The work of a world
+/// therefore ends.
 bool is_follow_up(const std::string& job) {
     const auto decoded = decode_job(job);
     return decoded && decoded->name == follow_up_name;
@@ -78,7 +78,7 @@ void JobWorker::end(Id id, const Lease& lease, const Attempt& attempt) {
 }
 
 void JobWorker::settle(Id id, bool done) {
-    if (under_way_.erase(id) == 0) return;  // The loop was over, and released the job.
+    if (under_way_.erase(id) == 0) return;  // The loop had been closed and had released the job.
     if (done) {
         const auto& lease = loop_.lease(id);
         const bool ends_alone = is_follow_up(lease.job) || context_.random.below(2) == 0;

@@ -1,5 +1,5 @@
 /// @file
-/// `JobWorker`: a worker process that does jobs.
+/// `JobWorker`: a worker process that runs jobs.
 
 #pragma once
 
@@ -22,14 +22,14 @@ namespace routemaster::simulation {
 /// The queue of jobs of a world.
 inline constexpr const char* job_queue = "work";
 
-/// Makes the step for the end of a job and its follow-ups.
+/// Builds the step that completes a job, with its follow-ups.
 using JobCompletion = std::function<CompleteJob(const Lease&)>;
 
-/// Does jobs with a real `LeaseLoop`. Attempts take simulated time. Each job is completed with or
-/// without follow-ups, or is nacked, released or failed. Not thread safe.
+/// Simulated process that runs jobs with a real `LeaseLoop`. Attempts take simulated time. Each job
+/// is completed with or without follow-ups, or is nacked, released or failed. Not thread safe.
 class JobWorker final : public Process, private Active, private detail::LeaseLoop::Owner {
 public:
-    /// `complete` draws follow-ups; `die` kills this process. All further arguments must outlive
+    /// `complete` draws follow-ups. `die` kills this process. All further arguments must outlive
     /// this object.
     JobWorker(SimulationContext& context, Store& store, Subscribers& subscribers, std::string name,
               JobCompletion complete, std::function<void()> die);
@@ -46,11 +46,11 @@ private:
     void settled(Id id, Settlement settlement) override;
     void unfit(Id id, const Error& error) override;
 
-    /// Ends an attempt, whether or not the job is still leased.
+    /// Ends an attempt, even if the lease of its job was lost.
     void end(Id id, const Lease& lease, const Attempt& attempt);
     void settle(Id id, bool done);
     /// Calls `what` after `span`, unless the process is dead by then. While the process stalls, the
-    /// call waits.
+    /// call is delayed.
     void later(Duration span, std::function<void()> what);
 
     SimulationContext& context_;

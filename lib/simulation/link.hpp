@@ -17,8 +17,8 @@
 
 namespace routemaster::simulation {
 
-/// A store as seen by one process. Replies in flight are lost when the process ends. Not thread
-/// safe.
+/// The store as a process reaches it over a network. Replies in transit are lost when the process
+/// ends. Not thread safe.
 class Link final : public Store {
 public:
     /// Both arguments must outlive this object.

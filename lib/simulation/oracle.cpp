@@ -14,7 +14,7 @@ using testing::Text;
 
 namespace {
 
-/// The limit of guarantee 6 (docs/guarantees.md), without tolerance.
+/// The time limit in guarantee 6 (docs/guarantees.md), without tolerance.
 constexpr Duration orphan_max{5'000};
 
 }  // namespace
@@ -52,7 +52,7 @@ std::uint64_t Oracle::submitted(std::span<const Step> steps, TimePoint now, bool
     return number;
 }
 
-/// Records the effects that a step has at once, with or without a reply.
+/// Records the immediate effects of a step, even without a reply.
 void Oracle::see(const Step& step, Submission& submission, bool refusing) {
     const auto now = submission.now;
     if (const auto* heartbeat = std::get_if<Heartbeat>(&step)) {
@@ -85,7 +85,7 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
         auto& account = subscribers_[removal->token];
         account.current.clear();
         account.changed = last_number_;
-        account.in_order = false;  // Batches under way may still arrive, in any order.
+        account.in_order = false;  // Batches in transit may still arrive, in any order.
         account.owed.clear();
     } else if (const auto* end = std::get_if<Unsubscribe>(&step)) {
         auto& account = subscribers_[end->token];
@@ -139,9 +139,9 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
         step);
 }
 
-/// If a reply is lost, the worker does not know its leases. After an error of the request that
-/// would report them again, the store may drop these leases. The worker knows all leases up to
-/// `known` and `newest`.
+/// Removes leases possibly dropped by the store. After a lost reply, the worker does not know its
+/// leases. The next request would report the leases again. After an error of this request, however,
+/// the store may drop them. The worker knows all leases up to `known` and `newest`.
 void Oracle::forget_unreported(const AcquireJobs& step) {
     const auto known = std::max(step.known, step.newest);
     for (auto& [key, job] : jobs_) {
@@ -304,7 +304,7 @@ void Oracle::gone(const Lease& lease) {
     orphans_.erase(key_of(lease));
 }
 
-/// The job now waits for its time, and not for the death of a worker.
+/// The job is no longer an orphan of a dead worker: it now waits for its due time.
 void Oracle::nacked(const Lease& lease, TimePoint run_at) {
     account_of(lease).not_before = run_at;
     orphans_.erase(key_of(lease));
@@ -341,12 +341,13 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const C
     }
 }
 
-/// From now on the follow-ups may exist.
+/// Records that the follow-ups may exist from now on.
 void Oracle::begin(const CompleteJob& step) {
     for (const auto& publication : step.publications) {
         const auto event = number_of(publication.message);
         refused_.erase(event);
-        // The number of the event was assigned long before the event is published.
+        // The number of the event was assigned long before its publication. The event may therefore
+        // arrive in any order.
         for (auto& [token, account] : subscribers_) account.late.insert(event);
     }
     for (const auto& key : follow_ups_.begin(step)) jobs_[key].existence = Existence::unknown;
@@ -382,7 +383,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const ReleaseJob& step, S
     forget_attempt(step.lease);
 }
 
-/// Only jobs of batches have a maximum of attempts; other jobs may fail without a limit.
+/// Only jobs of batches have a maximum of attempts. Further jobs may fail without limit.
 void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Settlement outcome) {
     const bool last =
         step.lease.queue == batched_queue && step.lease.attempt >= batched_attempts_max;
@@ -401,7 +402,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
                      const ReleasedJobs& released) {
     context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(released.jobs));
-    // The worker may have acquired jobs between the request and this reply.
+    // The worker may have acquired jobs after the request, so its attempts may not count.
     forget_attempts(step.worker);
     end_leases({step.worker}, number);
 }
@@ -448,7 +449,7 @@ void Oracle::crashed() {
     scrubbed_at_.reset();
 }
 
-/// Records a step without a reply at power loss: its effect is unknown.
+/// Records a step without a reply at power loss. Its effect is unknown.
 void Oracle::doubt(const Step& step) {
     std::visit(
         [this](const auto& asked) {
@@ -508,8 +509,8 @@ void Oracle::ran(const std::string& job) {
     }
 }
 
-/// After two attempts in a row ended with their workers, a job may have to wait for other jobs.
-/// Such a job is not checked.
+/// After two attempts with the death of their workers, a job is isolated and may have to wait.
+/// Isolated jobs are not checked.
 void Oracle::killed(const Uid& worker) {
     for (const auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != worker) continue;

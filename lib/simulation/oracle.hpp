@@ -30,28 +30,28 @@
 
 namespace routemaster::simulation {
 
-/// Records the requests and the replies of the store, in the order of the replies. Fails the
-/// simulation when a reply contradicts an earlier reply, or an effect outside contradicts the
-/// replies. The oracle does not depend on how the store works. A step without a reply at power loss
-/// is in doubt: its effect is unknown. Not thread safe.
+/// Model of the store. It records requests and replies, in the order of the replies. Fails the
+/// simulation when a reply contradicts an earlier reply, or when an effect on the outside
+/// contradicts the replies. It does not depend on how the store works. A step without a reply at
+/// power loss is in doubt, because its effect is unknown. Not thread safe.
 class Oracle {
 public:
     /// `context` must outlive this object.
     explicit Oracle(SimulationContext& context);
 
     /// Called before steps are performed. Returns the number of the submission. `refusing` means
-    /// that the disk fails.
+    /// that the disk fails and the store rejects changes.
     std::uint64_t submitted(std::span<const Step> steps, TimePoint now, bool refusing);
     /// Called with the replies to a submission.
     void replied(std::uint64_t number, std::span<const Outcome> outcomes);
 
-    /// Called at power loss: leases have ended, and steps without a reply are in doubt.
+    /// Called at power loss. All leases have ended, and steps without a reply are in doubt.
     void crashed();
     /// Called when the store has read its journal. If the clock was set back, a job that was due
-    /// may have to wait again.
+    /// may now have to wait.
     void read_again();
-    /// Called when a commit failed and the store has read its journal: steps without a reply are
-    /// undone, and the silence of workers counts from now.
+    /// Called when a commit failed and the store has read its journal again. Steps without a reply
+    /// are undone, and the silence of workers is measured from now.
     void reloaded();
 
     /// Called when a subscriber has accepted a batch.
@@ -59,46 +59,43 @@ public:
     /// Draws dependencies for the next push.
     [[nodiscard]] std::vector<JobId> draw_dependencies() { return dependencies_.draw(); }
 
-    /// Called when a worker did a job.
+    /// Called when a worker ran a job.
     void ran(const std::string& job);
-    /// Called when a worker was killed: its leased jobs must run again soon.
+    /// Called when a worker was killed. Its leased jobs must be leased again soon.
     void killed(const Uid& worker);
-    /// Fails the simulation when an orderly stopped worker still has a lease. Call it only if no
-    /// fault disturbed the stop.
+    /// Fails the simulation if a worker still has a lease after an orderly stop. To be called only
+    /// if no fault disturbed the stop.
     void must_have_no_lease(const Uid& worker) const;
 
-    /// Fails the simulation when a job waited too long after the death of its worker, or after its
-    /// turn in its group came again.
+    /// Fails the simulation when a job waited too long after its worker died, or after it was again
+    /// the next job of its group.
     void check_orphans();
-    /// All workers of a queue were away until now: orphaned jobs of the queue had to wait.
+    /// Called when all workers of a queue were absent until now. Orphaned jobs of the queue had to
+    /// wait for them.
     void excuse(const std::string& queue);
 
-    /// The checker of jobs that kill their workers.
     [[nodiscard]] const DoomedJobs& doomed() const noexcept { return doomed_; }
-    /// The checker of timers.
     [[nodiscard]] TimerAccounts& timers() noexcept { return timers_; }
-    /// The checker of recurring jobs.
     [[nodiscard]] RecurringAccounts& recurring() noexcept { return recurring_; }
-    /// The checker of the rate limits of `job_queue`.
     [[nodiscard]] RateAccounts& rates() noexcept { return rates_; }
-    /// The checker of batches of jobs.
     [[nodiscard]] JobBatchAccounts& job_batches() noexcept { return job_batches_; }
 
-    /// Counts of `job_queue`: jobs that must exist, and jobs that may exist.
+    /// Counts of `job_queue`: certainly existing jobs, and possibly existing jobs.
     struct JobCount {
         std::uint64_t certain = 0;
         std::uint64_t possible = 0;
     };
     [[nodiscard]] JobCount jobs() const;
 
-    /// Describes an expected effect that has not happened; empty when there is none. `dropped` are
-    /// the numbers of events dropped because of limited space, by subscriber.
+    /// Describes an expected effect that has not happened. Empty if absent. `dropped` is the number
+    /// of events dropped because of limited space, by subscriber.
     [[nodiscard]] std::string debts(const std::map<std::string, std::int64_t>& dropped) const;
 
-    /// Whether a batch was DEAD at some time, or may have been.
+    /// Whether a batch was or may have been DEAD at some time.
     [[nodiscard]] bool may_have_died(const Uid& batch) const;
 
-    /// The number of events that the store reported as dropped; and whether there may be more.
+    /// The number of events that the store reported as dropped, and whether more may have been
+    /// dropped.
     [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
     [[nodiscard]] bool drops_in_doubt() const noexcept { return drops_in_doubt_; }
 
@@ -115,18 +112,17 @@ private:
         std::optional<Holder> holder{};
         TimePoint not_before = TimePoint::min();
         bool owed = false;
-        std::uint32_t attempts = 0;  // At least as many as the store knows.
-        bool written = false;        // An attempt was settled, so a crash forgets none.
+        std::uint32_t attempts = 0;  // At least as many attempts as the store has counted.
+        bool written = false;        // An attempt was settled, so a crash loses no attempt.
         std::uint32_t failed = 0;    // The last failed attempt.
         Lease last{};                // The last lease; it may be lost.
-        bool unreported = false;     // The store may have a lease that the worker does not know.
+        bool unreported = false;     // The store may have a lease unknown to the worker.
     };
 
     struct Submission {
         std::vector<Step> steps;
-        TimePoint now;     // The time in the steps; an old one when steps are repeated.
-        TimePoint latest;  // The latest time of all steps up to this one: a job that was due stays
-                           // due.
+        TimePoint now;     // The time in the steps. It is old when steps are repeated.
+        TimePoint latest;  // The latest time of all steps so far: due jobs stay due.
         TimePoint moment;
         std::set<Uid> silent{};  // Workers that these steps declare dead.
     };
@@ -134,11 +130,10 @@ private:
     struct SubscriberAccount {
         std::set<std::string> topics{};  // All topics to which the subscriber ever subscribed.
         std::set<std::string> current{};
-        std::uint64_t changed = 0;  // Later submissions find the subscription `current`.
+        std::uint64_t changed = 0;  // The submission since which `current` applies.
         bool in_order = true;
         std::uint32_t attempts_max = 0;
-        std::set<std::uint64_t> late{};  // Events of batches that died, or may have died: any order
-                                         // is correct.
+        std::set<std::uint64_t> late{};  // In batches that may have died: any order.
         std::set<std::uint64_t> delivered{};
         std::set<std::uint64_t> owed{};
     };
@@ -147,7 +142,7 @@ private:
     struct BatchAccount {
         std::string subscriber{};
         MessageList messages{};
-        std::uint32_t attempts = 0;  // At least as many as the store knows.
+        std::uint32_t attempts = 0;  // At least as many attempts as the store has counted.
         bool may_be_dead = false;
     };
 
@@ -186,11 +181,11 @@ private:
     void in_doubt(const CompleteJob& step);
     void never(const std::vector<FollowUpAccount>& follow_ups);
 
-    /// Whether a job exists and no step in flight ends it.
+    /// Whether a job exists and no step in progress would remove the job.
     [[nodiscard]] bool is_certain(const JobKey& key) const;
 
     [[nodiscard]] static std::string name_of(const Lease& lease);
-    /// Jobs of ticks may have equal bytes; their ids distinguish them.
+    /// The key of a job. Jobs of ticks may have equal bytes, so their keys contain the ids.
     [[nodiscard]] static JobKey key_of(const Lease& lease);
     JobAccount& account_of(const Lease& lease);
     /// Called when the submission `number` acquired a job.
@@ -206,7 +201,7 @@ private:
     void gone(const Lease& lease);
     void nacked(const Lease& lease, TimePoint run_at);
     void count_attempt(JobAccount& job, const Lease& lease);
-    /// The attempt of a lease does not count, or may not count.
+    /// Records that the attempt under a lease is not counted, or may not be counted.
     void forget_attempt(const Lease& lease);
     /// Calls `forget_attempt` for all leases of a worker.
     void forget_attempts(const Uid& worker);
@@ -221,8 +216,7 @@ private:
     std::map<JobKey, JobAccount> jobs_;
     std::map<Uid, TimePoint> seen_;  // The last sign of life of each worker.
     std::optional<TimePoint> scrubbed_at_;
-    std::map<Uid, TimePoint> spared_;  // Workers that got a grace period after a gap without
-                                       // scrubs.
+    std::map<Uid, TimePoint> spared_;  // Workers granted a grace period by a scrub.
     TimePoint last_now_{};
     TimePoint latest_{};
     std::map<std::string, SubscriberAccount> subscribers_;
@@ -234,9 +228,9 @@ private:
     RateAccounts rates_;
     JobBatchAccounts job_batches_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
-    std::map<Uid, BatchAccount> batches_;  // Batches whose delivery began.
-    std::map<JobKey, TimePoint> orphans_;  // Moments of death; also see `excused_until_`.
-    std::map<std::string, TimePoint> excused_until_;  // Moments, by queue.
+    std::map<Uid, BatchAccount> batches_;             // Batches whose delivery began.
+    std::map<JobKey, TimePoint> orphans_;             // Since when; see `excused_until_`.
+    std::map<std::string, TimePoint> excused_until_;  // Until when without workers.
     std::uint64_t dropped_ = 0;
     bool drops_in_doubt_ = false;
 };

@@ -82,7 +82,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const RedeliverDeadBatche
     may_be_redelivered(step);
 }
 
-/// The delivery jobs of DEAD batches may exist again.
+/// DEAD batches may have been redelivered, so their delivery jobs may exist.
 void Oracle::may_be_redelivered(const RedeliverDeadBatches& step) {
     for (auto& [uid, batch] : batches_) {
         if (!batch.may_be_dead || batch.subscriber != step.token) continue;
@@ -98,7 +98,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const DropOldestBatches&,
     if (dropped.batches > 0) forgive_deliveries();
 }
 
-/// Batches were dropped, but the reply does not name them: any delivery job may be gone.
+/// Batches were dropped, but the reply does not name them. Any delivery job may have been removed.
 void Oracle::forgive_deliveries() {
     std::erase_if(orphans_,
                   [](const auto& orphan) { return orphan.first.first == delivery_queue; });
@@ -106,7 +106,7 @@ void Oracle::forgive_deliveries() {
 
 void Oracle::arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages) {
     auto& account = subscribers_[subscriber];
-    // A dropped batch may still be under way from a killed worker, and arrive late.
+    // After a drop, the order is not checked: a dropped batch may arrive late from a killed worker.
     const bool in_order = account.in_order && dropped_ == 0 && !drops_in_doubt_;
     std::uint64_t before = 0;
     for (const auto message : messages) {

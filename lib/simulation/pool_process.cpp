@@ -14,14 +14,13 @@
 namespace routemaster::simulation {
 namespace {
 
-/// The worker id of a pool with this seed: the first id that the pool draws.
+/// The worker id that a pool draws first from this seed.
 Uid pool_worker_of(std::uint64_t seed) {
     Random random{seed};
     const auto high = random.next();
     return {high, random.next()};
 }
 
-/// The queues of a pool.
 std::vector<PoolQueue> pool_queues(const std::vector<std::string>& further) {
     std::vector<PoolQueue> queues{job_queue, doomed_queue};
     for (const auto& queue : further) queues.emplace_back(queue);

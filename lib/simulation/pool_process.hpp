@@ -1,5 +1,5 @@
 /// @file
-/// `PoolProcess`: a worker process that does jobs with a pool.
+/// `PoolProcess`: a worker process that runs jobs with a worker pool.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace routemaster::simulation {
 
-/// Runs a real `WorkerPool`. Its handlers take time, fail, snooze, and kill the process; some jobs
-/// kill the process each time. While the process stalls, its leases may end; afterwards it reports
-/// the jobs of lost leases. Not thread safe.
+/// Simulated process with a real `WorkerPool`. Its handlers take time, fail, snooze, and kill the
+/// process; some jobs kill the process in each attempt. While the process stalls, its leases may be
+/// lost. Afterwards it reports the jobs of these leases nevertheless. Not thread safe.
 class PoolProcess final : public Process {
 public:
     /// The pool serves `job_queue`, `doomed_queue` and `further` queues. `die` kills this process.
-    /// The other arguments must outlive it.
+    /// All further arguments must outlive the process.
     PoolProcess(SimulationContext& context, Store& store, Subscribers& subscribers,
                 std::string name, const std::vector<std::string>& further,
                 std::function<void()> die);
@@ -38,15 +38,14 @@ private:
     void end(const JobResponder& responder, const Attempt& attempt);
     void fail(const JobResponder& responder);
     /// Calls `what` after `span`, unless the process is dead by then. While the process stalls, the
-    /// call waits.
+    /// call is delayed.
     void later(Duration span, std::function<void()> what);
 
     SimulationContext& context_;
     Subscribers& subscribers_;
     std::function<void()> die_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    std::vector<JobResponder> doomed_;  // Kept so that no doomed job is settled before the process
-                                        // dies.
+    std::vector<JobResponder> doomed_;  // Retained: not settled before the process dies.
     Link link_;
     WorkerPool pool_;
 };

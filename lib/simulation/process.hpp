@@ -17,8 +17,9 @@
 
 namespace routemaster::simulation {
 
-/// Drives an `Active` as a `Runner` does: polls it at its requested time and after wake-ups, a
-/// little late, and not while the process stalls. The destructor simulates a kill. Not thread safe.
+/// Simulated process, which polls an `Active` as a `Runner` would: at the requested time and after
+/// wake-ups, a little late, and not while the process stalls. The destructor simulates a kill. Not
+/// thread safe.
 class Process {
 public:
     /// `worker` is the id of the process in the store, and `queue` its queue. `context` must
@@ -36,16 +37,15 @@ public:
     [[nodiscard]] bool stalled() const { return context_.moment() < stalled_until_; }
     [[nodiscard]] bool closing() const noexcept { return closing_; }
     [[nodiscard]] bool closed() const { return active_->closed(); }
-    /// The moment at which `close` was called.
     [[nodiscard]] TimePoint closing_since() const noexcept { return closing_since_; }
-    /// Whether the process is running long after its deadline although no fault delayed its stop.
+    /// Whether the process still runs long after its deadline although no fault delayed its stop.
     [[nodiscard]] bool overstays() const {
         constexpr Duration end_max{3'000};
         const auto kept_until = std::max(context_.disturbed_until, stalled_until_);
         return closing_ && context_.now() > close_at_ + end_max &&
                context_.moment() > kept_until + end_max;
     }
-    /// Whether the process is full and takes no more work.
+    /// Whether the process has no free slot.
     [[nodiscard]] virtual bool busy() const { return false; }
 
     void stall(Duration span) {
@@ -75,8 +75,8 @@ protected:
         wake();
     }
 
-    /// A log into the trace of the world. The log may be used after the end of the process and of
-    /// the world.
+    /// A log that writes into the trace of the world. It may be used even after the process and the
+    /// world were destroyed.
     [[nodiscard]] Log log() const {
         return [&context = context_, alive = std::weak_ptr{alive_}, who = name_](
                    LogLevel level, std::string_view text) {
@@ -109,10 +109,10 @@ private:
     std::string queue_;
     Uid worker_;
     Active* active_ = nullptr;
-    TimePoint next_ = never;  // Moments, as is `stalled_until_`.
+    TimePoint next_ = never;  // By the clock that faults do not change, as is `stalled_until_`.
     TimePoint stalled_until_{};
     TimePoint closing_since_{};
-    TimePoint close_at_{};  // A time of the clock.
+    TimePoint close_at_{};  // By the clock that faults set.
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -39,7 +39,7 @@ void Processes::begin(JobCompletion complete) {
     add_some("delivery_worker");
     if (options_.jobs > 0) {
         for (auto left = 1 + context_.random.below(3); left > 0; --left) {
-            // The last slot is a pool: only pools take all kinds of jobs.
+            // The last slot must be a pool, because only pools run all kinds of jobs.
             const bool pool = options_.pools && (left == 1 || context_.random.below(2) == 0);
             slots_.push_back({pool ? "pool" : "job_worker", {}});
         }
@@ -156,7 +156,7 @@ void Processes::replace_closed() {
     }
 }
 
-/// Fails the simulation when a stopped process is late, or has kept a lease.
+/// Fails the simulation when a process stopped too late, or still has a lease.
 void Processes::check_end(const Process& process) {
     if (process.overstays()) context_.fail(process.name() + " does not end");
     const bool calm = context_.disturbed_until < process.closing_since();
@@ -175,7 +175,7 @@ void Processes::excuse_queues() {
             return process && process->queue() == queue && !process->stalled() &&
                    !process->closing();
         });
-        // With rate limits, a job without a worker may also wait for a token.
+        // With rate limits, a job without a worker may also be waiting for a token.
         const bool limited = options_.rate_limits && std::string_view{queue} == job_queue;
         if (!somebody || limited) oracle_.excuse(queue);
     }

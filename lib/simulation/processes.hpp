@@ -23,38 +23,37 @@ namespace routemaster::simulation {
 /// The longest time until a dead process is replaced.
 inline constexpr Duration absence_max{3'000};
 
-/// Runs workers of each kind that the options of the world ask for. A process that dies or is
-/// stopped is replaced by a new process of the same kind. Not thread safe.
+/// Supervisor of worker processes, of all kinds demanded by the options of the world. A dead or
+/// stopped process is replaced by a new process of its kind. Not thread safe.
 class Processes {
 public:
     /// All arguments must outlive this object.
     Processes(SimulationContext& context, StoreProcess& store, Oracle& oracle,
               Subscribers& subscribers, const testing::WorldOptions& options);
 
-    /// Draws the number of processes of each kind, and starts them. `complete` draws follow-ups of
-    /// jobs.
+    /// Draws the number of processes of each kind, and starts the processes. `complete` draws
+    /// follow-ups of jobs.
     void begin(JobCompletion complete);
 
     /// Starts the missing processes if the store is up.
     void spawn_all();
 
-    // Each of these affects a random process, if the drawn slot has one.
+    // Each function affects a random process, if the drawn slot has one.
     void kill_one();
     void stall_one();
     void close_one();
 
-    /// Kills all processes, as a power loss of their machine does.
+    /// Kills all processes, as a power failure of their machine would.
     void crash();
 
-    /// Continues stalled processes, and starts missing ones.
+    /// Continues stalled processes, and starts missing processes.
     void heal();
 
-    /// Replaces the processes that have stopped. Fails the simulation when a process stops too
-    /// late.
+    /// Replaces stopped processes. Fails the simulation when a process stops too late.
     void replace_closed();
 
     /// Tells the oracle which queues have no worker, and since when each kind of work has had a
-    /// free process. The oracle expects no timely work without a free process.
+    /// process with a free slot. Without a free slot, the oracle expects no work in time.
     void excuse_absences();
 
     /// Whether a drop of events was logged, or an eviction process died before it could log a drop.
@@ -67,11 +66,10 @@ private:
         std::string kind;
         std::unique_ptr<Process> process;
         std::uint64_t number = 0;  // The number of the process.
-        TimePoint free_since{};  // The moment since which the process exists and has room for more
-                                 // work.
+        TimePoint free_since{};    // Since when the process has had a free slot.
     };
 
-    /// Whether the process does jobs of `job_queue`.
+    /// Whether the process runs jobs of `job_queue`.
     [[nodiscard]] static bool does_jobs(const Slot& slot) {
         return slot.kind == "pool" || slot.kind == "job_worker";
     }
@@ -96,8 +94,7 @@ private:
     std::vector<Slot> slots_;
     std::uint64_t last_process_ = 0;
     std::uint64_t drops_logged_ = 0;
-    bool eviction_process_died_ = false;  // An eviction process died, perhaps before it logged a
-                                          // drop.
+    bool eviction_process_died_ = false;  // Perhaps before it logged a drop.
 };
 
 }  // namespace routemaster::simulation

@@ -11,17 +11,17 @@
 namespace routemaster::simulation {
 namespace {
 
-/// The longest wait of a job that may begin while a worker is running. The worker polls twice a
-/// second, and up to a second after an error.
+/// How long a job that may begin waits at most while a worker is running. The worker polls twice a
+/// second, and after an error up to a second later.
 constexpr Duration begin_lateness_max{3'000};
 
-/// The store treats a step's time as a changed clock when the difference from the current time is
-/// larger than this, and fills the bucket for the difference. A step with a later time fills the
-/// bucket itself. After a step with an earlier time, the next step fills the bucket once more for
-/// the difference.
+/// If the time in a step differs from the current time by more than this, the store takes the
+/// difference for a change of the clock, and refills the bucket for the difference. After a step
+/// with a later time, the bucket itself was refilled. After a step with an earlier time, the next
+/// step refills it once more.
 constexpr Duration apart_max{1'000};
 
-/// The time until an empty bucket has a token.
+/// How long it takes until an empty bucket has a token.
 Duration first_token(const std::optional<RateLimit>& limit) {
     if (!limit) return Duration{0};
     const auto jobs = std::int64_t{limit->jobs};
@@ -56,7 +56,8 @@ void RateAccounts::asked(const Step& step, const Submitted& when, bool refusing)
     const bool acquires = acquire != nullptr && acquire->queue == queue_;
     const auto* limit = std::get_if<LimitQueue>(&step);
     const bool limits = limit != nullptr && limit->queue == queue_;
-    // A store with a failing disk may notice a working disk when it performs a `LimitQueue`.
+    // A failing store rejects `LimitQueue`, too. But performing a `LimitQueue` may reveal that the
+    // disk works again.
     if (refusing && !limits) return;
     limited_ = limited_ || limits;
     if (!limited_ || (!acquires && !limits)) return;
@@ -105,7 +106,7 @@ RateAccounts::Tokens RateAccounts::count() const {
 void RateAccounts::apply(Tokens& tokens, const Change& change) const {
     tokens.forgotten = tokens.forgotten || change.forgets;
     if (change.limits && *change.limits != tokens.limits) {
-        // A new bucket is full, also for steps that were sent earlier and arrive late.
+        // A new bucket is full even for steps that were sent earlier and arrive late.
         const auto since = change.at - apart_max;
         tokens = {.limits = *change.limits,
                   .queue = filled(change.limits->queue, since),
@@ -139,7 +140,7 @@ void RateAccounts::fill(Bucket& bucket, const std::optional<RateLimit>& limit, D
 
 void RateAccounts::take(Bucket& bucket, const RateLimit& limit, std::int64_t jobs, Duration at,
                         const std::string& whose) const {
-    // A token that becomes complete within a millisecond counts from its exact time.
+    // A token that is completed within a millisecond counts from its exact time.
     const auto most = filled(limit, at).parts + std::int64_t{limit.jobs};
     const auto passed = std::max(at - bucket.at, Duration{0}).count();
     bucket = {std::min(most, bucket.parts + passed * std::int64_t{limit.jobs}),

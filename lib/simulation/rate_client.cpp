@@ -17,7 +17,8 @@ void RateClient::act() {
     submit(link_, LimitQueue{queue_, limits_}, context_.now(), [](const Result<Done>&) {});
 }
 
-/// Draws a limit at which jobs must wait, but the queue still drains before the end of a world.
+/// Draws a limit under which jobs must wait, but which lets the queue drain before the end of a
+/// world.
 RateLimit RateClient::drawn() {
     const auto jobs = static_cast<std::uint32_t>(1 + context_.random.below(4));
     return {.jobs = jobs,

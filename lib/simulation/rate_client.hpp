@@ -12,14 +12,14 @@
 
 namespace routemaster::simulation {
 
-/// Sets, changes and removes the rate limits of a queue. Not thread safe.
+/// Simulated client that sets, changes and removes the rate limits of a queue. Not thread safe.
 class RateClient {
 public:
     /// `context` and `store` must outlive this object.
     RateClient(SimulationContext& context, Store& store, std::string queue)
         : context_{context}, queue_{std::move(queue)}, link_{context, store} {}
 
-    /// Sends limits: the current limits again, new ones, or none.
+    /// Sends limits: the current limits again, new limits, or no limits.
     void act();
 
 private:

@@ -10,10 +10,10 @@ namespace routemaster::simulation {
 namespace {
 
 /// How late a tick runs at most while a scheduler is running. The scheduler polls every second, and
-/// a second after an error.
+/// after an error a second later.
 constexpr Duration tick_lateness_max{3'000};
 
-/// `CatchUp::skip` runs a tick that is less late than this.
+/// With `CatchUp::skip`, a tick less late than this is run.
 constexpr Duration skipped_after{60'000};
 
 bool is_whole_second(TimePoint at) { return to_milliseconds(at) % 1'000 == 0; }
@@ -44,7 +44,7 @@ void RecurringAccounts::asked(const Step& step, const Submitted& when) {
                                    wanted.catch_up, wanted.overlap});
         auto& account = accounts_[put->name];
         account.schedules.insert(wanted.schedule);
-        // A new schedule counts from now.
+        // A new schedule applies from now on. No earlier tick is due.
         const bool anew = !account.certain || account.schedules.size() > 1;
         if (anew) account.settled_most = std::max(account.settled_most, when.now);
     } else if (const auto* pause = std::get_if<PauseRecurringJob>(&step)) {
@@ -125,8 +125,9 @@ void RecurringAccounts::check_tick(const RunRecurringJob& step, const Account& a
     if (tick <= account.settled) context_.fail("a tick runs that was settled: " + what);
     if (tick > when.latest) context_.fail("a tick runs before its time: " + what);
     if (schedule.last(tick) != tick) context_.fail("it is no tick: " + what);
-    // `step.next` is the first tick after the scheduler's poll. Therefore this tick is the last
-    // tick before the poll; with `CatchUp::all` it is the last tick before `step.next`.
+    // `step.next` is the first tick after the time of the scheduler's poll. This tick must
+    // therefore be the last tick before that poll. With `CatchUp::all`, it must be the last tick
+    // before `step.next`.
     if (schedule.last(step.next - Duration{1}) != tick) {
         context_.fail("a later tick is passed over: " + what);
     }
@@ -233,7 +234,7 @@ void RecurringAccounts::doubt(const Step& step) {
         ++account.kept.most;
         if (run->post != nullptr) posted_.emplace(run->name, run->until);
     } else if (const auto* take = std::get_if<TakeTimers>(&step)) {
-        // The lost reply contained the timers.
+        // The lost reply may have contained these timers. It is uncertain whether they fire.
         if (take->space == tick_space) unfired_.clear();
     }
 }

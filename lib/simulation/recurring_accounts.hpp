@@ -21,7 +21,7 @@
 
 namespace routemaster::simulation {
 
-/// The queue of jobs and the namespace of timers that ticks use, and the name of these jobs.
+/// The queue and the timer namespace of ticks, and the name of their jobs.
 inline constexpr const char* tick_queue = "ticks";
 inline constexpr const char* tick_space = "ticks";
 inline constexpr const char* tick_name = "tick";
@@ -29,12 +29,12 @@ inline constexpr const char* tick_name = "tick";
 /// Whether a step concerns the timers of ticks.
 [[nodiscard]] bool is_about_tick_timers(const Step& step);
 
-/// Expects the ticks of recurring jobs, which any number of schedulers run. Fails the simulation
-/// when a tick runs twice, too early, late, or while its recurring job is paused; when a tick is
-/// skipped that the job's `CatchUp` does not skip; and when the job or timer of a tick is lost.
-/// Ticks fall on whole seconds, and clients never trigger a recurring job on a whole second, so the
-/// origin of each job and timer is known. Replies to changes of a recurring job arrive in the order
-/// of the changes. No recurring job is removed. Not thread safe.
+/// Checker of the ticks of recurring jobs. Several schedulers may run them. Fails the simulation
+/// when a tick runs twice, too early, too late, or while its recurring job is paused; when a tick
+/// is skipped that the job's `CatchUp` does not allow to skip; and when the job or timer of a tick
+/// is lost. Ticks are on whole seconds, and clients never trigger a recurring job on a whole
+/// second, so the origin of each job and timer is known. Replies to changes of a recurring job
+/// arrive in the order of the changes. No recurring job is removed. Not thread safe.
 class RecurringAccounts {
 public:
     /// `context` must outlive this object.
@@ -44,30 +44,30 @@ public:
     void asked(const Step& step, const Submitted& when);
     /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome, const Submitted& when);
-    /// Called for a step without a reply at power loss: its effect is unknown.
+    /// Called for a step that has no reply at power loss. Its effect is unknown.
     void doubt(const Step& step);
 
     /// Called when a job of `tick_queue` was leased.
     void acquired(const Lease& lease);
-    /// Called when the job is done.
+    /// Called when the job was completed.
     void done(const Lease& lease);
-    /// Called when the job may be done.
+    /// Called when the job may have been completed.
     void may_be_done(const Lease& lease) { owed_.erase(lease.id); }
 
-    /// A scheduler has been running since `moment`.
+    /// Records that a scheduler has been running since `moment`.
     void scheduled_since(TimePoint moment) noexcept { scheduled_since_ = moment; }
 
-    /// Fails the simulation unless the recurring jobs are as expected. No step may be in flight.
+    /// Fails the simulation unless the recurring jobs are as expected. No step may be in progress.
     void compare(const std::vector<RecurringJob>& listed);
 
-    /// Describes a job or timer of a tick that was never done; empty when there is none.
+    /// Describes a job or timer of a tick that did not run. Empty if absent.
     [[nodiscard]] std::string debt() const;
 
 private:
     /// A recurring job, and the instant of a tick.
     using Tick = std::pair<std::string, TimePoint>;
 
-    /// Bounds of a count: an effect without a reply may or may not count.
+    /// Lower and upper bound of a count. Effects without a reply may or may not be counted.
     struct Times {
         std::uint64_t least = 0;
         std::uint64_t most = 0;
@@ -76,35 +76,35 @@ private:
         }
     };
 
-    /// The settings of one revision.
+    /// The settings in one revision.
     struct Settings {
         JobSchedule schedule;
         CatchUp catch_up;
         bool overlap;
     };
 
-    /// A recurring job.
+    /// What is known of a recurring job.
     struct Account {
-        bool certain = false;                       // The recurring job exists.
+        bool certain = false;                       // The recurring job certainly exists.
         std::optional<bool> paused{};               // Nothing when unknown.
-        std::set<std::string> schedules{};          // The possible schedules.
-        TimePoint settled = TimePoint::min();       // Ticks up to here are settled;
-        TimePoint settled_most = TimePoint::min();  // later ticks than this are not.
+        std::set<std::string> schedules{};          // Schedules that may apply.
+        TimePoint settled = TimePoint::min();       // Ticks up to this time are certainly settled.
+        TimePoint settled_most = TimePoint::min();  // Later ticks are certainly unsettled.
         std::set<TimePoint> looks{};                // When polls found it due since its last run.
         Times runs{};
         Times kept{};
     };
 
     void ran(const RunRecurringJob& step, const RecurringRun& run, const Submitted& when);
-    /// Checks the tick of a run that pushed a job, posted a timer, or kept the earlier job.
+    /// Checks the tick of a run that pushed a job, posted a timer, or retained the earlier job.
     void check_tick(const RunRecurringJob& step, const Account& account, const Settings& settings,
                     const Submitted& when) const;
-    /// Checks the ticks that a run skipped without running any.
+    /// Checks the ticks that a run settled without running any.
     void check_passed(const RunRecurringJob& step, const Account& account,
                       const Settings& settings) const;
     void pushed(const RunRecurringJob& step, const RecurringRun& run);
     void took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when);
-    /// Checks that no second job exists for a tick.
+    /// Checks that a tick has no second job.
     void must_be(const Tick& tick, JobId id);
     void must_be_in_time(const std::string& what, TimePoint due, TimePoint now,
                          TimePoint moment) const;
@@ -114,8 +114,8 @@ private:
     std::map<std::string, Account> accounts_;
     std::map<Uid, Settings> settings_;  // By revision.
     std::map<Tick, JobId> jobs_;        // The known job of each tick.
-    std::set<JobId> done_;              // Jobs of ticks, and triggered jobs.
-    std::set<JobId> owed_;              // Jobs that must be done.
+    std::set<JobId> done_;              // Completed jobs of ticks and of triggers.
+    std::set<JobId> owed_;              // Jobs that must still run.
     std::set<Tick> posted_;             // Ticks whose timers were, or may have been, posted.
     std::set<Tick> fired_;              // Ticks whose timers fired.
     std::set<Tick> unfired_;  // Ticks whose timers were certainly posted, and have not fired.

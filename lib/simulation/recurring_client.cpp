@@ -20,8 +20,8 @@ struct RecurringKind {
     bool timer;
 };
 
-/// A rare schedule falls behind by a minute when the clock is set forward: `CatchUp::skip` then
-/// skips a tick.
+/// A schedule with rare ticks. When the clock is set forward, it is a minute late, and
+/// `CatchUp::skip` then skips a tick.
 constexpr std::array recurring_kinds{
     RecurringKind{"@every 2s", CatchUp::all, true, false},
     RecurringKind{"@every 3s", CatchUp::all, true, true},
@@ -31,7 +31,7 @@ constexpr std::array recurring_kinds{
     RecurringKind{"@every 4s", CatchUp::skip, false, true},
 };
 
-/// A schedule that replaces another one for some time.
+/// A schedule to replace another schedule for some time.
 constexpr const char* other_schedule = "@every 6s";
 
 std::string recurring_name(std::size_t which) { return "recurring-" + std::to_string(which); }
@@ -77,7 +77,7 @@ void RecurringClient::put(std::size_t which) {
     const auto name = recurring_name(which);
     auto settings = settings_of_kind(recurring_kinds[which % recurring_kinds.size()], name);
     if (context_.random.below(8) == 0) settings.schedule = other_schedule;
-    // Changes a setting without influence on the schedule.
+    // Changes a setting that does not affect the schedule.
     const auto other = static_cast<std::int32_t>(context_.random.below(2));
     if (settings.timer) {
         if (other != 0) settings.timer->payload = long_text(name);
@@ -100,7 +100,7 @@ void RecurringClient::resume(const std::string& name) {
     recurring_.resume(name, [](const Result<bool>&) {});
 }
 
-/// Triggers never happen on whole seconds, to distinguish them from ticks.
+/// Triggers the job, but never on a whole second, because ticks are on whole seconds.
 void RecurringClient::trigger(const std::string& name) {
     if (to_milliseconds(context_.now()) % 1'000 == 0) return;
     context_.note("trigger " + name);

@@ -14,20 +14,19 @@
 
 namespace routemaster::simulation {
 
-/// Puts recurring jobs and timers with a real `RecurringJobs`. All clients use the same names. Also
-/// pauses, resumes and triggers them, and takes the timers that ticks post. Not thread safe.
+/// Simulated client that puts recurring jobs and timers with a real `RecurringJobs`, pauses,
+/// resumes and triggers them, and takes the timers that ticks post. All clients use the same names.
+/// Not thread safe.
 class RecurringClient {
 public:
     /// `count` is the number of recurring jobs. Both references must outlive this object.
     RecurringClient(SimulationContext& context, Store& store, std::size_t count);
 
-    /// Draws and performs an action.
     void act();
 
-    /// Takes due timers.
     void take_timers();
 
-    /// Pauses all recurring jobs, so that all work can be done.
+    /// Pauses all recurring jobs, to let all work end.
     void pause_all();
 
 private:

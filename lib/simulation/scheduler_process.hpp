@@ -14,7 +14,7 @@
 
 namespace routemaster::simulation {
 
-/// Runs a real `RecurringScheduler`. Not thread safe.
+/// Simulated process with a real `RecurringScheduler`. Not thread safe.
 class SchedulerProcess final : public Process {
 public:
     /// `context` and `store` must outlive this object.

@@ -8,7 +8,7 @@
 namespace routemaster::simulation {
 namespace {
 
-/// The head of a frame: the number of the row, the size of its changes in bytes, and a checksum.
+/// The header of a frame: the number of the row, the size of its changes in bytes, and a checksum.
 using Head = std::array<std::uint64_t, 3>;
 
 Head head_of(std::uint64_t row, std::string_view changes) {

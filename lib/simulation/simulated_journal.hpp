@@ -1,5 +1,5 @@
 /// @file
-/// `SimulatedJournal`: a journal on a simulated disk, which loses power, fills up and fails.
+/// `SimulatedJournal`: a journal on a simulated disk that loses power, fills up and fails.
 
 #pragma once
 
@@ -17,12 +17,12 @@
 
 namespace routemaster::simulation {
 
-/// Keeps each row as bytes with number, length and checksum. `read` recognizes a row that power
-/// loss wrote only in part. Such a row ends the journal, and was never acknowledged. Rows for which
-/// `append` returned success are never lost. Not thread safe.
+/// Journal that stores each row as bytes with number, length and checksum. `read` detects a row of
+/// which a power failure wrote only a part. Such a row is the end of the journal, and was never
+/// acknowledged. Rows for which `append` returned success are never lost. Not thread safe.
 class SimulatedJournal final : public embedded::Journal {
 public:
-    /// Forgets rows once at least `forgotten_min` rows are obsolete.
+    /// Rows are deleted when at least `forgotten_min` of them are obsolete.
     SimulatedJournal(Random random, std::uint64_t forgotten_min)
         : random_{random}, forgotten_min_{forgotten_min} {}
 
@@ -34,13 +34,13 @@ public:
     [[nodiscard]] std::uint64_t last_row() const noexcept override { return last_row_; }
     [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
-    /// How much of a row remains when power is lost during its write.
+    /// How much of a row is on disk when power fails during its write.
     enum class Remains { nothing, part, all };
 
-    /// Simulates a power loss while `changes` are being written.
+    /// Simulates a power failure while `changes` are being written.
     void lose_power(std::string_view changes, Remains remains);
 
-    /// Makes the next append fail for `reason`; with `for_good`, all appends until `heal`.
+    /// Makes the next append fail with `reason`. With `for_good`, all appends fail until `heal`.
     void fail(std::string reason, bool for_good);
     /// Makes all reads fail until `heal`.
     void fail_reads() { unreadable_ = true; }

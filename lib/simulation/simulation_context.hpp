@@ -1,5 +1,5 @@
 /// @file
-/// `SimulationContext`: the time, random numbers and trace of a world.
+/// `SimulationContext`: the clock, random numbers, events and trace of a world.
 
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace routemaster::simulation {
 
-/// The time of a world, its future events, and its trace. A world is one simulated deployment; its
-/// random decisions follow from a seed. Not thread safe.
+/// Event loop of a world, with its clock and its trace. A world is one simulated deployment. All
+/// its random decisions are derived from a seed. Not thread safe.
 class SimulationContext {
 public:
     SimulationContext(std::uint64_t seed, const testing::WorldOptions& options);
@@ -28,27 +28,25 @@ public:
     SimulationContext(const SimulationContext&) = delete;
     SimulationContext& operator=(const SimulationContext&) = delete;
 
-    /// The time of the machine's clock. Faults set this clock forward and back.
+    /// The time of the system clock, which faults set forward and back.
     [[nodiscard]] TimePoint now() const { return clock.now(); }
 
-    /// The time without changes of the clock.
+    /// The time of a clock that faults do not change.
     [[nodiscard]] TimePoint moment() const noexcept { return moment_; }
 
-    /// Calls `what` after a span; a negative span means now. Calls at the same moment happen in a
+    /// Calls `what` after a span; a negative span means now. Calls with equal times are made in
     /// random order.
     void after(Duration span, std::function<void()> what);
 
-    /// The time that any clock has shown to pass: `moment`, plus all changes of the clock forward.
-    /// Never decreases.
+    /// How much time any clock has shown to pass: the time since the beginning plus all changes of
+    /// the clock forward. Never decreases.
     [[nodiscard]] Duration elapsed() const noexcept { return moment_ - begun_at_ + set_forth_; }
 
-    /// Sets the clock forward or back.
     void set_clock(Duration by);
 
-    /// Whether `set_clock` was ever called.
     [[nodiscard]] bool clock_was_set() const noexcept { return clock_was_set_; }
 
-    /// Runs the next event. Returns false when there is none.
+    /// Runs the next event. Returns false if there is none.
     bool step();
 
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }
@@ -62,24 +60,23 @@ public:
             random.below(static_cast<std::uint64_t>(longest.count()) + 1))};
     }
 
-    /// Adds a line to the trace.
     void note(std::string text);
 
-    /// Fails the simulation by throwing `SimulationFailure`: a guarantee was violated.
+    /// Fails the simulation by throwing `SimulationFailure`, because a guarantee was violated.
     [[noreturn]] void fail(const std::string& broken) const;
 
     [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
     [[nodiscard]] std::uint64_t hash() const noexcept { return hash_; }
 
-    /// Records a fault. Checkers tolerate delays until its `span` has passed.
+    /// Records a fault. Until its `span` has passed, checkers tolerate delays.
     void disturb(Duration span = Duration{0}) {
         disturbed_until = std::max(disturbed_until, moment() + span);
     }
 
     testing::ManualClock clock;
     Random random;
-    testing::FaultRates fault_rates;  ///< All zero in the beginning and in the end.
-    TimePoint disturbed_until;        ///< The end of the last fault that delays recovery.
+    testing::FaultRates fault_rates;  ///< All zero at the beginning and the end.
+    TimePoint disturbed_until;        ///< When the effects of the last fault end.
 
 private:
     struct Action {
@@ -95,7 +92,7 @@ private:
     bool clock_was_set_ = false;
     Duration set_forth_{0};  // The sum of all changes of the clock forward.
     std::map<std::pair<TimePoint, std::pair<std::uint64_t, std::uint64_t>>, std::function<void()>>
-        events_;  // By moment, random number and number.
+        events_;  // Sorted by time, random number and sequence number.
     std::uint64_t numbers_ = 0;
     std::uint64_t steps_ = 0;
     std::uint64_t hash_;

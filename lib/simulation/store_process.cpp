@@ -5,12 +5,11 @@
 namespace routemaster::simulation {
 namespace {
 
-/// Draws a slack so small that journals are compacted often, in some worlds more often than in
-/// others.
+/// Draws a small slack, to have the journal compacted often. The frequency differs between worlds.
 std::uint64_t small_slack(Random& random) { return std::uint64_t{256} << random.below(6); }
 
-/// In half of all worlds, draws so little memory that most data must be read from the journal
-/// again.
+/// In half of all worlds, draws a memory budget so small that most data must be read from the
+/// journal again.
 std::uint64_t little_memory(Random& random) {
     return random.below(2) == 0 ? 0 : std::uint64_t{100} << random.below(7);
 }
@@ -166,7 +165,7 @@ void StoreProcess::end_commit() {
     send(replies);
 }
 
-/// Sends replies. A power loss may happen between any two replies.
+/// Sends replies. A power failure may occur between any two replies.
 void StoreProcess::send(std::vector<embedded::PendingReply>& replies) {
     const bool crashes = context_.happens(context_.fault_rates.crashed_syncs);
     const auto last = crashes ? context_.random.below(replies.size() + 1) : replies.size();

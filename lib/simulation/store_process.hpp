@@ -1,5 +1,5 @@
 /// @file
-/// `StoreProcess`: the process that owns the store. Events of the world drive the real engine
+/// `StoreProcess`: the process with the store. It has the real engine, driven by simulated events
 /// instead of a thread.
 
 #pragma once
@@ -24,41 +24,41 @@
 
 namespace routemaster::simulation {
 
-/// Accepts submissions while it is up, and commits as `EmbeddedStore` does: one row at a time, with
-/// all changes that arrived while the previous row was written. Not thread safe.
+/// Simulated process that accepts submissions while it is up, and commits as `EmbeddedStore` does:
+/// one row at a time, with all changes that arrived while the previous row was being written. Not
+/// thread safe.
 class StoreProcess final : public Store {
 public:
     /// Both arguments must outlive this object.
     StoreProcess(SimulationContext& context, Oracle& oracle);
 
-    /// Performs steps. Error: `unavailable` while the process is down.
+    /// Performs steps. Replies with the error `unavailable` while the process is down.
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
-    /// Opens the journal. The process must be down.
+    /// Opens the journal. The process must be down before.
     void start();
 
-    /// Simulates a power loss. Steps without a reply are in doubt.
+    /// Simulates a power failure. Steps without a reply are in doubt.
     void crash();
 
-    /// From now on the disk works again.
     void heal_disk();
 
-    /// Sets the function that is called instead of `crash` when this process itself decides to lose
-    /// power.
+    /// Sets the function to call instead of `crash` when a fault inside this process is a power
+    /// failure.
     void crash_with(std::function<void()> crash) { crash_ = std::move(crash); }
 
     [[nodiscard]] bool up() const noexcept { return engine_ != nullptr; }
     [[nodiscard]] bool failing() const { return up() && engine_->failing(); }
-    /// Whether all changes are on disk. An idle store replies immediately.
+    /// Whether all changes are on disk. An idle store replies at once.
     [[nodiscard]] bool idle() const { return up() && !failing() && !row_ && !engine_->has_work(); }
     /// Whether a row was written since the last call.
     [[nodiscard]] bool take_committed() { return std::exchange(committed_, false); }
 
-    /// Commits until the store is idle, without faults.
+    /// Commits, without faults, until the store is idle.
     void settle();
 
-    /// Performs a step that changes nothing, and returns its reply. The store must be `idle`.
+    /// Performs a read-only step, and returns its reply. The store must be `idle`.
     template <class S>
     typename S::Reply ask(S question, TimePoint now) {
         auto outcome = ask_any(std::move(question), now);
@@ -81,7 +81,7 @@ private:
     void probe();
     void disturb_disk();
     [[nodiscard]] Duration sync_time();
-    /// Calls `what` after a span, unless the process has ended by then.
+    /// Calls `what` after a span, unless the process has crashed by then.
     void later(Duration span, void (StoreProcess::*what)());
 
     SimulationContext& context_;
@@ -92,7 +92,7 @@ private:
     detail::Watchers watchers_;
     std::function<void()> crash_;
     std::unique_ptr<embedded::Engine> engine_;
-    std::uint64_t life_ = 0;  // Counts starts and crashes: an event of an earlier life is ignored.
+    std::uint64_t life_ = 0;  // Starts and crashes. Ignores events of earlier lives.
     std::map<std::uint64_t, Waiting> waiting_;         // By number of the submission.
     std::optional<embedded::JournalWriter::Row> row_;  // The row that is being written.
     bool planned_ = false;

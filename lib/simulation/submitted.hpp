@@ -9,12 +9,11 @@
 
 namespace routemaster::simulation {
 
-/// The times of a submission.
 struct Submitted {
     std::uint64_t number;  ///< The number of the submission.
     TimePoint now;         ///< The time in the steps.
     TimePoint moment;
-    TimePoint latest;  ///< The latest time of all steps so far: a job that was due stays due.
+    TimePoint latest;  ///< The latest time of all steps so far: due jobs stay due.
 };
 
 }  // namespace routemaster::simulation

@@ -59,7 +59,7 @@ Result<void> Subscribers::call(const std::function<void()>& handler) {
         handler();
         return {};
     } catch (const testing::SimulationFailure&) {
-        throw;  // A failure of the simulation is no failure of the handler.
+        throw;  // The simulation failed, not the handler.
     } catch (const std::exception& failure) {
         return Error{Errc::unavailable, std::string{"handler threw: "} + failure.what()};
     }

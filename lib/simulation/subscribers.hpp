@@ -1,6 +1,6 @@
 /// @file
-/// `Subscribers`: simulates the receivers of batches and the effects of jobs. They fail, are slow,
-/// and lose receipts.
+/// `Subscribers`: the simulated receivers of batches and of the effects of jobs. They fail, are
+/// slow, and lose acknowledgements.
 
 #pragma once
 
@@ -20,20 +20,21 @@
 
 namespace routemaster::simulation {
 
-/// The names of jobs and of their follow-ups. The job handler of a test gets only `work_name` jobs.
+/// The names of jobs and of their follow-ups. The job handler of a test is called for `work_name`
+/// jobs only.
 inline constexpr const char* work_name = "work";
 inline constexpr const char* follow_up_name = "follow_up";
 
-/// The drawn course of one attempt.
+/// The random course of one attempt.
 struct Attempt {
-    bool refused = false;       ///< Fails before any effect.
-    bool rejected = false;      ///< As `refused`, but permanently.
-    bool receipt_lost = false;  ///< Succeeds, but a failure is reported.
-    bool fatal = false;         ///< Succeeds, and then its worker dies.
+    bool refused = false;       ///< The attempt fails before any effect.
+    bool rejected = false;      ///< As `refused`, but the failure is permanent.
+    bool receipt_lost = false;  ///< The attempt has its effect, but a failure is reported.
+    bool fatal = false;         ///< The attempt has its effect, and then its worker dies.
     Duration takes{0};          ///< The time until the effect.
 };
 
-/// The receivers outside a world, which survive all crashes. Not thread safe.
+/// Simulated receivers outside of the deployment. They survive all crashes. Not thread safe.
 class Subscribers {
 public:
     /// Both arguments must outlive this object.
@@ -44,12 +45,11 @@ public:
     }
     void handle_jobs(testing::JobHandler handler) { job_handler_ = std::move(handler); }
 
-    /// Draws the course of an attempt.
     [[nodiscard]] Attempt attempt();
 
-    /// Gives a batch to its subscriber. Returns an error when the subscriber's handler threw.
+    /// Passes a batch to its subscriber. Returns an error if the subscriber's handler threw.
     Result<void> take(const Delivery& delivery);
-    /// Does a job. Returns an error when the handler threw.
+    /// Runs a job. Returns an error if the handler threw.
     Result<void> run(const std::string& job);
 
 private:

@@ -9,8 +9,8 @@
 namespace routemaster::simulation {
 namespace {
 
-/// How late a timer fires at most while a listener is free. The listener polls every second, and a
-/// second after an error.
+/// How late a timer fires at most while a listener has a free slot. The listener polls every
+/// second, and after an error a second later.
 constexpr Duration lateness_max{3'000};
 
 std::int64_t number_in(std::string_view payload) {
@@ -73,7 +73,7 @@ void TimerAccounts::posted(const PostTimer& step, TimerPosted outcome, const Sub
     own->second.certain = true;
 }
 
-/// A confirmation that names a firing must name the firing reported last.
+/// A confirmation that names a firing must name the last reported firing. Checks this.
 void TimerAccounts::confirmed(const ConfirmTimer& step, const Submitted& when) {
     const auto& all = timers_[step.id];
     const bool right =
@@ -243,8 +243,8 @@ void TimerAccounts::unsettle(const std::string& id, std::uint64_t before) {
     }
 }
 
-/// The reply of a take was lost: timers without retries are lost with it, and all further timers
-/// come back.
+/// The reply to a `TakeTimers` was lost. Timers without retries in this reply are lost; all others
+/// are retried.
 void TimerAccounts::may_have_taken(const TakeTimers& step, const Submitted& when) {
     may_have_come_back(when);
     if (step.limit == 0) return;

@@ -31,8 +31,8 @@ void TimerClient::act() {
 
 void TimerClient::post(const std::string& id) {
     TimerOptions options{.id = id};
-    // Half of the timers have no retries. Of the other timers, some can become DEAD, and some wait
-    // long for their confirmation.
+    // Half of the timers have no retries. Of the others, some can become DEAD, and some have a long
+    // time to confirm.
     if (context_.random.below(2) == 0) {
         options.retries_max = static_cast<std::uint32_t>(1 + context_.random.below(3));
         if (context_.random.below(4) == 0) options.retries_max = timer_retries_max;
@@ -46,7 +46,7 @@ void TimerClient::post(const std::string& id) {
     delayer_.post(Value{number}, drawn_delay(), options, [](const Result<PostedTimer>&) {});
 }
 
-/// Draws mostly short delays, and some of up to 20 s.
+/// Draws a delay, which is mostly short and sometimes up to 20 s.
 Duration TimerClient::drawn_delay() {
     return context_.up_to(Duration{std::int64_t{10} << context_.random.below(12)});
 }

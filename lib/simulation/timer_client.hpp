@@ -13,15 +13,14 @@
 
 namespace routemaster::simulation {
 
-/// Posts, postpones, cancels and confirms timers with a real `Delayer`. All clients use the same
-/// ids. Not thread safe.
+/// Simulated client that posts, postpones, cancels and confirms timers with a real `Delayer`. All
+/// clients use the same ids. Not thread safe.
 class TimerClient {
 public:
     /// `last` is the number of the last timer that any client posted. All references must outlive
     /// this object.
     TimerClient(SimulationContext& context, Store& store, std::size_t ids, std::int64_t& last);
 
-    /// Draws and performs an action.
     void act();
 
 private:

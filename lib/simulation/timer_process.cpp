@@ -44,8 +44,8 @@ void TimerProcess::later(Duration span, std::function<void()> what) {
 }
 
 void TimerProcess::begin(const TimerResponder& responder) {
-    // Scheduled as an event: the listener would catch the failure of the simulation as a failure of
-    // its handler.
+    // Called from an event, because the listener would catch a failure of the simulation as a
+    // failure of its handler.
     const Timer timer = responder.timer();
     context_.after(Duration{0}, [&accounts = accounts_, timer] { accounts.began(timer); });
     const auto attempt = subscribers_.attempt();

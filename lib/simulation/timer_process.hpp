@@ -16,11 +16,11 @@
 
 namespace routemaster::simulation {
 
-/// Runs a real listener. Its handlers take time, fail, and kill the process. While the process
-/// stalls, its timers stay unconfirmed for longer than their time limits. Not thread safe.
+/// Simulated process with a real listener. Its handlers take time, fail, and kill the process.
+/// While the process stalls, its timers are not confirmed in time. Not thread safe.
 class TimerProcess final : public Process {
 public:
-    /// `die` kills this process. The other arguments must outlive it.
+    /// `die` kills this process. All further arguments must outlive the process.
     TimerProcess(SimulationContext& context, Store& store, TimerAccounts& accounts,
                  Subscribers& subscribers, std::string name, std::function<void()> die);
 
@@ -30,7 +30,7 @@ private:
     void begin(const TimerResponder& responder);
     void end(const TimerResponder& responder, const Attempt& attempt);
     /// Calls `what` after `span`, unless the process is dead by then. While the process stalls, the
-    /// call waits.
+    /// call is delayed.
     void later(Duration span, std::function<void()> what);
 
     SimulationContext& context_;

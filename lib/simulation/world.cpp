@@ -25,18 +25,18 @@ namespace {
 
 using namespace simulation;
 
-constexpr const char* fickle = "fickle";  // Subscribes and leaves repeatedly.
+constexpr const char* fickle = "fickle";  // Subscribes and unsubscribes repeatedly.
 
 constexpr Duration drain_max{300'000};
-/// By this time all replies and attempts have ended that were under way when the faults ended. An
-/// attempt may still kill its worker, with or without a lease.
+/// How long after the end of all faults replies and attempts may still be in progress that began
+/// before. An attempt may still kill its worker, even if the lease was lost.
 constexpr Duration late_max{9'500};
 constexpr Duration clock_set_max{15'000};
-/// Far enough to make `CatchUp::skip` skip ticks.
+/// Large enough to make `CatchUp::skip` skip ticks.
 constexpr Duration clock_leap_max{120'000};
-/// How long ticks continue after the faults have ended. Missed ticks must run in this time.
+/// How long ticks continue after the faults have ended. Missed ticks must be run in this time.
 constexpr Duration ticks_after_healing{6'000};
-/// The probability of a recount per action. A recount needs an idle store.
+/// The probability of a recount after an action. A recount needs an idle store.
 constexpr double recount_chance = 0.01;
 
 }  // namespace
@@ -180,7 +180,8 @@ struct World::Impl {
                 case 1: return Unsubscribe{fickle, topic};
                 default: {
                     auto change = subscription(fickle, {topic}, {.attempts_max = 2});
-                    // Constant, so that no earlier batch exceeds the maximum.
+                    // Constant, because a smaller value later would make earlier batches exceed the
+                    // maximum.
                     change.options.max_events = 5;
                     return change;
                 }
@@ -223,7 +224,8 @@ struct World::Impl {
         if (options.recurring > 0) end_ticks();
     }
 
-    /// Ends the ticks after the faults. By then a scheduler must have run all due and missed ticks.
+    /// Ends the ticks after the faults. By then, a scheduler must have run all due and missed
+    /// ticks.
     void end_ticks() {
         context.after(ticks_after_healing, [this] {
             store.settle();

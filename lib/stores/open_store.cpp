@@ -38,7 +38,7 @@ Result<std::unique_ptr<Store>> construct(Settings&&... settings) {
 }
 
 #if ROUTEMASTER_HAS_EMBEDDED
-/// Applies a setting of a URL to `options`. False if the setting or its value is unknown.
+/// Applies a setting in a store's URL to `options`. False if the setting or its value is unknown.
 bool take_setting(std::string_view setting, EmbeddedStoreOptions& options) {
     if (setting == "durability=strict" || setting == "durability=relaxed") {
         const bool strict = setting.ends_with("strict");
@@ -112,7 +112,7 @@ Result<std::unique_ptr<Store>> open_redis(std::string_view url, Log log) {
     return construct<RedisStore>(*std::move(options));
 }
 #else
-/// The error does not contain the URL, which may have a password.
+/// The error must not contain the URL, which may include a password.
 Result<std::unique_ptr<Store>> open_redis(std::string_view, const Log&) {
     return Error{Errc::invalid, "store URL: this build has no Redis store"};
 }

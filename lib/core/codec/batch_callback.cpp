@@ -15,7 +15,8 @@
 namespace routemaster::detail {
 namespace {
 
-/// The metadata entry with the id of the batch, and MessagePack's encoding of an empty text.
+/// The key of the metadata entry with the id of the batch, and MessagePack's encoding of an empty
+/// text.
 constexpr std::string_view batch_entry = "batch";
 constexpr char empty_text = '\xa0';
 

@@ -1,5 +1,5 @@
 /// @file
-/// The callback of a batch as a single text, for stores.
+/// Encodes the callback of a job batch as a text, the form in which stores keep it.
 
 #pragma once
 
@@ -12,12 +12,14 @@
 
 namespace routemaster::detail {
 
-/// MessagePack of [queue, job, attempts_max, timeout, priority, before, after]. In the metadata of
-/// the callback's job, `before` and `after` surround the id of the batch, a text: with the id
-/// between them, they are MessagePack of a map. Empty without a callback.
+/// Encodes a callback as MessagePack of [queue, job, attempts_max, timeout, priority, before,
+/// after]. The store builds the metadata of the callback's job as `before`, the id of the batch as
+/// a MessagePack text, and `after`: together the encoding of a map. Returns an empty text without a
+/// callback.
 [[nodiscard]] std::string encode_callback(const std::optional<JobBatchCallback>& callback);
 
-/// `corrupted` when the text is neither empty nor an encoded callback.
+/// The reverse of `encode_callback`. `corrupted` when the text is neither empty nor an encoded
+/// callback.
 [[nodiscard]] Result<std::optional<JobBatchCallback>> decode_callback(std::string_view bytes);
 
 }  // namespace routemaster::detail

@@ -1,6 +1,6 @@
 /// @file
-/// Recognises messages encoded exactly as `encode_message` does, several times faster than
-/// `MessageReader`, which accepts every equivalent encoding.
+/// A fast parser for messages encoded exactly as by `encode_message`. Several times as fast as
+/// `MessageReader`, a parser for all equivalent encodings.
 
 #pragma once
 
@@ -13,28 +13,28 @@
 
 namespace routemaster::detail {
 
-/// The fields of an event's message. All are views of the message.
+/// The fields of an event's message, as views into the message.
 struct CanonicalMessage {
     std::uint64_t timestamp = 0;
     std::string_view topic;
     EventType type = EventType::noop;
     std::string_view url;
-    std::string_view data;  ///< Still encoded, and not checked.
+    std::string_view data;  ///< Still encoded as MessagePack, and not validated.
 };
 
-/// Consumes a text from its front. After a failure, the rest is undefined.
+/// A cursor that parses a text from its beginning. After a failure, the position is undefined.
 class MessageCursor {
 public:
     explicit MessageCursor(std::string_view rest) noexcept : rest_{rest} {}
 
-    /// Consumes `bytes` if the text continues with exactly these bytes.
+    /// Skips `bytes` if the text continues with exactly these bytes; otherwise returns false.
     bool skip(std::string_view bytes) noexcept {
         if (!rest_.starts_with(bytes)) return false;
         rest_.remove_prefix(bytes.size());
         return true;
     }
 
-    /// Consumes a non-empty string of up to 255 bytes. Empty on failure.
+    /// Parses a non-empty MessagePack string of up to 255 bytes. Returns an empty view on failure.
     std::string_view text() noexcept {
         constexpr unsigned fixstr = 0xa0;
         constexpr unsigned fixstr_length_max = 31;
@@ -54,7 +54,7 @@ public:
         return found;
     }
 
-    /// Consumes eight bytes, the highest first.
+    /// Parses a big-endian number of eight bytes.
     std::optional<std::uint64_t> number() noexcept {
         constexpr std::size_t size = 8;
         if (rest_.size() < size) return std::nullopt;
@@ -74,8 +74,9 @@ private:
     std::string_view rest_;
 };
 
-/// The fields of `message` if fields, order and formats are those of `encode_message`, up to the
-/// data. Otherwise nothing: the message may still be valid.
+/// The fields of `message` if its fields, their order and their formats are those of
+/// `encode_message`. The data is not checked. Otherwise nothing, and the caller must use
+/// `MessageReader`, because the message may still be valid.
 [[nodiscard]] inline std::optional<CanonicalMessage> canonical_message(
     std::string_view message) noexcept {
     using namespace std::string_view_literals;

@@ -1,5 +1,5 @@
 /// @file
-/// The beginning of a text, in whole characters.
+/// Truncates a text without splitting a character.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::detail {
 
-/// The first `most` bytes, without an incomplete UTF-8 character at their end.
+/// The first `most` bytes of a text, without an incomplete UTF-8 character at the end.
 [[nodiscard]] inline std::string_view cut_text(std::string_view text, std::size_t most) noexcept {
     if (text.size() <= most) return text;
     auto end = most;

@@ -16,7 +16,7 @@
 namespace routemaster {
 namespace detail {
 
-/// Prints the data of an event as Ruby Routemaster does.
+/// Prints the data of an event as JSON, formatted as Ruby Routemaster formats it.
 class DataWriter : public JsonWriter {
 public:
     using JsonWriter::JsonWriter;
@@ -28,12 +28,12 @@ public:
     }
 };
 
-/// Writes messages as JSON, one after another.
+/// Appends messages to a delivery's body as JSON.
 class BodyWriter {
 public:
     explicit BodyWriter(DeliveryBody& body) noexcept : body_{body} {}
 
-    /// Adds `message`, or counts it as undecodable. Skips pings and kills.
+    /// Appends `message` to the body. Counts an undecodable message, and skips a ping or a kill.
     void add(std::string_view message) {
         if (add_canonical(message)) return;
         MessageReader reader{data_writer_};
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    /// Prints a time as the publisher wrote it.
+    /// Prints a timestamp with the number type that the publisher used.
     struct TimeWriter {
         std::string& out;
         void operator()(std::monostate) const {}
@@ -69,7 +69,7 @@ private:
         return true;
     }
 
-    /// Converts `bytes` to JSON if they are a map.
+    /// Converts `bytes` from MessagePack to JSON. False if they are not a map.
     [[nodiscard]] bool read_data(std::string_view bytes) {
         data_writer_.clear();
         return parse_msgpack(bytes, data_writer_) && data_.front() == '{';

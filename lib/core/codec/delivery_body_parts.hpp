@@ -1,5 +1,5 @@
 /// @file
-/// The body of a delivery, part by part.
+/// Produces the body of a delivery in chunks.
 
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace routemaster::detail {
 
-/// Converts messages as `delivery_body` does, in parts: JSON takes up to six times the memory of
-/// the messages.
+/// Generator that converts messages to JSON, as `delivery_body` does, chunk by chunk. The whole
+/// body would take up to six times the memory of the messages.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class DeliveryBodyParts {
 public:
     explicit DeliveryBodyParts(MessageList messages);
@@ -22,7 +22,8 @@ public:
     DeliveryBodyParts(const DeliveryBodyParts&) = delete;
     DeliveryBodyParts& operator=(const DeliveryBodyParts&) = delete;
 
-    /// Appends messages until they have `enough` bytes. Returns whether more follow.
+    /// Appends whole messages to `out` until it has `enough` bytes. Returns whether messages
+    /// remain.
     [[nodiscard]] bool append(std::string& out, std::size_t enough);
 
     [[nodiscard]] std::size_t undecodable() const noexcept;

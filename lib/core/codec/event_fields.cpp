@@ -21,7 +21,8 @@ Result<EventType> type_of(const Value& payload, std::optional<EventType> otherwi
     return *known;
 }
 
-/// Rounds fractions of a millisecond. Absent, null and false leave the time to the server.
+/// Parses a timestamp. Fractions of a millisecond are rounded. If the field is absent, null or
+/// false, the server sets the time.
 Result<std::optional<TimePoint>> timestamp_of(const Value& payload) {
     using Timestamp = std::optional<TimePoint>;
     const auto* timestamp = given(payload, "timestamp");
@@ -46,7 +47,8 @@ Result<Event> read_event(std::string topic, const Value& payload,
                          std::optional<EventType> otherwise) {
     const auto type = type_of(payload, otherwise);
     if (!type) return type.error();
-    // `check` decides whether the URL may be absent.
+    // The URL may be absent here. The later check of the event decides whether its type needs a
+    // URL.
     const auto url = optional_text(payload, "url");
     if (!url) return url.error();
     const auto timestamp = timestamp_of(payload);

@@ -1,5 +1,5 @@
 /// @file
-/// Events as published by clients, and as stored in actions of timers.
+/// Parses events from JSON: events published by clients, and events in stored timer actions.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster::detail {
 
-/// The event described by a JSON object. `invalid`, naming the field, for wrong types; the contents
-/// are checked by the publication. Without a type, the event gets the type `otherwise`, or is
-/// `invalid` if there is no `otherwise`.
+/// Parses an event from a JSON object. `invalid`, naming the field, for wrong types; the
+/// publication validates the contents later. An event without a type gets the type `otherwise`, or
+/// is `invalid` if there is no `otherwise`.
 [[nodiscard]] Result<Event> read_event(std::string topic, const Value& payload,
                                        std::optional<EventType> otherwise = {});
 

@@ -1,5 +1,5 @@
 /// @file
-/// Builds a job from its encoded form, `[name, [argument, …]]`.
+/// A parser sink that builds a job from the encoded form `[name, [argument, …]]`.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace routemaster::detail {
 
-/// A sink that builds a job without moving its parts, as workers decode every job. Stops at
-/// anything but a job.
+/// Sink that builds a job directly, without moving the arguments from a generic value afterwards,
+/// because workers decode every job. Stops the parser at anything but a job.
 ///
 /// Thread safety: a value.
 class JobBuilder {
@@ -72,7 +72,7 @@ public:
         return true;
     }
 
-    /// The job, after the parser is done. Call once.
+    /// Returns the job. To be called once, after the parser has succeeded.
     [[nodiscard]] Job result() { return {*std::move(name_), std::move(arguments_)}; }
 
 private:
@@ -85,7 +85,7 @@ private:
         arguments_.emplace_back(argument);
         return true;
     }
-    /// An array or a map has ended.
+    /// Called at the end of an array or a map.
     void add_nested() {
         if (depth_ == in_arguments) arguments_.push_back(nested_.result());
     }

@@ -10,7 +10,7 @@
 namespace routemaster::detail {
 
 Result<void> check_job(const Job& job) {
-    // A job is an array containing the array of its arguments.
+    // Reserves two levels for the encoded job: an array that contains the array of arguments.
     constexpr std::size_t depth_max = msgpack_depth_max - 2;
     if (job.name.empty()) return Error{Errc::invalid, "name: of a job must not be empty"};
     if (!is_utf8(job.name) || job.name.find('\0') != std::string::npos) {

@@ -1,5 +1,5 @@
 /// @file
-/// Limits to all jobs.
+/// Validates jobs against limits that hold for every store.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace routemaster::detail {
 
-/// `invalid`, naming the field, for a job that could not be decoded again, or that would change
-/// when converted to JSON.
+/// Validates a job. `invalid`, naming the field, if decoding the encoded job would fail, or if a
+/// conversion to JSON would change the job.
 [[nodiscard]] Result<void> check_job(const Job& job);
 
 }  // namespace routemaster::detail

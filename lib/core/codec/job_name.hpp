@@ -1,5 +1,5 @@
 /// @file
-/// The name of an encoded job.
+/// Extracts the name of an encoded job.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::detail {
 
-/// Empty when the bytes are not a job.
+/// The name of an encoded job. Empty when the bytes are not a job.
 [[nodiscard]] inline std::string name_of_job(std::string_view bytes) {
     auto job = decode_job(bytes);
     return job ? std::move(job->name) : std::string{};

@@ -10,7 +10,7 @@
 
 namespace routemaster::detail {
 
-/// The first bytes of each job with this name, as encoded by `encode_job`.
+/// The first bytes of every job with this name, as `encode_job` encodes it.
 [[nodiscard]] inline std::string job_prefix(std::string_view name) {
     std::string out;
     StringStream stream{out};

@@ -16,7 +16,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// The fields of a job; the last one is only for a job with its queue.
+/// The fields of a job. `queue`, the last field, is allowed only where the job names its queue.
 constexpr std::array<std::string_view, 15> queued_fields{
     "name",   "arguments", "delay", "run_at",      "priority", "attempts_max", "timeout", "expires",
     "unique", "metadata",  "group", "concurrency", "after",    "batch",        "queue"};
@@ -31,7 +31,7 @@ Result<void> read_span(const Value& payload, std::string_view field, Duration& s
     return {};
 }
 
-/// Reads one of three words for the values 0, 1, 2 of an enumeration.
+/// Parses a field with one of three words, which stand for the values 0, 1 and 2 of an enumeration.
 template <class Choice>
 Result<void> read_choice(const Value& payload, std::string_view field,
                          const std::array<std::string_view, 3>& words, Choice& choice) {
@@ -47,8 +47,8 @@ Result<void> read_choice(const Value& payload, std::string_view field,
                           std::string{words[2]});
 }
 
-/// Reads the object in the field `unique`. Without a scope, `debounce` has the scope
-/// `until_started`, as `Unique::debounce`.
+/// Parses the object in the field `unique`. The default scope of `debounce` is `until_started`, as
+/// for `Unique::debounce`.
 Result<void> read_unique_fields(const Value& object, Unique& unique) {
     auto key = required_text(object, "key");
     if (!key) return key.error();
@@ -149,7 +149,7 @@ Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
     return {};
 }
 
-/// Reads an object with known fields.
+/// Parses an object whose fields were already checked with `check_fields`.
 Result<JobPush> read_push(const Value& payload) {
     auto name = required_text(payload, "name");
     if (!name) return name.error();

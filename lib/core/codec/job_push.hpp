@@ -1,5 +1,5 @@
 /// @file
-/// Jobs as pushed by clients, and as stored in actions of timers.
+/// Parses jobs from JSON: jobs pushed by clients, and jobs in stored timer actions.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::detail {
 
-/// The job described by a JSON value. `invalid`, naming the field, for wrong types or bounds; the
-/// rest is for `JobQueue::check`.
+/// Parses a job from a JSON object. `invalid`, naming the field, for wrong types or numbers out of
+/// bounds. `JobQueue::check` validates the rest.
 [[nodiscard]] Result<JobPush> job_push(const Value& payload);
 
 struct QueuedPush {
@@ -20,7 +20,7 @@ struct QueuedPush {
     JobPush push;
 };
 
-/// As `job_push`, for a value with a `queue`.
+/// As `job_push`, for an object that also has the field `queue`.
 [[nodiscard]] Result<QueuedPush> queued_push(const Value& payload);
 
 }  // namespace routemaster::detail

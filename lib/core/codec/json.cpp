@@ -13,7 +13,7 @@
 namespace routemaster {
 namespace {
 
-/// Iterates over a text and records how far the parser has read.
+/// Input iterator over a text that records how far the parser has read.
 class TrackedIterator {
 public:
     using iterator_category = std::input_iterator_tag;
@@ -35,7 +35,7 @@ private:
     const char** reached_;
 };
 
-/// Forwards the events of nlohmann's parser, and stores why it stopped.
+/// Adapter between nlohmann's parser and `ValueBuilder`. It stores the reason when parsing stops.
 class JsonVisitor {
 public:
     explicit JsonVisitor(std::size_t depth_max) noexcept : depth_max_{depth_max} {}
@@ -44,7 +44,8 @@ public:
     bool boolean(bool truth) { return builder_.boolean(truth); }
     bool number_integer(std::int64_t number) { return builder_.integer(number); }
     bool number_unsigned(std::uint64_t number) { return builder_.natural(number); }
-    /// Integers beyond 64 bits arrive here, too, and would lose digits.
+    /// The parser also reports integers beyond 64 bits here. As a `double`, an integer would lose
+    /// digits, and is therefore rejected.
     bool number_float(double number, const std::string& digits) {
         if (digits.find_first_of(".eE") == std::string::npos) {
             return fail("an integer beyond 64 bits");
@@ -63,12 +64,12 @@ public:
     }
 
     [[nodiscard]] Value result() { return builder_.result(); }
-    /// Why parsing failed, without any of the parsed text.
+    /// The reason for a failure. Quotes nothing of the parsed text, because the text may be secret.
     [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
 private:
-    /// The part of "[…] parse error at line 1, column 2: syntax error while parsing value - invalid
-    /// literal; last read: '…'" without quoted text.
+    /// Extracts the reason from nlohmann's error text "[…] parse error at line 1, column 2: syntax
+    /// error while parsing value - invalid literal; last read: '…'". Drops the quoted input.
     [[nodiscard]] static std::string reason(std::string_view what) {
         if (what.find("out_of_range") != std::string_view::npos) return "a number out of range";
         const std::size_t column = what.find("column ");
@@ -101,7 +102,8 @@ Result<Value> detail::parse_json(std::string_view text, std::size_t depth_max) {
         return Error{Errc::invalid,
                      "JSON: " + std::string{problem} + " at byte " + std::to_string(byte)};
     };
-    // The parser would accept both: it skips a byte order mark, and a NUL ends its text.
+    // Rejected here, because nlohmann's parser would accept both: it skips a byte order mark, and
+    // it stops at a NUL as if the text ended.
     if (text.starts_with("\xef\xbb\xbf")) return refuse("a byte order mark", 1);
     if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
         return refuse("a NUL byte", nul + 1);

@@ -14,8 +14,8 @@
 namespace routemaster::detail {
 namespace {
 
-/// A repeated key of a map, or null. Takes at most n log n steps, as clients choose the number of
-/// keys.
+/// The first repeated key of a map, or null. Takes at most n log n steps, because a client may send
+/// any number of keys.
 const std::string* repeated_key(const Value::Map& map) {
     constexpr std::size_t few = 8;
     if (map.size() <= few) {

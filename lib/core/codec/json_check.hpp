@@ -1,5 +1,5 @@
 /// @file
-/// Finds content JSON cannot represent.
+/// Detects values that JSON cannot represent.
 
 #pragma once
 
@@ -11,9 +11,9 @@
 
 namespace routemaster::detail {
 
-/// `invalid`, naming `field`, when a value contains text other than UTF-8, an infinite number or
-/// NaN, a map with equal keys, or arrays and maps nested deeper than `depth_max`. Parsers of JSON
-/// choose differently among equal keys.
+/// Validates a value for JSON. `invalid`, naming `field`, when the value contains text that is not
+/// UTF-8, an infinite number or NaN, a map with equal keys, or nesting deeper than `depth_max`.
+/// Equal keys are rejected because JSON parsers differ in the entry they return.
 [[nodiscard]] Result<void> check_for_json(const Value& value, std::string_view field,
                                           std::size_t depth_max);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Parses JSON with a limit of depth.
+/// Parses JSON with a limit on nesting.
 
 #pragma once
 

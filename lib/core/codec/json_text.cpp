@@ -13,8 +13,8 @@
 namespace routemaster {
 namespace {
 
-/// How many bytes at the start of `text` need no escaping in JSON: printable ASCII but `"` and `\`.
-/// Reads eight bytes at a time (Mycroft's test for a byte below or equal to another).
+/// How many bytes at the start of `text` need no escaping in JSON: printable ASCII except `"` and
+/// `\`. Tests eight bytes at a time, by Mycroft's trick for a byte below or equal to another byte.
 std::size_t plain_length(std::string_view text) noexcept {
     constexpr std::uint64_t ones = 0x0101010101010101U;
     constexpr std::uint64_t highs = 0x8080808080808080U;
@@ -35,8 +35,8 @@ std::size_t plain_length(std::string_view text) noexcept {
     return i;
 }
 
-/// Appends the first character of `text`, escaped or, if invalid, replaced. Returns its size in
-/// `text`.
+/// Appends the first character of `text` to `out`. A special character is escaped, and an invalid
+/// character is replaced. Returns how many bytes of `text` were consumed.
 std::size_t append_json_character(std::string& out, std::string_view text) {
     const auto c = static_cast<unsigned char>(text.front());
     if (c == '"' || c == '\\') {
@@ -58,7 +58,8 @@ std::size_t append_json_character(std::string& out, std::string_view text) {
     return length;
 }
 
-/// Appends the digits of a number with a fraction: without one, they would be read as an integer.
+/// Appends the digits of a floating-point number, with `.0` if they have no fraction. Otherwise
+/// parsers would read the number as an integer.
 void append_with_fraction(std::string& out, std::string_view digits) {
     out.append(digits);
     if (digits.find_first_of(".e") == std::string_view::npos) out.append(".0");

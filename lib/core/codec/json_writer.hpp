@@ -1,5 +1,5 @@
 /// @file
-/// A sink that prints JSON.
+/// A parser sink that prints JSON.
 
 #pragma once
 
@@ -20,8 +20,8 @@ void append_decimal(std::string& out, Integer number) {
     out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
-/// Appends the shortest digits for a floating-point number from which it can be read back exactly,
-/// with a fraction or an exponent. Infinities and NaN become `null`.
+/// Appends the shortest decimal text that parses to exactly this floating-point number. The text
+/// always has a fraction or an exponent. Infinities and NaN become `null`.
 void append_exact(std::string& out, double number);
 
 class JsonWriter {
@@ -61,15 +61,15 @@ public:
     bool end_array() { return end(']'); }
     bool end_map() { return end('}'); }
 
-    /// Empties `out` and starts over.
+    /// Clears `out` and begins a new value.
     void clear() {
         out_.clear();
         depth_ = 0;
     }
 
 protected:
-    /// A value has a comma in front unless an opening bracket or a colon precedes. Texts end in a
-    /// quote, so the last character of the output decides.
+    /// Appends the comma between two values. No comma follows an opening bracket or a colon. The
+    /// last character of the output decides, because every text ends with a quote.
     void separate() {
         if (depth_ == 0) return;
         const char last = out_.back();

@@ -1,5 +1,5 @@
 /// @file
-/// Client texts in log lines.
+/// Makes texts of clients safe for log lines.
 
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace routemaster::detail {
 
-/// At most `most` bytes of a client's text, made printable by `printable_text`.
+/// The first `most` bytes of a client's text, made printable by `printable_text`. A truncated text
+/// ends with "...".
 [[nodiscard]] inline std::string log_text(std::string_view text, std::size_t most) {
     auto line = printable_text(cut_text(text, most));
     return text.size() > most ? line + "..." : line;

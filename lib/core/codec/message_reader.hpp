@@ -1,6 +1,6 @@
 /// @file
-/// Reads an encoded message: `[kind, fields]`, where kind "e" is an event with the fields `t` time,
-/// `o` topic, `y` type, `u` URL and `d` data.
+/// Parses an encoded message: `[kind, fields]`. The kind "e" is an event, whose fields are `t`
+/// time, `o` topic, `y` type, `u` URL and `d` data.
 
 #pragma once
 
@@ -19,24 +19,25 @@ namespace routemaster::detail {
 
 enum class MessageKind {
     event,        ///< All fields are present and valid.
-    other,        ///< A ping or a kill: known, but not for subscribers.
-    undecodable,  ///< Damaged, of an unknown kind, or an event with a field missing or invalid.
+    other,        ///< A ping or a kill: valid, but not delivered to subscribers.
+    undecodable,  ///< Damaged, of an unknown kind, or an event with a missing or invalid field.
 };
 
-/// A sink that splits a message into its fields. Texts are views of the parsed bytes. The data of
-/// an event is forwarded to a second sink, which is cleared first.
+/// Sink that splits a message into its fields. Texts are views into the parsed bytes. The data of
+/// an event is forwarded to the sink `Data`, which is cleared first.
 ///
-/// As tolerant as Ruby Routemaster: fields may come in any order, the last of equal fields counts,
-/// unknown fields are ignored, and nil data counts as missing.
+/// The sink is as tolerant as Ruby Routemaster: fields may be in any order, the last of equal
+/// fields counts, unknown fields are ignored, and nil data counts as missing.
 template <class Data>
 class MessageReader {
 public:
-    /// A time as the publisher wrote it, perhaps not a whole number of milliseconds.
+    /// A timestamp with the number type that the publisher used. It may have a fraction of a
+    /// millisecond.
     using Timestamp = std::variant<std::monostate, std::int64_t, std::uint64_t, double>;
 
     explicit MessageReader(Data& data) noexcept : data_{data} {}
 
-    /// Reads `message`. The members below are meaningful only after `MessageKind::event`.
+    /// Parses `message`. The members below are valid only after the result `MessageKind::event`.
     [[nodiscard]] MessageKind read(std::string_view message) {
         const bool parsed = parse_msgpack(message, *this);
         if (is_other_) return MessageKind::other;
@@ -49,7 +50,7 @@ public:
     [[nodiscard]] EventType type() const noexcept { return *type_; }
     [[nodiscard]] std::string_view url() const noexcept { return url_; }
     [[nodiscard]] const Timestamp& timestamp() const noexcept { return timestamp_; }
-    /// Whether the sink for data received a map.
+    /// Whether the message has data, and the data is a map.
     [[nodiscard]] bool has_data() const noexcept { return has_data_; }
 
     bool null() {
@@ -120,10 +121,10 @@ public:
     }
 
 private:
-    /// The field of the next value.
+    /// The field to which the next value belongs.
     enum class Field { none, kind, timestamp, topic, type, url, data, unknown };
 
-    /// The depth of the fields: in the map in the array.
+    /// The nesting depth of the fields, which are in a map inside an array.
     static constexpr std::size_t in_fields = 2;
 
     [[nodiscard]] static Field field(std::string_view name) noexcept {

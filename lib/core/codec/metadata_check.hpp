@@ -1,5 +1,5 @@
 /// @file
-/// Limits to the metadata of a job.
+/// Validates the metadata of a job.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::detail {
 
-/// `invalid` for metadata beyond the limits. `added` of the entries were not given by the caller;
-/// errors count only the caller's entries.
+/// Validates metadata: `invalid` beyond the limits. The library itself added `added` of the
+/// entries. An error text counts only the caller's entries.
 [[nodiscard]] Result<void> check_metadata(const JobMetadata& metadata, std::size_t added = 0);
 
 }  // namespace routemaster::detail

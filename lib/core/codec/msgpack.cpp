@@ -19,7 +19,7 @@ Error damaged(std::string_view what) {
     return {Errc::corrupted, "MessagePack: not " + std::string{what}};
 }
 
-/// Whole milliseconds of a written time, clamped to the range of `TimePoint`.
+/// Converts a timestamp to whole milliseconds, clamped to the range of `TimePoint`.
 struct RoundedTime {
     TimePoint operator()(std::monostate) const noexcept { return TimePoint{}; }
     TimePoint operator()(std::int64_t time) const noexcept { return from_milliseconds(time); }

@@ -1,5 +1,6 @@
 /// @file
-/// Parses MessagePack into a sink. Depth and memory are bounded, whatever sizes the bytes claim.
+/// Parses MessagePack into a sink. Depth and memory are bounded, even if the bytes claim enormous
+/// sizes.
 
 #pragma once
 
@@ -15,8 +16,8 @@
 
 namespace routemaster::detail {
 
-/// Forwards the events of msgpack-c's parser. Binary strings count as texts. Extension types and
-/// keys that are not texts stop the parser.
+/// Adapter between msgpack-c's parser and a sink. Binary strings count as texts. Extension types,
+/// and keys that are not texts, stop the parser.
 template <Sink S>
 class MsgpackVisitor : public msgpack::null_visitor {
 public:
@@ -60,8 +61,9 @@ private:
     bool in_key_ = false;
 };
 
-/// Reports the single value in `bytes` to the sink. False for all other bytes (cut short, followed
-/// by more, too deep, of a type unknown to `Value`), or when the sink stopped.
+/// Parses `bytes`, which must be exactly one value, into the sink. False if the value is cut short,
+/// is followed by more bytes, is nested too deeply or has a type unknown to `Value`, and if the
+/// sink stopped the parser.
 template <Sink S>
 [[nodiscard]] bool parse_msgpack(std::string_view bytes, S& sink) {
     MsgpackVisitor<S> visitor{sink};

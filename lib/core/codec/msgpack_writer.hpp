@@ -1,5 +1,5 @@
 /// @file
-/// Encodes MessagePack into a string, or only computes its length.
+/// A sink that encodes MessagePack into a string, or only computes the encoded length.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// An output for msgpack-c's packer: appends to a string.
+/// Output stream for msgpack-c's packer that appends to a string.
 class StringStream {
 public:
     explicit StringStream(std::string& out) noexcept : out_{out} {}
-    /// Most writes are one byte: a type with a length or a value.
+    /// Most writes are a single byte, for which `push_back` is faster.
     void write(const char* bytes, std::size_t size) {
         size == 1 ? out_.push_back(*bytes) : void(out_.append(bytes, size));
     }
@@ -28,7 +28,7 @@ private:
     std::string& out_;
 };
 
-/// An output for msgpack-c's packer: only counts bytes.
+/// Output stream for msgpack-c's packer that only counts bytes.
 class CountingStream {
 public:
     void write(const char*, std::size_t size) noexcept { size_ += size; }
@@ -38,7 +38,7 @@ private:
     std::size_t size_ = 0;
 };
 
-/// A sink that encodes. Texts, arrays and maps must have less than 2^32 bytes or items.
+/// Sink that encodes MessagePack. Texts, arrays and maps must have less than 2^32 bytes or items.
 template <class Stream>
 class MsgpackWriter {
 public:
@@ -60,7 +60,7 @@ public:
         packer_.pack_uint64(number);
         return true;
     }
-    /// The packer's own function would encode 1.0 as 1, a different value.
+    /// msgpack-c's own function would encode 1.0 as the integer 1, which is a different value.
     bool real(double number) {
         constexpr std::size_t size = 9;
         char bytes[size] = {'\xcb'};

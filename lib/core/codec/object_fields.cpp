@@ -8,7 +8,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// The most bytes of a client's text that an error quotes.
+/// The largest number of bytes that an error quotes from a client's text.
 constexpr std::size_t quoted_length_max = 64;
 
 }  // namespace

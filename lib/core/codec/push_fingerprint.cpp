@@ -7,7 +7,8 @@
 namespace routemaster::detail {
 namespace {
 
-/// FNV-1a of 64 bits (Fowler, Noll, Vo), over numbers and over texts with their lengths.
+/// Hash function FNV-1a with 64 bits (Fowler, Noll, Vo), over numbers and over texts with their
+/// lengths.
 class Fingerprint {
 public:
     void add(std::string_view text) noexcept {

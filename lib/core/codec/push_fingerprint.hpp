@@ -1,5 +1,5 @@
 /// @file
-/// The content of a push as a number.
+/// A hash over the content of a push.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::detail {
 
-/// A hash of an encoded job and its options, equal in all processes and versions, because stores
-/// keep the hash.
+/// A hash of an encoded job and its options. The hash must be equal in all processes and versions,
+/// because stores retain it.
 [[nodiscard]] std::uint64_t push_fingerprint(std::string_view job, const PushOptions& options);
 
 }  // namespace routemaster::detail

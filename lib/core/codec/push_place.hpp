@@ -1,5 +1,5 @@
 /// @file
-/// Idempotency keys of pushes in one call.
+/// Derives the idempotency key of each push from the key of a call with many pushes.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace routemaster::detail {
 
-/// The idempotency key of the job at index `place` of a call with the key `key`. Empty if the call
-/// has no key.
+/// The idempotency key of the job at index `place`, in a call with the idempotency key `key`. Empty
+/// if the call has no key.
 [[nodiscard]] inline std::string key_at(const std::string& key, std::size_t place) {
     return key.empty() ? key : key + "[" + std::to_string(place) + "]";
 }

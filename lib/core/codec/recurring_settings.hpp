@@ -1,5 +1,6 @@
 /// @file
-/// The settings of a recurring job as a single text, for stores: new settings need no new layout.
+/// Encodes the settings of a recurring job as a text. Stores keep the text unparsed, so a new
+/// setting does not change their formats.
 
 #pragma once
 
@@ -11,11 +12,12 @@
 
 namespace routemaster::detail {
 
-/// A MessagePack map, equal for equal settings. Defaults are left out.
+/// Encodes settings as a MessagePack map. Equal settings have equal bytes. Settings with their
+/// default value are omitted.
 [[nodiscard]] std::string encode_settings(const RecurringSettings& settings);
 
-/// `corrupted` when the text is not such a map, or lacks a setting without a default. Unknown keys
-/// are ignored.
+/// The reverse of `encode_settings`. `corrupted` when the text is not such a map, or lacks a
+/// setting without a default. Unknown keys are ignored.
 [[nodiscard]] Result<RecurringSettings> decode_settings(std::string_view bytes);
 
 }  // namespace routemaster::detail

@@ -1,6 +1,6 @@
 /// @file
-/// A sink: the interface through which a parser reports the pieces of a value. Parsers, printers
-/// and builders share the interface, so any of them combine in one pass.
+/// `Sink`: the interface through which a parser reports the parts of a value. Parsers, printers and
+/// builders share the interface. Any parser can thus feed any sink in one pass.
 
 #pragma once
 
@@ -15,8 +15,9 @@
 
 namespace routemaster::detail {
 
-/// Takes a value: a scalar, or `begin_…`, the items, and `end_…`. In a map a key comes before each
-/// item. Members return whether to go on. Sizes are the sender's claims.
+/// Receiver of a value. A value is a scalar, or `begin_…`, the items, and `end_…`. In a map, a key
+/// precedes each item. Each member returns whether the parser should continue. A size is only what
+/// the input claims, and may be false.
 template <class S>
 concept Sink = requires(S& sink, std::string_view text, std::size_t size) {
     { sink.null() } -> std::same_as<bool>;
@@ -32,7 +33,7 @@ concept Sink = requires(S& sink, std::string_view text, std::size_t size) {
     { sink.end_map() } -> std::same_as<bool>;
 };
 
-/// Reports `value` to a sink. The sink must not stop.
+/// Reports `value` to a sink that never stops.
 template <Sink S>
 void report(const Value& value, S& sink) {
     struct Visitor {

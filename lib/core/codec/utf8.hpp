@@ -1,5 +1,5 @@
 /// @file
-/// Well-formed UTF-8.
+/// Validates UTF-8.
 
 #pragma once
 
@@ -33,7 +33,7 @@ namespace routemaster::detail {
 
 [[nodiscard]] constexpr bool begins_with_ascii(std::string_view text) noexcept {
     if (text.size() < sizeof(std::uint64_t)) return false;
-    std::uint64_t word = 0;  // Compilers make this one instruction.
+    std::uint64_t word = 0;  // Compilers turn the loop into one load instruction.
     for (std::size_t i = 0; i < sizeof word; ++i) {
         word |= std::uint64_t{static_cast<unsigned char>(text[i])} << (8U * i);
     }
@@ -42,7 +42,7 @@ namespace routemaster::detail {
 
 [[nodiscard]] constexpr bool is_utf8(std::string_view text) noexcept {
     while (!text.empty()) {
-        // Most texts are ASCII: checks eight characters at a time.
+        // Most texts are ASCII, so eight characters are checked at a time.
         if (begins_with_ascii(text)) {
             text.remove_prefix(sizeof(std::uint64_t));
             continue;

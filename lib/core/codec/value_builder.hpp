@@ -1,5 +1,5 @@
 /// @file
-/// Builds a `Value` from the reports of a parser.
+/// A parser sink that builds a `Value`.
 
 #pragma once
 
@@ -16,11 +16,11 @@
 
 namespace routemaster::detail {
 
-/// Keeps each key of `map` once, with its first position and its last value, as a Ruby hash does.
-/// Takes n log n steps, as clients choose the number of keys.
+/// Removes repeated keys from `map`. As in a Ruby hash, a key stays at its first position and gets
+/// its last value. Takes n log n steps, because a client may send any number of keys.
 void keep_last_of_equal_keys(Value::Map& map);
 
-/// A sink that builds a `Value`. Claimed sizes are hints: no memory is allocated for them.
+/// Sink that builds a `Value`. Allocates nothing for claimed sizes, because a claim may be false.
 ///
 /// Thread safety: a value.
 class ValueBuilder {
@@ -47,7 +47,7 @@ public:
     }
     bool key(std::string_view name) { return key(std::string{name}); }
     bool key(std::string&& name) {
-        // Built in place: for a moved pair, GCC warns of an uninitialized value.
+        // Constructed in place, because GCC warns of an uninitialized value when a pair is moved.
         std::get<Value::Map>(open_.back()).emplace_back().first = std::move(name);
         return true;
     }
@@ -63,7 +63,7 @@ public:
         return take(Value{std::move(map)});
     }
 
-    /// The built value, after the parser is done. Call once.
+    /// Returns the value. To be called once, after the parser has succeeded.
     [[nodiscard]] Value result() { return std::move(result_); }
 
     void clear() {

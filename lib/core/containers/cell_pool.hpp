@@ -1,6 +1,6 @@
 /// @file
-/// Memory for many objects of one size, in blocks of cells: an object needs no allocation of its
-/// own.
+/// A memory pool for many objects of one size. It allocates blocks of cells instead of single
+/// objects.
 
 #pragma once
 
@@ -18,16 +18,17 @@
 
 namespace routemaster::detail {
 
-/// Provides cells of one size. Cells do not move. A block is returned to the system after its last
-/// cell: a backlog frees its memory once it has been worked off.
+/// Memory pool of cells of one size. Cells do not move. An empty block is returned to the operating
+/// system. The memory of a backlog is thus freed once the backlog is worked off.
 ///
-/// All cells must be returned before the end of the pool. Not thread safe.
+/// All cells must be returned before the pool is destroyed. Not thread safe.
 class CellPool {
 public:
-    /// Leaves room for several cells in a block.
+    /// With cells up to this size, a block contains several cells.
     static constexpr std::size_t cell_bytes_max = page_multiple / 4;
 
-    /// `bytes` is the size of a cell: a multiple of the alignments of its content and of a pointer.
+    /// `bytes` is the size of a cell. It must be a multiple of the alignments of the content and of
+    /// a pointer.
     explicit CellPool(std::size_t bytes) noexcept : bytes_{bytes} {
         ROUTEMASTER_ASSERT(bytes <= cell_bytes_max);
     }
@@ -37,7 +38,7 @@ public:
         while (auto* block = all_.front()) free(*block);
     }
 
-    /// A cell. Throws `std::bad_alloc` without memory.
+    /// Allocates a cell. Throws `std::bad_alloc` when memory is exhausted.
     [[nodiscard]] std::byte* take() {
         auto& block = open_.empty() ? add_block() : *open_.front();
         if (block.is_empty()) spare_ -= block.bytes;
@@ -52,8 +53,8 @@ public:
         block.deallocate(cell);
         if (!block.is_empty()) return;
         spare_ += block.bytes;
-        // Some empty blocks stay, and the last block in any case: otherwise short-lived objects
-        // would often allocate and free blocks.
+        // Retains some empty blocks, and always the last block. Otherwise short-lived objects would
+        // often allocate and free blocks.
         if (spare_ <= spare_max || open_.size() == 1) return;
         spare_ -= block.bytes;
         open_.remove(block);
@@ -61,20 +62,21 @@ public:
     }
 
 private:
-    /// Blocks begin small for few objects, and grow to keep the number of blocks low.
+    /// The first block is small, for pools with few objects. Each further block is larger, up to a
+    /// limit, to keep the number of blocks low.
     static constexpr std::size_t block_bytes_min = page_multiple;
     static constexpr std::size_t doublings = 5;
     static_assert(block_bytes_min << doublings == huge_page);
 
-    /// The limit of bytes in empty blocks.
+    /// The largest total size of retained empty blocks, in bytes.
     static constexpr std::size_t spare_max = block_bytes_min * 4;
 
     struct Free {
         Free* next;
     };
 
-    /// The head of a block. A block begins on the boundary of a huge page and is not larger than
-    /// such a page. The address of a cell thus tells its block.
+    /// Header of a block. A block is aligned to a huge page and at most as large, so the address of
+    /// a cell gives the address of its block.
     struct alignas(64) Block {
         Block(std::size_t all_bytes, std::size_t cell_bytes) noexcept
             : bytes{all_bytes},
@@ -96,7 +98,7 @@ private:
         ListHook<Block> in_all;
         ListHook<Block> in_open;
         const std::size_t bytes;
-        std::byte* fresh;  // The first cell never taken. Cells from here on have no link yet.
+        std::byte* fresh;  // The first cell never allocated. From here on, cells are in no list.
         std::byte* const end;
         std::size_t used = 0;
         Free* free = nullptr;
@@ -124,7 +126,7 @@ private:
     std::size_t bytes_;
     std::size_t spare_ = 0;  ///< Bytes of empty blocks.
     IntrusiveList<Block, &Block::in_all> all_;
-    IntrusiveList<Block, &Block::in_open> open_;  ///< With free cells.
+    IntrusiveList<Block, &Block::in_open> open_;  ///< Blocks with free cells.
 };
 
 }  // namespace routemaster::detail

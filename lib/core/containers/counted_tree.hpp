@@ -1,5 +1,5 @@
 /// @file
-/// Sorted entries with fast counts of the entries before a bound.
+/// A sorted set that counts the entries before a bound in logarithmic time.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// Entries in the order of `<`: a B+ tree whose nodes store the number of entries below each child.
-/// Each operation takes logarithmic time. Entries inserted in order fill the leaves completely, and
-/// removing the first entry touches one leaf.
+/// Sorted set: a B+ tree whose nodes store the number of entries below each child. Each operation
+/// takes logarithmic time. Entries inserted in ascending order fill the leaves completely. Removing
+/// the first entry changes one leaf only.
 ///
-/// When memory runs out, `insert` throws and the tree is unchanged. Not thread safe.
+/// When memory is exhausted, `insert` throws and does not change the tree. Not thread safe.
 template <class Entry>
 class CountedTree {
 public:
@@ -28,24 +28,24 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// The least entry. There must be an entry.
+    /// The least entry. The set must not be empty.
     [[nodiscard]] const Entry& first() const noexcept { return root_.first(); }
 
-    /// The greatest entry. There must be an entry.
+    /// The greatest entry. The set must not be empty.
     [[nodiscard]] const Entry& last() const noexcept {
         const Node* node = &root_;
         while (!node->is_leaf()) node = node->children.back().node.get();
         return node->entries.back();
     }
 
-    /// Adds an entry. No equal entry may exist.
+    /// Inserts an entry. The set must not contain an equal entry.
     void insert(const Entry& entry) {
         if (root_.is_full()) add_level();
         insert(root_, entry);
         ++size_;
     }
 
-    /// Removes an entry, which must exist.
+    /// Removes an entry. The set must contain the entry.
     void remove(const Entry& entry) noexcept {
         remove(root_, entry);
         --size_;
@@ -55,7 +55,8 @@ public:
         }
     }
 
-    /// The number of entries for which `precedes(entry)` is true. These must be the least entries.
+    /// The number of entries for which `precedes(entry)` is true. `precedes` must be true for the
+    /// least entries only.
     template <class Precedes>
     [[nodiscard]] std::size_t count(Precedes precedes) const {
         const auto begins_before = [&](const Child& child) { return precedes(child.first); };
@@ -74,16 +75,16 @@ public:
         return before + static_cast<std::size_t>(end - entries.begin());
     }
 
-    /// Calls `visit` with the entries in order while it returns true. Skips the least entries, for
-    /// which `precedes(entry)` is true. `visit` must not change the tree.
+    /// Calls `visit` with the entries in ascending order until it returns false. Skips the least
+    /// entries, for which `precedes(entry)` is true. `visit` must not change the tree.
     template <class Precedes, class Visit>
     void visit_from(Precedes precedes, Visit visit) const {
         visit_from(root_, precedes, visit);
     }
 
 private:
-    static constexpr std::size_t entries_max = 128;  // Of a leaf.
-    static constexpr std::size_t children_max = 64;  // Of an inner node.
+    static constexpr std::size_t entries_max = 128;  // Per leaf.
+    static constexpr std::size_t children_max = 64;  // Per inner node.
 
     struct Node;
     struct Child {
@@ -91,11 +92,11 @@ private:
         std::size_t size;
         std::unique_ptr<Node> node;
     };
-    /// Below the root, nodes reserve their full capacity: only splits and the growth of a single
-    /// leaf allocate.
+    /// Every node except the root reserves its full capacity. Therefore only a split, or the growth
+    /// of a root that is a leaf, allocates memory.
     struct Node {
-        std::vector<Entry> entries;   ///< Of a leaf.
-        std::vector<Child> children;  ///< Of an inner node.
+        std::vector<Entry> entries;   ///< Used in a leaf.
+        std::vector<Child> children;  ///< Used in an inner node.
 
         [[nodiscard]] bool is_leaf() const noexcept { return children.empty(); }
         [[nodiscard]] bool is_full() const noexcept {
@@ -122,9 +123,9 @@ private:
         });
     }
 
-    /// The index of the child for an entry.
+    /// The index of the child to which an entry belongs.
     static std::size_t place(const std::vector<Child>& children, const Entry& entry) {
-        // Most entries come last.
+        // Checks the last child first, because most entries belong there.
         if (!(entry < children.back().first)) return children.size() - 1;
         const auto after = std::upper_bound(
             children.begin(), children.end(), entry,
@@ -142,7 +143,7 @@ private:
         root_ = std::move(root);
     }
 
-    /// The node must not be full.
+    /// Inserts an entry below a node that is not full.
     static void insert(Node& node, const Entry& entry) {
         if (node.is_leaf()) {
             auto& entries = node.entries;
@@ -163,11 +164,12 @@ private:
         if (entry < child.first) child.first = entry;
     }
 
-    /// Splits a full child, before `entry` is inserted.
+    /// Splits a full child to make room for `entry`.
     static void split(Node& parent, std::size_t at, const Entry& entry) {
         auto& left = *parent.children[at].node;
         auto right = std::make_unique<Node>();
-        // When entries come in order, the left node gets no more entries.
+        // If the entry belongs behind the last child, entries probably arrive in ascending order.
+        // Then the left node stays full, because no more entries will be inserted there.
         const bool comes_last = at + 1 == parent.children.size();
         std::size_t moved = 0;
         if (left.is_leaf()) {
@@ -218,7 +220,7 @@ private:
         if (at > 0) merge_with_next(node, at - 1);
     }
 
-    /// Merges two neighbours if both together are at most half full.
+    /// Merges two neighbours if they fill at most half a node together.
     static void merge_with_next(Node& parent, std::size_t at) noexcept {
         auto& left = parent.children[at];
         auto& right = parent.children[at + 1];

@@ -1,5 +1,5 @@
 /// @file
-/// An index of objects by hash: open addressing, 12 bytes per slot.
+/// A hash table of pointers to objects: open addressing, 12 bytes per slot.
 
 #pragma once
 
@@ -13,9 +13,10 @@
 
 namespace routemaster::detail {
 
-/// Finds objects by hash. Does not own objects, and never computes hashes: stores the given hash.
-/// Objects must not move. While the index grows, 0.53 to 0.8 of the slots are taken: an object
-/// takes 15 to 23 bytes. The order of `each` has no meaning.
+/// Hash table of pointers. It never computes a hash: the caller passes the hash of an object, and
+/// the table stores it. The table does not own the objects, which must not move. While the table
+/// grows, 0.53 to 0.8 of the slots are used, so an object takes 15 to 23 bytes. `each` visits
+/// objects in no particular order.
 ///
 /// Not thread safe.
 template <class T>
@@ -24,7 +25,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// The object with this hash and a true `is(object)`, or null.
+    /// The object with this hash for which `is(object)` is true, or null.
     template <class Is>
     [[nodiscard]] T* find(std::uint32_t hash, Is is) const {
         if (size_ == 0) return nullptr;
@@ -35,15 +36,15 @@ public:
         return nullptr;
     }
 
-    /// Starts to load the first slots of a search into the cache. Many searches begun at once take
-    /// little longer than a single search, because each reads a different part of memory.
+    /// Prefetches the first slots of a search into the processor's cache. Many searches prefetched
+    /// together take little longer than a single search, because their cache misses overlap.
     void fetch(std::uint32_t hash) const noexcept {
         if (size_ == 0) return;
         const auto at = home(marked(hash));
         constexpr auto line = 64 / sizeof(T*);
         prefetch(&marks_[at]);
         prefetch(&things_[at]);
-        // Many objects are a few slots further on.
+        // Prefetches the next cache line, too: many objects are a few slots after their home slot.
         prefetch(&things_[std::min(at + line, things_.size() - 1)]);
     }
     /// The first object found with this hash, or null.
@@ -51,19 +52,19 @@ public:
         return find(hash, [](const T&) { return true; });
     }
 
-    /// Inserts an object. It must not be in the index.
+    /// Inserts an object. The table must not contain the object.
     void insert(std::uint32_t hash, T& thing) {
         if (size_ + 1 > marks_.size() / 5 * 4) resize(std::max(places_min, marks_.size() / 2 * 3));
         put(marked(hash), thing);
         ++size_;
     }
 
-    /// Removes an object. It must be in the index.
+    /// Removes an object. The table must contain the object.
     void remove(std::uint32_t hash, const T& thing) {
         auto hole = home(marked(hash));
         while (things_[hole] != &thing) hole = next(hole);
-        // Moves up the objects behind the hole, unless the hole is before their home slots. There
-        // are no slots marked as deleted, so searches do not slow down with time.
+        // Moves later objects into the hole, except objects whose home slot is behind the hole.
+        // This way, removal leaves no tombstones, and searches do not slow down with time.
         for (auto at = next(hole); marks_[at] != vacant; at = next(at)) {
             if (distance(home(marks_[at]), at) < distance(hole, at)) continue;
             marks_[hole] = marks_[at];
@@ -76,7 +77,7 @@ public:
         if (marks_.size() > kept_max && size_ < marks_.size() / 10) resize(marks_.size() / 4);
     }
 
-    /// Calls `visit` with each object. `visit` must not change the index.
+    /// Calls `visit` with each object. `visit` must not change the table.
     template <class Visit>
     void each(Visit visit) const {
         constexpr std::size_t ahead = 16;
@@ -92,21 +93,22 @@ private:
 
     static constexpr std::uint32_t vacant = 0;
     static constexpr std::size_t places_min = 16;
-    /// This many slots always stay, so that thousands of objects may come and go without resizing.
+    /// The table never shrinks below this number of slots, so thousands of objects can be inserted
+    /// and removed without a resize.
     static constexpr std::size_t kept_max = 4'096;
 
     static std::uint32_t marked(std::uint32_t hash) noexcept { return hash == vacant ? 1 : hash; }
     [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
         return at + 1 == marks_.size() ? 0 : at + 1;
     }
-    /// Number of steps from one slot to another.
+    /// The number of slots from one slot forward to another.
     [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
         return to >= from ? to - from : to + marks_.size() - from;
     }
 
-    /// The slot where a search begins. The factor, 2^32 / the golden ratio, scatters even
-    /// successive numbers in the upper bits. As a fraction of 2^32, the product is the share of the
-    /// slots before the home slot.
+    /// The home slot of a hash, where a search begins. The factor is 2^32 divided by the golden
+    /// ratio. It scatters even successive hashes over the range from 0 to 2^32. This range is then
+    /// scaled to the number of slots.
     [[nodiscard]] std::size_t home(std::uint32_t mark) const noexcept {
         const std::uint64_t scattered = mark * std::uint32_t{0x9e3779b1};
         return static_cast<std::size_t>((scattered * marks_.size()) >> 32U);
@@ -120,7 +122,8 @@ private:
     }
 
     void resize(std::size_t places) {
-        // Allocates both tables first: without memory for the second, nothing changes.
+        // Allocates both tables before changing anything. A failed allocation then leaves the
+        // object unchanged.
         Table<std::uint32_t> marks(places, vacant);
         Table<T*> things(places, nullptr);
         marks.swap(marks_);

@@ -1,5 +1,5 @@
 /// @file
-/// Memory in huge pages, for large data with random access.
+/// An allocator of huge pages, for large tables with random access.
 
 #pragma once
 
@@ -15,15 +15,15 @@ namespace routemaster::detail {
 /// The size of a huge page on most machines.
 inline constexpr std::size_t huge_page = 2U << 20U;
 
-/// A multiple of the page size of every machine.
+/// A multiple of the page size of every supported machine.
 inline constexpr std::size_t page_multiple = 64U << 10U;
 
-/// Takes `size` bytes from the system, aligned to huge pages; `size` is a multiple of
-/// `page_multiple`.
+/// Maps `size` bytes from the operating system, aligned to a huge page. `size` must be a multiple
+/// of `page_multiple`.
 ///
-/// @throws std::bad_alloc when there is not enough memory.
+/// @throws std::bad_alloc when memory is exhausted.
 inline void* map_huge_pages(std::size_t size) {
-    // Enough for an aligned range; the rest around the range is unmapped.
+    // Maps enough for an aligned range. The excess before and after the range is unmapped.
     auto* mapped = ::mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped == MAP_FAILED) throw std::bad_alloc{};
@@ -34,16 +34,18 @@ inline void* map_huge_pages(std::size_t size) {
     begin += before;
     ::munmap(begin + size, huge_page - before);
 #ifdef MADV_HUGEPAGE
-    // Systems without huge pages use small pages, and are only slower.
+    // A system without huge pages provides small pages, which are only slower. The error is
+    // therefore ignored.
     ::madvise(begin, size, MADV_HUGEPAGE);
 #endif
     return begin;
 }
 
-/// Allocates sizes from a huge page up directly from the system, in huge pages if available, and
-/// unmaps freed memory at once. Smaller sizes come from the heap. Each allocation takes a few
-/// system calls, so use the allocator for long-lived data. Small pages would each be cleared,
-/// mapped and looked up separately. Throws `std::bad_alloc` without memory.
+/// Allocator that maps sizes of a huge page or more directly from the operating system, in huge
+/// pages if available, and unmaps freed memory at once. Smaller sizes are allocated on the heap.
+/// With small pages, the system would clear, map and look up each page separately. A large
+/// allocation takes a few system calls, so the allocator suits long-lived data. Throws
+/// `std::bad_alloc` when memory is exhausted.
 ///
 /// Thread safety: as `std::allocator`.
 template <class T>
@@ -73,7 +75,7 @@ public:
     friend bool operator==(HugePageAllocator, HugePageAllocator) noexcept { return true; }
 
 private:
-    /// Bytes to take from the system; 0 when the heap is better.
+    /// The number of bytes to map; 0 if the allocation belongs on the heap.
     static std::size_t mapped_size(std::size_t count) {
         if (count > (SIZE_MAX - 2 * huge_page) / sizeof(T)) throw std::bad_array_new_length{};
         const auto size = (count * sizeof(T) + page_multiple - 1) / page_multiple * page_multiple;

@@ -1,5 +1,6 @@
 /// @file
-/// A doubly linked list with its links in the elements: no allocation, removal in constant time.
+/// A doubly linked list whose links are members of the elements. Insertion allocates nothing, and
+/// removal takes constant time.
 
 #pragma once
 
@@ -7,14 +8,15 @@
 
 namespace routemaster::detail {
 
-/// The links of an element in one list.
+/// The links of an element to its neighbours in one list.
 template <class T>
 struct ListHook {
     T* previous = nullptr;
     T* next = nullptr;
 };
 
-/// A list over the hook `Hook` of `T`. Owns nothing; remove elements before destroying them.
+/// Intrusive list of `T`, linked through the member `Hook`. The list does not own its elements.
+/// Remove an element before destroying it.
 template <class T, ListHook<T> T::*Hook>
 class IntrusiveList {
 public:
@@ -34,7 +36,7 @@ public:
         ++size_;
     }
 
-    /// Puts an element behind `before`; null: at the front.
+    /// Inserts an element behind `before`; if `before` is null, at the front.
     void insert_after(T* before, T& element) noexcept {
         if (before == back_) return push_back(element);
         auto& hook = element.*Hook;
@@ -54,7 +56,7 @@ public:
         --size_;
     }
 
-    /// Forgets all elements without touching them.
+    /// Empties the list without reading or changing the elements.
     void clear() noexcept { *this = {}; }
 
 private:

@@ -10,8 +10,9 @@
 
 namespace routemaster::detail {
 
-/// SipHash-1-3 (Aumasson and Bernstein, *SipHash: a fast short-input PRF*, 2012, with the rounds
-/// used in hash tables). Without the key, nobody can choose colliding texts.
+/// Hash function SipHash-1-3 (Aumasson and Bernstein, *SipHash: a fast short-input PRF*, 2012, with
+/// the number of rounds usual in hash tables). Without the key, a client cannot choose texts whose
+/// hashes collide.
 ///
 /// Thread safety: a value.
 class KeyedHash {
@@ -60,7 +61,8 @@ private:
         }
     };
 
-    /// Up to eight bytes, the lowest first on every machine. Compilers make this one instruction.
+    /// Loads up to eight bytes as a little-endian number, on every machine. Compilers turn the loop
+    /// into one instruction.
     static std::uint64_t read(const char* at, std::size_t size) noexcept {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < size; ++i) {

@@ -1,5 +1,5 @@
 /// @file
-/// Memory for many objects of one type.
+/// An object pool for one type.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster::detail {
 
-/// Creates and destroys objects in the cells of a pool. Objects do not move.
+/// Object pool: creates and destroys objects in the cells of a `CellPool`. Objects do not move.
 ///
-/// All objects must be destroyed before the slab. Not thread safe.
+/// All objects must be destroyed before the pool. Not thread safe.
 template <class T>
 class Slab {
 public:

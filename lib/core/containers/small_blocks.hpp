@@ -1,5 +1,5 @@
 /// @file
-/// Memory for many small blocks of bytes.
+/// A memory pool for small blocks of bytes.
 
 #pragma once
 
@@ -11,20 +11,20 @@
 
 namespace routemaster::detail {
 
-/// Blocks of bytes. A small block takes its size rounded up to a multiple of 8, and nothing else; a
-/// block from the heap takes a multiple of 16, with a header of 8 bytes. Large blocks come from the
-/// heap, where these few bytes matter less.
+/// Memory pool for blocks of bytes of any size. A small block takes its size rounded up to a
+/// multiple of 8. The heap would take a multiple of 16 including a header of 8 bytes. Large blocks
+/// are allocated on the heap, because these few bytes matter less there.
 ///
-/// All blocks must be freed before the end of the object. Not thread safe.
+/// All blocks must be freed before the pool is destroyed. Not thread safe.
 class SmallBlocks {
 public:
-    /// Throws `std::bad_alloc` without memory.
+    /// Allocates a block. Throws `std::bad_alloc` when memory is exhausted.
     [[nodiscard]] char* allocate(std::size_t bytes) {
         if (bytes > pooled_max) return new char[bytes];
         return reinterpret_cast<char*>(pool_of(bytes).take());
     }
 
-    /// `bytes` is the allocated size.
+    /// Frees a block. `bytes` must be the size passed to `allocate`.
     void free(char* block, std::size_t bytes) noexcept {
         if (bytes > pooled_max) {
             delete[] block;

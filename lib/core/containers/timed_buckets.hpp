@@ -1,6 +1,5 @@
 /// @file
-/// Objects in the order of their times. Most objects wait in unsorted buckets until their time is
-/// near.
+/// A time-ordered queue of objects. Most objects wait in unsorted buckets until their time is near.
 
 #pragma once
 
@@ -23,20 +22,20 @@
 
 namespace routemaster::detail {
 
-/// Objects with an instant `at` and a text `id()`, in the order of both. A tree finds the bucket of
-/// an object by the ends of the buckets. Only the first bucket is sorted. An object thus takes the
-/// 8 bytes of a pointer, and is read only when its bucket is split or becomes the first. Buckets
-/// are small: an operation takes logarithmic time and the sorting of one bucket, however many
-/// objects are due at once.
+/// Time-ordered queue of pointers to objects with an instant `at` and a text `id()`, sorted by `at`
+/// and then `id()`. Each bucket covers a range of times, and a tree finds the bucket of an object.
+/// Only the first bucket is sorted. An object therefore takes the 8 bytes of a pointer, and is read
+/// only when its bucket is split or becomes the first bucket. Buckets are small: an operation takes
+/// logarithmic time plus the sorting of one bucket, even if many objects are due at once.
 ///
-/// `at` and `id()` must not change while an object is here. Does not own objects. When memory runs
-/// out, `insert` throws without a change. Not thread safe.
+/// `at` and `id()` must not change while an object is in the queue. The queue does not own objects.
+/// When memory is exhausted, `insert` throws and changes nothing. Not thread safe.
 template <class T>
 class TimedBuckets {
     struct Bucket;
 
 public:
-    /// The bucket of an object to insert. Valid until the next change.
+    /// The bucket into which an object would be inserted. Valid until the next change of the queue.
     using Spot = const Bucket*;
 
     /// Memory shared by many `TimedBuckets`; must outlive them.
@@ -58,30 +57,32 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t buckets() const noexcept { return line_.size(); }
 
-    /// There must be an object.
+    /// The first object. The queue must not be empty.
     [[nodiscard]] T& first() const noexcept { return *line_.front()->things().back(); }
 
-    /// Some of the first objects, the first object at the end. There must be an object.
+    /// The objects of the first bucket, in descending order: the first object is the last element.
+    /// The queue must not be empty.
     [[nodiscard]] std::span<T* const> first_few() const noexcept {
         return std::as_const(*line_.front()).things();
     }
 
-    // The functions below load memory into the cache before it is needed. Many loads begun at once
-    // take little longer than a single load.
+    // `spot` and `fetch` prefetch memory into the processor's cache. Many prefetches begun together
+    // take little longer than a single one, because their cache misses overlap.
 
-    /// Where an object would be inserted; null when empty. Starts to load data needed by `fetch`.
+    /// The bucket into which an object with this time and id would be inserted; null when the queue
+    /// is empty. Prefetches the data that `fetch` needs.
     [[nodiscard]] Spot spot(TimePoint at, std::string_view id) const noexcept {
         if (empty()) return nullptr;
         const auto* bucket = &bucket_of(at, id);
         prefetch(bucket);
         return bucket;
     }
-    /// Starts to load the data needed by an insertion.
+    /// Prefetches the data that an insertion needs.
     static void fetch(Spot spot) noexcept {
         if (spot != nullptr) prefetch(spot->things().data() + spot->size);
     }
 
-    /// Inserts an object. It must not be here already.
+    /// Inserts an object. The queue must not contain the object.
     void insert(T& thing) {
         if (empty()) line_.push_back(make(small_bytes));
         auto* bucket = &bucket_of(thing);
@@ -97,7 +98,7 @@ public:
         ++size_;
     }
 
-    /// Removes an object, which must be here.
+    /// Removes an object. The queue must contain the object.
     void remove(const T& thing) noexcept {
         --size_;
         auto& bucket = &thing == &first() ? *line_.front() : bucket_of(thing);
@@ -115,9 +116,9 @@ public:
         if (bucket.size <= full_capacity / 4) shrink(bucket);
     }
 
-    /// Calls `visit` with the objects in order, from `from` on, while it returns true. Unless
-    /// `after` is empty, skips objects at `from` up to the id `after`. `visit` must not change the
-    /// objects or their places.
+    /// Calls `visit` with the objects in order, from the time `from` on, until it returns false. If
+    /// `after` is not empty, skips the objects at `from` whose id is not greater than `after`.
+    /// `visit` must not change the objects or their order.
     template <class Visit>
     void visit_from(TimePoint from, std::string_view after, Visit visit) const {
         const auto precedes = [&](const Place& place) {
@@ -140,14 +141,14 @@ private:
     static constexpr std::size_t small_bytes = 128;
     static constexpr std::size_t full_bytes = 1'024;
 
-    /// Objects; their pointers follow the bucket in memory. In the first bucket they are sorted,
-    /// the first object at the end.
+    /// Array of objects; the pointers follow this header in memory. The first bucket is sorted in
+    /// descending order, so that the first object is removed from the end.
     struct Bucket {
         ListHook<Bucket> in_line{};
         std::uint32_t size = 0;
         std::uint32_t capacity;
-        /// The end of the bucket: objects are before `end_at`, or at `end_at` with an id before
-        /// `end_id`. The last bucket has no end.
+        /// The exclusive upper bound of the bucket: its objects are before `end_at`, or at `end_at`
+        /// with an id less than `end_id`. The last bucket has no bound.
         TimePoint end_at{};
         std::string end_id{};  ///< Empty: all objects are before `end_at`.
 
@@ -170,12 +171,12 @@ private:
     }
     static constexpr std::size_t full_capacity = capacity_of(full_bytes);
 
-    /// The end of a bucket. The last bucket has no end.
+    /// The upper bound of a bucket. The last bucket has none.
     struct End {
         TimePoint at;
         Bucket* bucket;
 
-        /// Whether an object with this time and id is behind the bucket.
+        /// Whether an object with this time and id belongs behind the bucket.
         [[nodiscard]] bool is_reached(TimePoint when, std::string_view id) const noexcept {
             return at != when ? at < when : bucket->end_id <= id;
         }
@@ -187,7 +188,7 @@ private:
         }
     };
 
-    /// An object with its time, which decides most comparisons.
+    /// An object together with its time, because the time alone decides most comparisons.
     struct Place {
         TimePoint at;
         T* thing;
@@ -200,8 +201,8 @@ private:
         return a->at != b->at ? a->at > b->at : a->id() > b->id();
     }
 
-    /// The objects of a bucket, to be sorted. Reading all of them at once takes little longer than
-    /// reading one, because each is in a different part of memory.
+    /// The objects of a bucket with their times, to be sorted. Reading all times at once takes
+    /// little longer than reading one, because the cache misses overlap.
     class Places {
     public:
         explicit Places(const Bucket& bucket) noexcept : size_{bucket.size} {
@@ -251,12 +252,13 @@ private:
         return full;
     }
 
-    /// Splits a full bucket and returns the part for `thing`.
+    /// Splits a full bucket. Returns the half into which `thing` belongs.
     [[nodiscard]] Bucket& split(Bucket& upper, const T& thing) {
         auto places = Places{upper};
         auto* before = line_.previous(upper);
         if (before == nullptr) std::reverse(places.begin(), places.end());
-        // When objects come in order, the lower bucket gets few more objects.
+        // If objects arrive in the order of their times, few more objects will be inserted into the
+        // lower bucket. It then receives more than half of the objects.
         const auto by_time = [](const Place& a, const Place& b) { return a.at < b.at; };
         const bool in_order = thing.at >= (places.end() - 1)->at &&
                               std::is_sorted(places.begin(), places.end(), by_time);
@@ -290,7 +292,7 @@ private:
         for (auto place = places.end(); place != places.begin();) bucket.append(*(--place)->thing);
     }
 
-    /// Merges a bucket with few objects into a neighbour with enough space.
+    /// Merges a bucket with few objects into a neighbour with enough free capacity.
     void shrink(Bucket& bucket) noexcept {
         auto* next = line_.next(bucket);
         auto* previous = line_.previous(bucket);
@@ -307,7 +309,7 @@ private:
         return small.size == 0 || small.size + other.size <= full_capacity / 4 * 3;
     }
 
-    /// `lower` is the bucket before `upper`.
+    /// Merges `lower` into `upper`, the next bucket.
     void merge(Bucket& lower, Bucket& upper) noexcept {
         for (auto* thing : lower.things()) upper.append(*thing);
         const bool begins = &lower == line_.front();
@@ -321,8 +323,8 @@ private:
     }
 
     Memory& memory_;
-    IntrusiveList<Bucket, &Bucket::in_line> line_;  ///< In order.
-    CountedTree<End> ends_;                         ///< Of all buckets but the last.
+    IntrusiveList<Bucket, &Bucket::in_line> line_;  ///< The buckets in order.
+    CountedTree<End> ends_;                         ///< The bounds of all buckets except the last.
     std::size_t size_ = 0;
 };
 

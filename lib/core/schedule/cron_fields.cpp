@@ -32,18 +32,18 @@ namespace {
 
 constexpr int day_seconds = 86'400;
 
-/// The calendar repeats after this many days, including days of the week.
+/// The period of the Gregorian calendar, including days of the week, in days.
 constexpr std::int64_t calendar_days = 146'097;
 
 struct Field {
     std::string_view name;
     int first;
     int last;
-    std::span<const std::string_view> words{};  ///< Names of the numbers from `first` on.
+    std::span<const std::string_view> words{};  ///< Names such as JAN, beginning with `first`.
 
-    /// Whether the field is the day of the week, where 0 and 7 are Sunday.
+    /// Whether the field is the day of the week, in which both 0 and 7 mean Sunday.
     [[nodiscard]] bool is_weekday() const { return last == 7; }
-    /// Number of values.
+    /// The number of distinct values.
     [[nodiscard]] int size() const { return is_weekday() ? 7 : last - first + 1; }
 };
 
@@ -95,7 +95,8 @@ std::optional<int> digits(std::string_view text) {
     return whole ? std::optional{number} : std::nullopt;
 }
 
-/// Whether a text is in the syntax of Quartz: `?`, `L`, `LW`, `15W`, `FRI#2`.
+/// Whether a text uses the syntax of the Quartz scheduler, such as `?`, `L`, `LW`, `15W` or
+/// `FRI#2`.
 bool is_of_quartz(std::string_view text) {
     if (text.find_first_of("?#") != std::string_view::npos) return true;
     const auto end = text.find_first_not_of("0123456789");
@@ -145,7 +146,8 @@ Error wraps_around(const Field& field, std::string_view item, const Range& range
         "ends before it begins; write " + of(range.first, end) + "," + of(field.first, range.last));
 }
 
-/// An item of a list: `*`, `7` or `1-5`; `*` and `1-5` may have a step such as `/2`.
+/// Parses an item of a list: `*`, `7` or `1-5`. After `*` or a range, a step such as `/2` may
+/// follow.
 Result<Range> range(const Field& field, std::string_view item, CronSteps steps) {
     const auto slash = item.find('/');
     const auto body = item.substr(0, slash);
@@ -160,7 +162,8 @@ Result<Range> range(const Field& field, std::string_view item, CronSteps steps) 
             if (!last) return last.error();
             all.last = *last;
             if (field.is_weekday() && all.first > all.last) {
-                // Sunday is 0 and 7: SAT-SUN is 6-7, and 7-1 is 0-1.
+                // Sunday is both 0 and 7. As the end of a range, Sunday must be 7: SAT-SUN becomes
+                // 6-7. As the start, it must be 0: 7-1 becomes 0-1.
                 if (all.last == 0) {
                     all.last = field.last;
                 } else if (all.first == field.last) {
@@ -191,7 +194,7 @@ Result<void> read(const Field& field, std::string_view text, CronSteps steps,
     for (const auto item : split(text, ",")) {
         const auto all = range(field, item, steps);
         if (!all) return all.error();
-        // Sunday is 7 as well.
+        // For the day of the week, the value 7 sets the bit of 0: both are Sunday.
         for (int i = all->first; i <= all->last; i += std::min(all->step, 60)) {
             into.set(static_cast<std::size_t>(i) % (field.is_weekday() ? 7U : Size));
         }

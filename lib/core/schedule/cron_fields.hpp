@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// A wall-clock time without a zone: seconds since 1970-01-01 00:00:00 in that zone.
+/// A wall-clock time without a time zone: the seconds from 1970-01-01 00:00:00 on the same clock.
 using LocalSeconds = std::int64_t;
 
 /// The characters between the parts of a schedule.
@@ -25,23 +25,23 @@ inline constexpr std::string_view blanks = " \t";
 [[nodiscard]] bool same_word(std::string_view a, std::string_view b);
 
 enum class CronSteps : std::uint8_t {
-    within_field,  ///< At most `*/60` for minutes: a greater step matches only once.
+    within_field,  ///< At most `*/60` for minutes. A greater step would match only once.
     any,
 };
 
 struct CronFields {
-    /// `invalid`, with the name of the field, for a wrong expression.
+    /// Parses a cron expression. `invalid`, with the name of the field, for a wrong expression.
     static Result<CronFields> parse(std::string_view text,
                                     CronSteps steps = CronSteps::within_field);
 
-    /// Whether no field of the time of day begins with `*`.
+    /// Whether the time of day is fixed: no field for second, minute or hour begins with `*`.
     [[nodiscard]] bool is_fixed() const noexcept { return !any_time; }
 
-    /// The first matching time after `after`. Nothing without a match within 400 years, the period
-    /// of the calendar.
+    /// The first matching time after `after`. Nothing if no time matches within 400 years, the
+    /// period of the Gregorian calendar.
     [[nodiscard]] std::optional<LocalSeconds> next(LocalSeconds after) const;
 
-    /// The last matching time not after `at`. Nothing without a match within 400 years.
+    /// The last matching time at or before `at`. Nothing if no time matches within 400 years.
     [[nodiscard]] std::optional<LocalSeconds> last(LocalSeconds at) const;
 
     std::bitset<60> seconds{};
@@ -50,9 +50,9 @@ struct CronFields {
     std::bitset<32> days{};    ///< 1 to 31.
     std::bitset<13> months{};  ///< 1 to 12.
     std::bitset<7> weekdays{};
-    bool any_day = false;      ///< The day of the month begins with `*`.
-    bool any_weekday = false;  ///< The day of the week begins with `*`.
-    bool any_time = false;     ///< Second, minute or hour begins with `*`.
+    bool any_day = false;      ///< Whether the day of the month begins with `*`.
+    bool any_weekday = false;  ///< Whether the day of the week begins with `*`.
+    bool any_time = false;     ///< Whether second, minute or hour begins with `*`.
 
 private:
     [[nodiscard]] bool matches_day(std::int64_t day) const;

@@ -1,5 +1,5 @@
 /// @file
-/// Client texts in errors about a schedule.
+/// Quotes a client's text in an error about a schedule.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::detail {
 
-/// The beginning of a text between quotes, in printable ASCII.
+/// The beginning of a text, in quotes. Characters that are not printable ASCII are replaced.
 [[nodiscard]] inline std::string quoted(std::string_view text) {
     constexpr std::size_t shown_max = 40;
     std::string shown{text.substr(0, shown_max)};

@@ -17,7 +17,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// Limit of bytes of a file: ten times the largest file.
+/// The largest accepted size of a zone file, ten times the largest file in the database.
 constexpr std::size_t file_bytes_max = 65'536;
 
 Error unknown(std::string_view name) {
@@ -35,8 +35,8 @@ Error unreadable(const std::string& path) {
             "time_zone: the file " + path + " is damaged or unreadable; reinstall tzdata"};
 }
 
-/// Whether a name is a zone of the database. Excludes paths out of the database, and zones that
-/// differ between machines.
+/// Whether a zone may have this name. Rejects paths out of the database, and names with a different
+/// meaning on each machine.
 bool is_zone_name(std::string_view name) {
     constexpr std::string_view others = "_-+/";
     const auto allowed = [&](char c) {
@@ -49,7 +49,7 @@ bool is_zone_name(std::string_view name) {
            !name.starts_with("right/");
 }
 
-/// The first bytes of a file; nothing without the file.
+/// The first bytes of a file. Nothing when the file cannot be opened.
 std::optional<std::string> read_file(const std::string& path) {
     const FileDescriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     if (!file) return std::nullopt;
@@ -75,7 +75,7 @@ Result<TimeZone> TimeZone::find(std::string_view name, std::string_view folder) 
     const auto path = database + "/" + std::string{name};
     const auto bytes = read_file(path);
     if (!bytes && ::access(database.c_str(), X_OK) != 0) return no_database(folder);
-    // The database also contains folders and lists of zones.
+    // Rejects the folders and lists of the database, which are no zones.
     if (!bytes || !ZoneFile::is(*bytes)) return unknown(name);
     auto file = ZoneFile::parse(*bytes);
     if (!file) return unreadable(path);
@@ -89,7 +89,7 @@ ZonePeriod TimeZone::at(UnixSeconds instant) const {
 
 UnixSeconds TimeZone::first_instant(LocalSeconds local) const {
     if (file_ == nullptr) return local;
-    // No zone is further from UTC, so this instant is before all instants with the local time.
+    // No zone is so far from UTC, so this instant precedes every instant with the local time.
     constexpr std::int64_t two_days = 172'800;
     auto period = at(local - two_days);
     while (local - period.offset >= period.end) period = at(period.end);

@@ -1,5 +1,5 @@
 /// @file
-/// Time zones of the machine's database.
+/// `TimeZone`: a time zone from the operating system's database.
 
 #pragma once
 
@@ -20,15 +20,15 @@ inline constexpr std::string_view zone_folder = "/usr/share/zoneinfo";
 /// Thread safety: a value.
 class TimeZone {
 public:
-    /// Reads the zone's file again in each call: an update of the database counts from then on.
+    /// Loads a zone by its name. Each call reads the file again, to use an updated database.
     /// `invalid` when the file is missing or unreadable. `UTC` needs no file.
     static Result<TimeZone> find(std::string_view name, std::string_view folder = zone_folder);
 
-    /// The period of an instant.
+    /// The period with a constant offset that contains an instant.
     [[nodiscard]] ZonePeriod at(UnixSeconds instant) const;
 
-    /// The first instant at which the clock shows a time. If the clock skips the time, the instant
-    /// of the step.
+    /// The first instant at which a local clock shows a time. If the clock skips the time, returns
+    /// the instant when the clock is set forward.
     [[nodiscard]] UnixSeconds first_instant(LocalSeconds local) const;
 
 private:

@@ -14,7 +14,7 @@ constexpr std::size_t type_bytes = 6;
 /// No zone was or will be further from UTC (RFC 9636, 3.2).
 constexpr std::int64_t offset_max = 26 * 3'600;
 
-/// A number in a file: big endian, in two's complement.
+/// Parses a big-endian number in two's complement.
 std::int64_t number(std::string_view bytes) {
     auto value = static_cast<std::uint64_t>(static_cast<signed char>(bytes.front()));
     for (const char byte : bytes.substr(1)) value = value << 8U | static_cast<unsigned char>(byte);
@@ -53,7 +53,8 @@ public:
 private:
     std::optional<Counts> header() {
         if (rest_.size() < header_bytes || !is(rest_)) return std::nullopt;
-        // A count too great for the file fails when the block is measured.
+        // A count too great for the file is not rejected here. It fails when the size of the block
+        // is checked.
         const auto count = [this](std::size_t index) {
             return static_cast<std::size_t>(
                 static_cast<std::uint32_t>(number(rest_.substr(20 + index * 4, 4))));
@@ -86,7 +87,7 @@ private:
         return true;
     }
 
-    /// False when a step is not after the previous step.
+    /// Appends a change of the offset. False when it is not later than the previous change.
     bool add_step(const ZoneStep& step) {
         auto& steps = file_.steps_;
         if (file_.listed_until_ && step.at <= *file_.listed_until_) return false;
@@ -96,7 +97,7 @@ private:
         return true;
     }
 
-    /// A line with the rule, empty without a rule.
+    /// Parses the footer: a line with the rule, or an empty line without a rule.
     bool read_footer() {
         if (!rest_.starts_with('\n')) return false;
         rest_.remove_prefix(1);

@@ -1,5 +1,5 @@
 /// @file
-/// `ZoneFile`: a file of the time zone database.
+/// `ZoneFile`: the parsed content of a time zone file.
 
 #pragma once
 
@@ -13,29 +13,30 @@
 
 namespace routemaster::detail {
 
-/// The content of a file in TZif format (RFC 9636): the steps of a zone, and the rule for later
-/// times. `zic -b fat` lists the steps until 2037; `zic -b slim` lists only steps outside of the
-/// rule.
+/// A file in TZif format (RFC 9636), parsed. It lists the changes of a zone's offset, and has a
+/// rule for later years. `zic -b fat` lists the changes until 2037; `zic -b slim` lists only
+/// changes that do not follow the rule.
 class ZoneFile {
 public:
-    /// Whether the bytes begin like this format.
+    /// Whether the bytes begin with the signature of the format.
     static bool is(std::string_view bytes) { return bytes.starts_with("TZif"); }
 
-    /// Nothing for other bytes, and for files with leap seconds, such as the files of `right/`.
+    /// Parses a file. Nothing if the bytes are not a valid file, or have leap seconds, such as the
+    /// files in the folder `right/`.
     static std::optional<ZoneFile> parse(std::string_view bytes);
 
-    /// The period of an instant; see `ZoneRule::at`.
+    /// The period with a constant offset that contains an instant; see `ZoneRule::at`.
     [[nodiscard]] ZonePeriod at(UnixSeconds instant) const;
 
 private:
     class Parser;
 
     std::int64_t first_offset_ = 0;
-    std::vector<ZoneStep> steps_;  ///< In order. Each changes the offset.
-    /// The last step of the file, which may change only the zone's name. The rule applies from
-    /// there.
+    std::vector<ZoneStep> steps_;  ///< The changes of the offset, in order of time.
+    /// When the last listed change happens, even if it changes only the zone's abbreviation. The
+    /// rule applies from then on.
     std::optional<UnixSeconds> listed_until_;
-    std::optional<ZoneRule> rule_;  ///< Empty: the last offset lasts for ever.
+    std::optional<ZoneRule> rule_;  ///< Empty: the last offset applies for ever.
 };
 
 }  // namespace routemaster::detail

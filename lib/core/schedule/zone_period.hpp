@@ -1,5 +1,5 @@
 /// @file
-/// Periods between the steps of a time zone.
+/// Periods in which a time zone has a constant offset.
 
 #pragma once
 
@@ -11,14 +11,14 @@ namespace routemaster::detail {
 /// Seconds since the Unix epoch.
 using UnixSeconds = std::int64_t;
 
-/// A span with a constant offset from UTC.
+/// A period with a constant offset from UTC.
 struct ZonePeriod {
     UnixSeconds begin = std::numeric_limits<UnixSeconds>::min();
-    UnixSeconds end = std::numeric_limits<UnixSeconds>::max();  ///< Not part of the period.
+    UnixSeconds end = std::numeric_limits<UnixSeconds>::max();  ///< Exclusive.
     std::int64_t offset = 0;                                    ///< Local time minus UTC.
 };
 
-/// An instant when a zone changes its offset.
+/// A change of a zone's offset, for instance to daylight saving time.
 struct ZoneStep {
     UnixSeconds at = 0;
     std::int64_t offset = 0;

@@ -16,7 +16,7 @@ constexpr int time_hours_max = 167;
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// The local day of an instant, in days since the epoch.
+/// The local date of an instant, as days since the epoch.
 std::chrono::sys_days day_of(UnixSeconds local) {
     return std::chrono::floor<std::chrono::days>(
         std::chrono::sys_seconds{std::chrono::seconds{local}});
@@ -24,7 +24,7 @@ std::chrono::sys_days day_of(UnixSeconds local) {
 
 }  // namespace
 
-/// Reads a rule from its beginning. After a failure, all further reads fail.
+/// Parser of a rule. After a failure, all further reads fail.
 class ZoneRule::Parser {
 public:
     explicit Parser(std::string_view text) : rest_{text} {}
@@ -56,7 +56,8 @@ private:
 
     void expect(char c) { failed_ = !skip(c) || failed_; }
 
-    /// Three letters or more. Between `<` and `>` also digits and signs.
+    /// Parses the abbreviation of a zone: three letters or more. Between `<` and `>`, digits and
+    /// signs are allowed, too.
     void name() {
         constexpr std::size_t name_min = 3;
         const bool is_quoted = skip('<');
@@ -82,7 +83,7 @@ private:
         return value;
     }
 
-    /// `[+-]hh[:mm[:ss]]` in seconds.
+    /// Parses a time `[+-]hh[:mm[:ss]]`. Returns seconds.
     std::int64_t time(int hours_max) {
         const bool is_negative = skip('-');
         if (!is_negative) skip('+');
@@ -127,7 +128,8 @@ ZonePeriod ZoneRule::at(UnixSeconds instant) const {
     constexpr int years_around = 2;
     std::array<ZoneStep, (2 * years_around + 1) * 2> steps;
     auto next = steps.begin();
-    // Times of up to 167 hours can move a step by a week, into the next or the previous year.
+    // A time of up to 167 hours can move a change by a week, into the next or the previous year.
+    // The changes of the neighbouring years are therefore included.
     for (int other = year - years_around; other <= year + years_around; ++other) {
         for (const auto& step : *steps_) *next++ = step.in(other);
     }

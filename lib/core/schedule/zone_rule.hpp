@@ -1,5 +1,5 @@
 /// @file
-/// `ZoneRule`: the yearly steps of a time zone, for all future years.
+/// `ZoneRule`: the yearly changes of a time zone's offset, for all future years.
 
 #pragma once
 
@@ -12,15 +12,16 @@
 
 namespace routemaster::detail {
 
-/// A rule as in the environment variable TZ: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX.1-2024, 8.3), with
-/// times of a step from -167 to 167 hours (RFC 9636, 3.3.2).
+/// A rule as in the environment variable TZ, for instance `CET-1CEST,M3.5.0,M10.5.0/3`
+/// (POSIX.1-2024, 8.3). The time of day of a change may be from -167 to 167 hours (RFC 9636,
+/// 3.3.2).
 class ZoneRule {
 public:
-    /// Nothing when the text is not such a rule.
+    /// Parses a rule. Nothing when the text is not a rule.
     static std::optional<ZoneRule> parse(std::string_view text);
 
-    /// The period of an instant from the year -10,000 to the year 10,000. Of two steps at an
-    /// instant, the later step in the rule counts.
+    /// The period with a constant offset that contains an instant, from the year -10,000 to the
+    /// year 10,000. If two changes coincide, the change that is later in the rule applies.
     [[nodiscard]] ZonePeriod at(UnixSeconds instant) const;
 
 private:
@@ -36,15 +37,16 @@ private:
         int month = 0;  ///< 1 to 12.
         int week = 0;   ///< 1 to 5.
         int number = 0;
-        std::int64_t time = 7'200;  ///< Seconds since midnight, by the clock before the step.
-        std::int64_t before = 0;    ///< Offset before the step.
-        std::int64_t offset = 0;    ///< Offset after the step.
+        std::int64_t time = 7'200;  ///< Seconds since midnight, by the old clock.
+        std::int64_t before = 0;    ///< Offset before the change.
+        std::int64_t offset = 0;    ///< Offset after the change.
 
         [[nodiscard]] ZoneStep in(int year) const;
     };
 
     std::int64_t standard_ = 0;
-    /// To daylight saving time and back, in either order within a year.
+    /// The changes to daylight saving time and back, in either order within a year. Empty for a
+    /// constant offset.
     std::optional<std::array<YearlyStep, 2>> steps_;
 };
 

@@ -32,7 +32,7 @@ Result<void> JobTable::may_push(const PushJob& step) const {
 void JobTable::settle_batches(TimePoint now) {
     if (!batches_.has_touched()) return;
     batches_.settle(now, [&](const PushJob& push) {
-        // The callback job belongs to no batch, and takes its key from any owner.
+        // The callback job belongs to no batch. If another job has its key, that job loses the key.
         return add_with_key(push, now).id;
     });
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The BURIED jobs of a queue.
+/// `BuriedJobs`: the BURIED jobs of a queue.
 
 #pragma once
 
@@ -13,17 +13,18 @@
 
 namespace routemaster::detail {
 
-/// BURIED jobs by time of burial and id, and an index by id.
+/// List of BURIED jobs by time of burial and then id, with an index by id.
 ///
 /// Not thread safe.
 class BuriedJobs {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
-    /// The job buried first; null without jobs.
+    /// The job with the earliest burial, or null.
     [[nodiscard]] JobState* first() const noexcept { return order_.front(); }
     [[nodiscard]] const IdIndex& by_id() const noexcept { return by_id_; }
 
-    /// Adds a job from no other list. Fast for a late burial; slower after the clock was set back.
+    /// Adds a job from no list. Appending is fast. If the clock was set back, the job is inserted
+    /// before later burials, which is slower.
     void add(JobState& job) {
         job.state = JobState::State::buried;
         by_id_.insert(job);

@@ -16,7 +16,8 @@
 
 namespace routemaster::detail {
 
-/// A counter. Hot paths keep its address, stable for the life of the table.
+/// A counter. Its address is stable for the life of the table, so frequent callers store the
+/// address.
 struct CounterState : Entity {
     CounterState() noexcept : Entity{Kind::counter} {}
 
@@ -28,7 +29,7 @@ class CounterTable {
 public:
     explicit CounterTable(ChangeLog& changes) : changes_{changes} {}
 
-    /// The counter with this key. A new counter is 0.
+    /// The counter with this key. A new counter is created with the value 0.
     CounterState& at(CounterKey key) {
         const auto [place, fresh] = counters_.try_emplace(encode_counter_key(key));
         if (fresh) place->second.key = std::move(key);
@@ -54,7 +55,7 @@ public:
 
 private:
     ChangeLog& changes_;
-    std::map<std::string, CounterState> counters_;  ///< By encoded key, the order of lists.
+    std::map<std::string, CounterState> counters_;  ///< By encoded key, the order of listings.
 };
 
 }  // namespace routemaster::detail

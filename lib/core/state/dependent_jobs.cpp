@@ -86,8 +86,8 @@ std::size_t JobTable::drop(JobState& job, JobFate fate, TimePoint now) {
     return id == 0 ? 0 : bury_dependents(queue, id, fate, now);
 }
 
-/// Drops no BURIED jobs, even if there are too many: a dropped job may have dependents of its own,
-/// and so on without a bound.
+/// Buries the dependents of a removed job. Does not enforce the limit of BURIED jobs: a job dropped
+/// for the limit may itself have dependents, and so on without a bound.
 std::size_t JobTable::bury_dependents(QueueState& queue, JobId gone, JobFate fate, TimePoint now) {
     const auto error =
         "job " + std::to_string(gone) + ", which it waited for, " + std::string{text_of(fate)};

@@ -12,8 +12,8 @@
 
 namespace routemaster::detail {
 
-/// The waiting jobs, by the id of the awaited job. The details of a waiting job list the jobs it
-/// waits for.
+/// Index from the id of an awaited job to the ids of the jobs that wait for it. The opposite
+/// direction, from a waiting job to the jobs it waits for, is stored in the waiting job's details.
 ///
 /// Not thread safe.
 class Dependents {
@@ -32,7 +32,7 @@ public:
         if (found->second.empty()) waiting_.erase(found);
     }
 
-    /// Removes and returns the jobs waiting for a job, in the order of their ids.
+    /// Removes a job from the index. Returns the ids of its waiting jobs in ascending order.
     [[nodiscard]] std::set<JobId> take(JobId awaited) {
         const auto found = waiting_.find(awaited);
         if (found == waiting_.end()) return {};

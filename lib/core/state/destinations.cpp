@@ -14,7 +14,8 @@ void Destinations::direct(OrderingGroup& group, std::string_view callback) {
         found->second.name = found->first;
     }
     direct(group, &found->second.ready, &found->second);
-    // After a restart a process names its callbacks again and must find the waiting deliveries.
+    // After a restart, a process registers its callbacks again. Its workers must then acquire the
+    // deliveries that are waiting.
     wake_ups_.wake_callbacks(deliveries_);
 }
 

@@ -1,5 +1,5 @@
 /// @file
-/// Which workers may acquire which deliveries.
+/// `Destinations`: assigns deliveries to workers with access to the receiver.
 
 #pragma once
 
@@ -12,27 +12,30 @@
 
 namespace routemaster::detail {
 
-/// Directs the deliveries of each group to workers with access to its destination.
+/// Router of deliveries: assigns the deliveries of each ordering group to workers that can reach
+/// the group's destination, a URL or a callback.
 ///
 /// Not thread safe.
 class Destinations {
 public:
-    /// All must outlive the object.
+    /// The referenced objects must outlive this object.
     Destinations(QueueState& deliveries, JobPlaces& places, WakeUps& wake_ups)
         : deliveries_{deliveries}, places_{places}, wake_ups_{wake_ups} {}
 
-    /// Directs the deliveries of a group to a URL (empty name) or to the callback of this name.
+    /// Sets the destination of a group: a URL if `callback` is empty, otherwise the callback of
+    /// this name.
     void direct(OrderingGroup& group, std::string_view callback);
 
-    /// Lets any worker end the deliveries of a group without a subscriber.
+    /// Allows any worker to acquire, and thereby complete, the deliveries of a group whose
+    /// subscriber was removed.
     void abandon(OrderingGroup& group) { direct(group, &deliveries_.abandoned, nullptr); }
 
-    /// The lists from which a worker may take deliveries, in order: abandoned deliveries first,
-    /// then the destinations of the step in their order.
+    /// The lists from which a worker may acquire deliveries, in the order of preference: deliveries
+    /// of removed subscribers first, then the destinations in the order of the step.
     [[nodiscard]] std::vector<ReadyJobs*> sources_of(const AcquireJobs& step);
 
 private:
-    /// Moves the eligible READY jobs of a group, at most `limit()`.
+    /// Moves READY jobs of a group to the list `ready`, at most `limit()` jobs.
     void direct(OrderingGroup& group, ReadyJobs* ready, CallbackState* callback);
 
     QueueState& deliveries_;

@@ -1,5 +1,5 @@
 /// @file
-/// A bounded table of entities with an expiry time each.
+/// A bounded table of entities that expire.
 
 #pragma once
 
@@ -16,21 +16,22 @@
 
 namespace routemaster::detail {
 
-/// Entities with an `until`, and a `label` beginning with the name of a queue and a colon. An
-/// entity has ended at its `until`. Ended entities are removed by `find`, and two of them by each
-/// `open`, so they do not pile up.
+/// Table of entities that expire at their member `until`. Each entity has a `label`: the name of a
+/// queue, a colon, and a text. Expired entities do not pile up: `find` removes an expired entity,
+/// and each `open` removes two.
 ///
 /// Not thread safe.
 template <class State>
 class EndingTable {
 public:
-    /// Beyond `size_max` entities, the entity with the earliest end is forgotten and counted in the
-    /// counter `forgotten` of its queue. Both references must outlive the table.
+    /// Beyond `size_max` entities, the entity that expires first is evicted. The counter
+    /// `forgotten` of the entity's queue counts evictions. `changes` and `counters` must outlive
+    /// the table.
     EndingTable(ChangeLog& changes, CounterTable& counters, std::size_t size_max,
                 std::string_view forgotten)
         : changes_{changes}, counters_{counters}, size_max_{size_max}, forgotten_{forgotten} {}
 
-    /// The entity with this label; null if missing or ended.
+    /// The entity with this label; null if it is missing or expired.
     [[nodiscard]] const State* find(const std::string& label, TimePoint now) {
         auto* found = ends_.empty() ? nullptr : table_.find(label);
         if (found == nullptr || found->until > now) return found;
@@ -38,8 +39,8 @@ public:
         return nullptr;
     }
 
-    /// Creates the entity with this label, or changes its end. The caller sets its further fields
-    /// and notes the change.
+    /// Creates the entity with this label, or changes its expiry time. The caller must then set the
+    /// other fields and notify the change log.
     State& open(const std::string& label, TimePoint until, TimePoint now) {
         for (int n = 0; n < 2 && !ends_.empty() && ends_.begin()->first <= now; ++n) {
             forget(first());
@@ -60,9 +61,9 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
 
-    /// For a journal.
+    /// Access for a journal.
     [[nodiscard]] NamedTable<State>& table() noexcept { return table_; }
-    /// Called after the table was restored.
+    /// Must be called after the table was restored.
     void settle_restored() {
         for (const auto& [label, state] : table_) ends_.emplace(state.until, label);
     }
@@ -80,7 +81,7 @@ private:
     std::size_t size_max_;
     std::string_view forgotten_;
     NamedTable<State> table_;
-    std::set<std::pair<TimePoint, std::string>> ends_;  ///< End and label of each.
+    std::set<std::pair<TimePoint, std::string>> ends_;  ///< Expiry time and label of each entity.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,6 @@
 /// @file
-/// Entities of the state machine, and the interface for notifications of their changes.
+/// `Entity`, the base of everything that the state machine stores, and `ChangeLog`, the observer of
+/// changes.
 
 #pragma once
 
@@ -13,24 +14,25 @@
 
 namespace routemaster::detail {
 
-/// Anything whose current state a journal can record. The journal owns the fields.
+/// Base of an object whose state a journal can record. The fields belong to the journal.
 struct Entity {
-    /// The number of its full record, as docs/file-format.md lists them. Entities with a name have
-    /// their number in their `Record`.
+    /// The number of the record type with the entity's full state, as listed in
+    /// docs/file-format.md. An entity with a name has its number in its `Record`.
     enum class Kind : std::uint8_t { batch = 7, job = 11, counter = 13, timer = 30 };
 
     explicit Entity(Kind what) noexcept : kind{what} {}
     Entity(const Entity&) = delete;
     Entity& operator=(const Entity&) = delete;
 
-    /// Place among all entities, by `row`.
+    /// Links of the list of all entities, sorted by `row`.
     ListHook<Entity> age;
-    std::uint64_t row = 0;  ///< The oldest row needed to restore it; 0: in no journal.
-    /// The newest row that must be durable before a reply about the entity.
+    std::uint64_t row = 0;  ///< The oldest journal row needed to restore the entity; 0: no row.
+    /// The newest row of the journal that must be durable before a reply that depends on the
+    /// entity.
     std::uint64_t last_row = 0;
     std::uint32_t bytes = 0;  ///< Approximate size of its records in the journal.
     Kind kind;
-    bool dirty = false;  ///< Its numbers changed in the open row and are not encoded yet.
+    bool dirty = false;  ///< Its counts changed since they were encoded in the open row.
 };
 
 struct BatchState;
@@ -38,57 +40,60 @@ struct JobState;
 struct OrderingGroup;
 struct StoredTimer;
 
-/// Is notified of each change of an entity. All members are called under the lock of the store.
+/// Observer of all changes of entities. Its members are called under the lock of the store.
 class ChangeLog {
 public:
     virtual ~ChangeLog() = default;
 
-    /// For entities with a name.
+    /// Called for entities with a name.
     virtual void changed(Entity& entity) = 0;
     virtual void changed(JobState& job) = 0;
-    /// Only the number of attempts of a job changed.
+    /// Only the number of a job's attempts changed.
     virtual void attempted(JobState& job) = 0;
-    /// Only one of these changed: the jobs a job waits for, perhaps with its due time; its due time
-    /// alone; or the job became BURIED.
+    /// One of three changes: the set of jobs that a job waits for, perhaps together with its due
+    /// time; only its due time; or the job became BURIED.
     virtual void waits(JobState& job) = 0;
-    /// The lease of a PENDING job ended. The job still has the fence of the lease.
+    /// The lease of a PENDING job ended. `job` still has the fence, the number that identifies the
+    /// lease.
     virtual void lease_ended(const JobState& job) = 0;
-    /// A batch began, or changed in anything but its messages.
+    /// A batch was created, or changed in anything but its messages.
     virtual void changed(BatchState& batch) = 0;
     virtual void died(BatchState& batch) = 0;
-    /// A DEAD batch is READY again, with a new age and order and without attempts.
+    /// A DEAD batch became READY again. Its age and order are new, and its attempts are 0.
     virtual void redelivered(BatchState& batch) = 0;
-    /// A timer was posted. A timer with its id may have been replaced.
+    /// A timer was posted. The post may have replaced a timer with an equal id.
     virtual void changed(StoredTimer& timer) = 0;
-    /// State, time or number of retries of a timer changed.
+    /// The state, the time or the number of retries of a timer changed.
     virtual void moved(StoredTimer& timer) = 0;
     /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
-    /// A number of an entity grew. Called often: only the last value matters.
+    /// A count of an entity grew. The function is called often, and only the last value must be
+    /// recorded.
     virtual void counted(Entity& entity) = 0;
 
-    /// For entities with a name.
+    /// Called for entities with a name.
     virtual void gone(Entity& entity) = 0;
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
     virtual void gone(StoredTimer& timer) = 0;
-    /// Jobs of a group were removed without success.
+    /// Jobs of a group were removed without having succeeded. Until this is durable, a reply must
+    /// not contain later jobs of the group.
     virtual void skipped(OrderingGroup& group) = 0;
 
     // A journal may evict payloads from memory. The functions below throw `Failure` when the
-    // journal cannot read a payload.
+    // journal cannot read an evicted payload.
 
-    /// Whether the evicted payload of a job equals `bytes`.
+    /// Whether a job's evicted payload equals `bytes`.
     virtual bool same(const JobState& job, std::string_view bytes) = 0;
-    /// The evicted payload of a job, without making it resident.
+    /// Reads a job's evicted payload, and leaves it evicted.
     virtual std::string read(const JobState& job) = 0;
-    /// Makes the payload of a job resident.
+    /// Reads a job's evicted payload back into memory.
     virtual void load(JobState& job) = 0;
-    /// The evicted messages of a batch, without making them resident.
+    /// Reads the evicted messages of a batch, and leaves them evicted.
     virtual MessageList read(const BatchState& batch) = 0;
 };
 
-/// Keeps no journal, so nothing is ever evicted.
+/// Change log of a store without a journal. It evicts nothing.
 class NoChangeLog final : public ChangeLog {
 public:
     void changed(Entity&) override {}

@@ -12,16 +12,17 @@
 namespace routemaster::detail {
 
 void JobTable::fetch_ahead(std::span<const Step> steps) const noexcept {
-    // A single step starts its own search just as soon.
+    // With a single step there is nothing to overlap: the step's own search starts at once.
     if (steps.size() < 2) return;
-    // Hashing a longer job takes as long as loading its index entry.
+    // Longer job texts are not prefetched. Hashing them would take as long as the cache miss.
     constexpr std::size_t hashed_max = 256;
     steps = steps.first(std::min(steps.size(), prefetched_max));
     std::array<const JobState*, prefetched_max> leased;
     std::size_t count = 0;
     const auto look = [&](const auto& step) {
         if constexpr (std::same_as<decltype(step), const PushJob&>) {
-            // Most steps of a submission name the queue of the step before.
+            // Most steps of a submission use the same queue as the step before, so the last queue
+            // found is tried first.
             const auto* queue = found_last_;
             if (queue == nullptr || queue->name != step.queue) return;
             if (step.job.size() > hashed_max) return;

@@ -18,11 +18,11 @@
 namespace routemaster::detail {
 namespace {
 
-/// The timer named by a step.
+/// The timer that a step refers to.
 struct NamedTimer {
-    const std::string* space = nullptr;  ///< Null without a timer.
+    const std::string* space = nullptr;  ///< Null if the step refers to no timer.
     const std::string* id = nullptr;
-    /// The due time of a timer to insert.
+    /// The due time, if the step posts the timer.
     std::optional<TimePoint> due_at{};
 };
 
@@ -45,7 +45,7 @@ NamedTimer timer_of(const Step& step) {
         step);
 }
 
-/// A timer to find.
+/// A timer whose index entry is being prefetched.
 struct Sought {
     const TimerSpace* space;
     NamedTimer name;
@@ -58,7 +58,7 @@ struct Sought {
 
 void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
     steps = steps.first(std::min(steps.size(), prefetched_max));
-    // Most submissions name no timer and should not pay for the array.
+    // Most submissions refer to no timer. They return before the array is set up.
     const auto names_timer = [](const Step& step) { return timer_of(step).space != nullptr; };
     if (spaces_.empty() || std::none_of(steps.begin(), steps.end(), names_timer)) return;
     std::array<Sought, prefetched_max> all;
@@ -75,7 +75,8 @@ void TimerTable::fetch_ahead(std::span<const Step> steps) const noexcept {
         all[count] = {space, name, hash(*name.id)};
         space->by_id.fetch(all[count++].hash);
     }
-    // A single step gains nothing: `guess` would wait for the index entry just fetched.
+    // A single step gains nothing: `guess` would only wait for the index entry that was just
+    // prefetched.
     if (count < 2) return;
     const auto sought = std::span{all}.first(count);
     for (auto& each : sought) {

@@ -72,7 +72,8 @@ void IdIndex::insert(JobState& job) {
         block.insert(job);
         return;
     }
-    // Most jobs come last. Then the full block stays full.
+    // Most new jobs have the greatest id. Then a new block is opened, and the full block stays full
+    // instead of being split.
     if (jobs.back()->order < job.order) {
         blocks_.emplace_hint(behind, job.order, Block{{&job}})->second.expect(block_max);
         return;

@@ -1,5 +1,5 @@
 /// @file
-/// Jobs in the order of their ids.
+/// An index of jobs, sorted by id.
 
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace routemaster::detail {
 
-/// Finds jobs by id and visits jobs in the order of their ids. Jobs stand in sorted blocks: a job
-/// takes little more than the 8 bytes of a pointer, and each operation takes logarithmic time.
+/// Index that finds jobs by id and iterates over jobs in the order of their ids. Pointers are
+/// stored in sorted blocks. A job takes little more than 8 bytes, and each operation takes
+/// logarithmic time.
 ///
-/// Does not own jobs. Not thread safe.
+/// The index does not own the jobs. Not thread safe.
 class IdIndex {
 public:
     [[nodiscard]] bool empty() const noexcept { return blocks_.empty(); }
 
-    /// Inserts a job that is not in the index.
+    /// Inserts a job. The index must not contain the job.
     void insert(JobState& job);
-    /// Removes a job that is in the index.
+    /// Removes a job. The index must contain the job.
     void remove(const JobState& job);
 
-    /// The job with this id, or null.
     [[nodiscard]] JobState* find(std::uint64_t id) const;
 
-    /// Calls `visit` with the jobs whose ids are greater than `id`, in order, until `visit` returns
-    /// false.
+    /// Calls `visit` with the jobs whose ids are greater than `id`, in ascending order, until it
+    /// returns false.
     template <class Visit>
     void after(std::uint64_t id, Visit visit) const {
         if (id == UINT64_MAX) return;
@@ -43,7 +43,8 @@ public:
     }
 
 private:
-    /// Jobs in order. Removing the first job moves no jobs, and most removed jobs are the first.
+    /// Sorted array of jobs. Removing the first job leaves an unused entry instead of moving all
+    /// others, because most removed jobs are the first.
     class Block {
     public:
         explicit Block(std::vector<JobState*> jobs) : jobs_{std::move(jobs)} {}
@@ -52,27 +53,25 @@ private:
             return std::span{jobs_}.subspan(gone_);
         }
         void append(std::span<JobState* const> jobs);
-        /// Reserves memory for `jobs` jobs.
         void expect(std::size_t jobs) { jobs_.reserve(jobs); }
         void insert(JobState& job);
         void remove(const JobState& job);
-        /// Removes and returns the second half.
+        /// Removes and returns the second half of the jobs.
         std::vector<JobState*> split();
 
     private:
-        /// Removes the unused entries in front.
         void close_up();
 
         std::vector<JobState*> jobs_;
-        std::size_t gone_ = 0;  ///< Unused entries in front.
+        std::size_t gone_ = 0;  ///< The number of unused entries at the front.
     };
-    /// By a lower bound of the ids in the block. The bound is greater than all ids in earlier
-    /// blocks.
+    /// Blocks by a lower bound of the ids in the block. The bound is greater than all ids in
+    /// earlier blocks.
     using Blocks = std::map<std::uint64_t, Block>;
 
     static constexpr std::size_t block_max = 256;
 
-    /// The block for this id: the first block if all blocks begin behind the id.
+    /// The block for an id. For an id before all blocks, the first block.
     [[nodiscard]] Blocks::const_iterator block_of(std::uint64_t id) const;
 
     Blocks blocks_;

@@ -1,5 +1,5 @@
 /// @file
-/// The idempotency keys of pushes, with the replies to these pushes.
+/// The idempotency keys of pushes, with the stored replies.
 
 #pragma once
 
@@ -17,7 +17,8 @@
 
 namespace routemaster::detail {
 
-/// A push with an idempotency key. Repetitions are recognised until `until`.
+/// A push with an idempotency key. Until the time `until`, a repetition of the push gets the stored
+/// reply.
 struct NamedPush : Entity {
     static constexpr Record record{
         .whole = 36, .gone = 37, .fields = 5, .fields_min = 5, .format = 12};
@@ -41,37 +42,37 @@ struct NamedPush : Entity {
         reply.id = in.natural();
     }
 
-    std::string label;  ///< Queue, colon, key: queue names have no colon.
+    std::string label;  ///< Queue, colon, key. Unambiguous: queue names have no colon.
     TimePoint until{};
     std::uint64_t fingerprint = 0;
     Pushed reply{};
 };
 
-/// All idempotency keys.
+/// Table of the idempotency keys of all queues.
 ///
 /// Not thread safe.
 class IdempotencyKeys {
 public:
-    /// Both must outlive the table.
+    /// `changes` and `counters` must outlive the table.
     IdempotencyKeys(ChangeLog& changes, CounterTable& counters)
         : changes_{changes},
           pushes_{changes, counters, idempotency_keys_max, "jobs.idempotency_keys_forgotten"} {}
 
-    /// The push into a queue with this key; null if unknown or ended.
+    /// The push with this key in a queue; null if unknown or expired.
     [[nodiscard]] const NamedPush* find(const std::string& queue, const std::string& key,
                                         TimePoint now) {
         return pushes_.find(queue + ':' + key, now);
     }
 
-    /// Stores the key of a push with its reply.
+    /// Stores the key of a push together with its reply.
     void keep(const std::string& queue, const IdempotencyKey& key, const Pushed& reply,
               TimePoint now);
 
     [[nodiscard]] std::size_t size() const noexcept { return pushes_.size(); }
 
-    /// For a journal.
+    /// Access for a journal.
     [[nodiscard]] NamedTable<NamedPush>& table() noexcept { return pushes_.table(); }
-    /// Called after the table was restored.
+    /// Must be called after the table was restored.
     void settle_restored() { pushes_.settle_restored(); }
 
 private:

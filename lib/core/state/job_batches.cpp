@@ -92,8 +92,8 @@ Result<void> JobBatchTable::may_join(JobBatchId id) const {
     if (state == nullptr) {
         return Error{Errc::invalid, "batch: there is no batch " + std::to_string(id)};
     }
-    // A batch ends only at the end of the step, so jobs may join a batch whose last job ended in
-    // it.
+    // A batch ends only at the end of a step. Until then, jobs may join it, even if the step
+    // completed its last job.
     if (!state->batch.closed_at || state->numbers->progress.pending() > 0 ||
         touched_.contains(id)) {
         return {};

@@ -1,5 +1,5 @@
 /// @file
-/// The batches of jobs in the state machine.
+/// The job batches of the state machine.
 
 #pragma once
 
@@ -24,8 +24,8 @@
 
 namespace routemaster::detail {
 
-/// The progress of a batch. A separate entity, as it changes with each job and `JobBatchState`
-/// rarely changes.
+/// The progress of a job batch. A separate entity, because the progress changes with each job,
+/// whereas `JobBatchState` rarely changes.
 struct JobBatchNumbers : Entity {
     static constexpr Record record{
         .whole = 42, .gone = 43, .fields = 7, .fields_min = 7, .format = 9};
@@ -53,7 +53,7 @@ struct JobBatchNumbers : Entity {
         progress.forgotten = in.natural();
     }
 
-    std::string label;  ///< The id of the batch, in digits.
+    std::string label;  ///< The id of the batch, in decimal digits.
     JobBatchProgress progress{};
 };
 
@@ -90,23 +90,22 @@ struct JobBatchState : Entity {
         batch.success_job = in.natural();
     }
 
-    std::string label;  ///< Its id, in digits.
-    JobBatch batch;     ///< Its progress is in `numbers`.
+    std::string label;  ///< The id of the batch, in decimal digits.
+    JobBatch batch;     ///< Without the progress, which is in `numbers`.
     JobBatchNumbers* numbers = nullptr;
 };
 
-/// All batches. Each job stores the id of its batch. Jobs whose batch is gone are not counted.
+/// Table of all job batches. Each job stores the id of its batch. If the batch was already removed,
+/// the job is not counted.
 ///
 /// Not thread safe.
 class JobBatchTable {
 public:
-    /// All must outlive the table.
+    /// The referenced objects must outlive the table.
     JobBatchTable(ChangeLog& changes, CounterTable& counters, SequenceState& last_id)
         : changes_{changes}, counters_{counters}, last_id_{last_id} {}
 
-    /// As `CreateJobBatch`.
     Result<JobBatchCreated> create(const JobBatchSettings& settings, TimePoint now);
-    /// Null when no batch has this id.
     [[nodiscard]] JobBatchState* find(JobBatchId id) const;
     void close(JobBatchState& state, TimePoint now);
     void remove(JobBatchState& state);
@@ -114,40 +113,40 @@ public:
     [[nodiscard]] static JobBatch shown(const JobBatchState& state);
     [[nodiscard]] JobBatchPage list(const ListJobBatches& step) const;
 
-    // --- Jobs of batches. The id 0 means no batch: the functions then do nothing ----------------
+    // --- Jobs of batches. The id 0 means no batch; the functions then do nothing -----------------
 
-    /// A counter of ended jobs.
+    /// A member of `JobBatchProgress` that counts jobs.
     using Number = std::uint64_t JobBatchProgress::*;
 
-    /// An error when jobs may not join the batch.
+    /// An error if the batch accepts no further jobs.
     [[nodiscard]] Result<void> may_join(JobBatchId id) const;
     void join(JobBatchId id) { count(id, &JobBatchProgress::total, 1); }
-    /// A job ended or became BURIED.
+    /// Counts a job that ended or became BURIED.
     void end(JobBatchId id, Number number) { count(id, number, 1); }
-    /// A job is no longer BURIED.
+    /// Counts a job that is no longer BURIED.
     void exhume(JobBatchId id) { count(id, &JobBatchProgress::buried, -1); }
 
-    /// Pushes a callback job and returns its id.
+    /// A function that pushes a callback job and returns its id.
     using Push = std::function<JobId(const PushJob&)>;
 
-    /// Ends the batches that this step completed.
+    /// Ends the batches that the current step completed, and pushes their callback jobs.
     void settle(TimePoint now, const Push& push);
     [[nodiscard]] bool has_touched() const noexcept { return !touched_.empty(); }
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// For a journal.
+    /// Access for a journal.
     [[nodiscard]] NamedTable<JobBatchState>& table() noexcept { return table_; }
     [[nodiscard]] NamedTable<JobBatchNumbers>& numbers() noexcept { return numbers_; }
-    /// To be called when both tables are restored.
+    /// Must be called after both tables were restored.
     void settle_restored();
 
 private:
     void count(JobBatchId id, Number number, int change);
     void settle(JobBatchState& state, TimePoint now, const Push& push);
     void add(JobBatchState& state);
-    /// Forgets the batch that ended first if it is too old or there are too many. False when it may
-    /// stay.
+    /// Removes the batch that ended first if it ended too long ago, or if there are too many
+    /// batches. False if it may stay.
     bool forget_first(TimePoint now);
     void forget_old(TimePoint now);
 
@@ -156,11 +155,11 @@ private:
     SequenceState& last_id_;
     NamedTable<JobBatchState> table_;
     NamedTable<JobBatchNumbers> numbers_;
-    std::map<JobBatchId, JobBatchState*> open_;        ///< Have not ended.
-    std::map<JobBatchId, JobBatchState*> ended_;       ///< Have ended.
-    std::set<std::pair<TimePoint, JobBatchId>> ends_;  ///< When each ended.
+    std::map<JobBatchId, JobBatchState*> open_;        ///< Batches that have not ended.
+    std::map<JobBatchId, JobBatchState*> ended_;       ///< Batches that have ended.
+    std::set<std::pair<TimePoint, JobBatchId>> ends_;  ///< The end time of each ended batch.
     std::unordered_map<std::string, JobBatchId> names_;
-    std::set<JobBatchId> touched_;  ///< Batches that changed in this step.
+    std::set<JobBatchId> touched_;  ///< Batches changed by the current step.
 };
 
 }  // namespace routemaster::detail

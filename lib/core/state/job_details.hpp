@@ -1,5 +1,5 @@
 /// @file
-/// Job data stored apart, as most jobs do not need it.
+/// `JobDetails`: job data that most jobs do not need, stored separately.
 
 #pragma once
 
@@ -14,29 +14,32 @@
 
 namespace routemaster::detail {
 
-/// The details of a job after its first attempt or failure, or after a push with options.
+/// Optional data of a job. It exists after the first attempt or failure of the job, or after a push
+/// with options.
 struct JobDetails {
-    /// Without group and concurrency, which `GroupedJob` stores.
+    /// Options of the push, except group and concurrency, which `GroupedJob` stores.
     JobOptions options{};
-    std::uint32_t attempts = 0;  ///< Begun since it was pushed or kicked.
-    bool begun = false;          ///< An attempt began, even if it does not count any more.
-    bool cancelled = false;      ///< The job ends unless its current attempt succeeds.
-    /// The job was restored during its last attempt, and no error records the death of this
-    /// attempt.
+    std::uint32_t attempts = 0;  ///< Attempts begun since the job was pushed or kicked.
+    bool begun = false;          ///< An attempt has begun, even if it no longer counts.
+    bool cancelled = false;      ///< The job is removed unless its current attempt succeeds.
+    /// The store was restored during the last attempt of the job, and no error records the death of
+    /// this attempt yet.
     bool cut_off = false;
-    bool isolated = false;  ///< While PENDING: the job needed isolation when leased.
+    bool isolated = false;  ///< While PENDING: whether the job needed isolation when it was leased.
     std::optional<TimePoint> buried_at{};
-    /// When the job first failed with a time limit, since its push or kick.
+    /// When the job first failed since its push or kick. Set only for jobs with a time limit for
+    /// retries.
     std::optional<TimePoint> failing_since{};
-    std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
-    std::vector<JobId> after{};      ///< Ids of the jobs for which this job waits.
+    std::vector<JobError> errors{};  ///< Newest last, at most `job_errors_max`.
+    std::vector<JobId> after{};      ///< Ids of the jobs that this job waits for.
 
     [[nodiscard]] bool has_attempts_left() const noexcept {
         return options.attempts_max == 0 || attempts < options.attempts_max;
     }
 
-    /// Whether at least `isolated_deaths` attempts died with their workers: the job perhaps crashes
-    /// its workers, and each crash ends the jobs beside it, too.
+    /// Whether at least `isolated_deaths` attempts ended with the death of their worker. Such a job
+    /// may crash its workers, and each crash also interrupts the other jobs of the worker. It
+    /// therefore runs alone.
     [[nodiscard]] bool needs_isolation() const noexcept { return deaths() >= isolated_deaths; }
 
     [[nodiscard]] std::uint32_t deaths() const noexcept { return deaths_in(errors, attempts); }
@@ -46,22 +49,22 @@ struct JobDetails {
         return attempts == 0 && options.expires_at <= now;
     }
 
-    /// Notes a failure. True when the job has been failing for `time_max` and has no further
-    /// attempt. 0: no limit.
+    /// Records a failure of a job with a time limit for retries. True when the job has been failing
+    /// for `time_max` and gets no further attempt. `time_max` 0 means no limit.
     bool failing_for(Duration time_max, TimePoint now) {
         if (time_max == Duration{0}) return false;
         if (!failing_since) failing_since = now;
         return saturating_add(*failing_since, time_max) <= now;
     }
 
-    /// Stores the options of a push.
+    /// Stores the options of a push, except the group.
     void keep(const JobOptions& other) {
         options = other;
         options.group = {};
         options.concurrency = JobOptions{}.concurrency;
     }
 
-    /// Another push replaces the content of the job.
+    /// Resets the attempts because another push replaced the content of the job.
     void begin_anew() {
         failing_since.reset();
         attempts = 0;
@@ -70,7 +73,6 @@ struct JobDetails {
         cut_off = false;
     }
 
-    /// Stores the error of the latest attempt.
     void add_error(std::string_view text, TimePoint at);
 
     friend bool operator==(const JobDetails&, const JobDetails&) = default;

@@ -1,5 +1,5 @@
 /// @file
-/// The keys of the jobs of a queue.
+/// `JobKeys`: the keys of the jobs of a queue. A key excludes further jobs with an equal key.
 
 #pragma once
 
@@ -12,33 +12,34 @@
 
 namespace routemaster::detail {
 
-/// Gives keys to jobs. The index consists of jobs, so a key ends with its job. When a job is done
-/// before the time of its key is over, the key remains in `kept()`.
+/// Assigns keys to jobs. The key index of a queue contains the jobs themselves, so a key disappears
+/// with its job. If a job is completed before its key expires, the key remains in `kept()`.
 ///
 /// Not thread safe.
 class JobKeys {
 public:
-    /// Both must outlive the object.
+    /// `changes` and `counters` must outlive the object.
     JobKeys(ChangeLog& changes, CounterTable& counters) : kept_{changes, counters} {}
 
-    /// The job with this key, if the key still excludes other jobs; else null.
+    /// The job with this key, if the key has not expired and still excludes other jobs; otherwise
+    /// null.
     [[nodiscard]] static JobState* owner(const QueueState& queue, const std::string& key,
                                          TimePoint now);
 
-    /// Gives a job its key. Another job with this key loses it.
+    /// Assigns a job its key. Another job with this key loses the key.
     static void take(JobState& job);
 
-    /// Takes the key from a job at its end or beginning. Does nothing without a key.
+    /// Removes the key of a job when the job ends or, with the scope `until_started`, when it
+    /// begins. Does nothing without a key.
     static void release(JobState& job);
 
-    /// Notes the success of a job. Its key excludes further jobs until the time of the key is over.
+    /// Records that a job was completed. Its key continues to exclude jobs until the key expires.
     void done(const JobState& job, TimePoint now);
 
-    /// Gives a restored job its key, unless the job had lost the key. Of two jobs with a key, the
-    /// later push has the key: pushes are rejected while an earlier job excludes them.
+    /// Assigns a restored job its key, unless the job had lost the key. Of two jobs with a key, the
+    /// later push has the key, because a push is rejected while an earlier job still has the key.
     static void restore(JobState& job);
 
-    /// Keys of completed jobs.
     [[nodiscard]] KeptKeys& kept() noexcept { return kept_; }
 
 private:

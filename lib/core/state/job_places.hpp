@@ -1,5 +1,5 @@
 /// @file
-/// The place of a job in its queue while the job is not leased.
+/// `JobPlaces`: moves a job between the lists of its queue while the job is not leased.
 
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace routemaster::detail {
 
-/// Puts jobs among the SCHEDULED or READY jobs of their queue, and takes them out. A *detached* job
-/// stands in the index of its queue only.
+/// Inserts jobs into the SCHEDULED or READY jobs of their queue, and removes them. A *detached* job
+/// is only in the index of its queue, and in none of these lists.
 ///
 /// Not thread safe.
 class JobPlaces {
@@ -23,18 +23,18 @@ public:
     /// Undoes `place`. Detaches BURIED jobs as well.
     static void displace(JobState& job);
 
-    /// Makes a detached job READY.
     void make_ready(JobState& job);
 
-    /// Puts a READY job into the list for its workers.
+    /// Inserts a READY job into the list from which workers acquire.
     void offer(JobState& job);
-    /// Undoes `offer`, even if the job has been throttled since.
+    /// Undoes `offer`, even if the job has been throttled by a rate limit since.
     static void withdraw(JobState& job);
 
-    /// Detaches and returns the first due SCHEDULED job; null without a due job.
+    /// Detaches and returns the first due SCHEDULED job. Null if no job is due.
     [[nodiscard]] static JobState* take_due(QueueState& queue, TimePoint now);
 
-    /// The limit of jobs to promote per step. The next step continues.
+    /// The largest number of jobs promoted from SCHEDULED to READY by one step. The next step
+    /// continues.
     static constexpr int promoted_max = 1'000;
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// The limit of a step with many jobs.
+/// `JobSlice`: limits how many jobs one step changes.
 
 #pragma once
 
@@ -11,16 +11,16 @@
 
 namespace routemaster::detail {
 
-/// A chunk: the jobs changed by one step. Each of them may be written as a whole. A chunk therefore
-/// has at most `jobs_max` jobs, with at most `job_slice_bytes_max` bytes of jobs and errors. A
-/// greater job is a chunk of its own.
+/// Limit for a step that changes many jobs. A journal may write each changed job as a whole, so a
+/// step changes at most `jobs_max` jobs, with at most `job_slice_bytes_max` bytes of payloads and
+/// errors. A job above this size is changed by a step of its own.
 ///
 /// Not thread safe.
 class JobSlice {
 public:
     explicit JobSlice(std::uint64_t jobs_max) noexcept : jobs_max_{jobs_max} {}
 
-    /// Adds a job to the chunk. False when the chunk is full.
+    /// Counts a job towards the limit. False when the step must not change this job any more.
     [[nodiscard]] bool take(const JobState& job) noexcept {
         const auto bytes = bytes_ + job.size_with_errors();
         if (jobs_ == jobs_max_ || (jobs_ > 0 && bytes > job_slice_bytes_max)) return false;

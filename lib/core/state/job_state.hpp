@@ -1,5 +1,5 @@
 /// @file
-/// A job of the state machine, and the ordering groups of jobs.
+/// `JobState`, a job of the state machine, and `OrderingGroup`, jobs that run in order.
 
 #pragma once
 
@@ -25,48 +25,49 @@ namespace routemaster::detail {
 struct JobState;
 struct QueueState;
 
-/// Jobs in order. Only the first `limit()` jobs are eligible: they may be acquired. A nacked job
-/// keeps its position. With a limit of 1, the jobs run one after another.
+/// List of jobs that run in order. Only the first `limit()` jobs are *eligible*: workers may
+/// acquire them. A nacked job keeps its position. With a limit of 1, the jobs run one after
+/// another.
 struct OrderingGroup;
 
 struct Worker;
 
-/// A job in any state. A store may have many millions of jobs. A job takes this struct, its
-/// payload, and its entries in one to three indexes.
+/// A job in any state. A store may have many millions of jobs, so size matters. A job takes this
+/// struct, its payload, and its entries in one to three indexes.
 struct JobState : Entity {
     enum class State : std::uint8_t { scheduled, ready, pending, buried };
 
-    /// The payload lies in `memory` and must be freed before `memory` ends.
+    /// `memory` stores the payload, which must be freed before `memory` is destroyed.
     JobState(SmallBlocks& memory, QueueState& in, std::string_view what, std::uint32_t hash,
              TimePoint at, std::uint64_t number)
         : Entity{Kind::job}, queue{in}, payload{memory, what, hash}, run_at{at}, order{number} {}
 
     State state = State::scheduled;
-    bool eligible : 1 = true;      ///< Among the first of its group, so it may be acquired.
+    bool eligible : 1 = true;      ///< Within the `limit()` of its group: may be acquired.
     bool in_order : 1 = false;     ///< The object is a `GroupedJob`.
     bool counted : 1 = false;      ///< While PENDING: an attempt runs, and attempts are counted.
-    bool maybe_begun : 1 = false;  ///< Restored; an earlier process may have begun an attempt.
+    bool maybe_begun : 1 = false;  ///< Restored. An attempt may have begun before a restart.
     bool waiting : 1 = false;      ///< While SCHEDULED: waits for other jobs, not for `run_at`.
-    bool awaited : 1 = false;      ///< Other jobs wait for this job, or did so once.
-    bool throttled : 1 = false;    ///< While READY: its group has no token; see `QueueRates`.
+    bool awaited : 1 = false;      ///< Jobs wait for this job, or did at some time.
+    bool throttled : 1 = false;    ///< While READY: no token for its group; see `QueueRates`.
     QueueState& queue;
-    Payload payload;  ///< Encoded. Identifies a job without a key.
+    Payload payload;  ///< Encoded job. It identifies a job without a key.
     TimePoint run_at;
-    /// Number of the push, and id of a job with an id. Later pushes have greater numbers. Never
-    /// changes.
+    /// Number of the push, and the id of a job with an id. Later pushes have greater numbers. The
+    /// number never changes.
     std::uint64_t order;
-    /// Links the job in one of three lists: READY jobs to acquire (if the job is eligible, without
-    /// a priority and not throttled), the jobs of its worker (if PENDING), or the BURIED jobs.
+    /// Links the job in one of three lists: the READY jobs (if the job is eligible, not throttled,
+    /// and without a priority), the leased jobs of its worker (if PENDING), or the BURIED jobs.
     ListHook<JobState> in_state;
-    /// Null: all options are defaults, and there was no attempt before the current attempt.
+    /// Null if all options are defaults, and no attempt ended before the current attempt.
     std::unique_ptr<JobDetails> details;
-    Worker* worker = nullptr;  ///< The worker with its lease; null unless PENDING.
+    Worker* worker = nullptr;  ///< The worker with the lease; null unless PENDING.
     union {
-        std::uint64_t fence = 0;  ///< Of its lease, while PENDING.
-        std::uint64_t place;      ///< Its index in the restored schedule.
+        std::uint64_t fence = 0;  ///< While PENDING: the increasing number of its lease.
+        std::uint64_t place;      ///< For a restored job: its index in `Schedule::restored_`.
     };
 
-    /// The details. Creates missing details with their defaults.
+    /// The details. Missing details are created with default values.
     JobDetails& detailed() {
         if (details == nullptr) {
             details = std::make_unique<JobDetails>();
@@ -74,29 +75,28 @@ struct JobState : Entity {
         }
         return *details;
     }
-    /// Attempts since the push or kick. A first attempt needs no details, as most jobs succeed at
-    /// once.
+    /// Attempts since the push or kick. The first attempt is not stored in details, because most
+    /// jobs succeed at once and then need no details.
     [[nodiscard]] std::uint32_t attempts() const noexcept {
         return details != nullptr ? details->attempts : counted ? 1U : 0U;
     }
 
-    /// Whether the push had a key. Another job may have taken the key over since.
+    /// Whether the push had a key. Another job may have replaced this job as the owner of the key.
     [[nodiscard]] bool has_key() const noexcept {
         return details != nullptr && !details->options.key.text.empty();
     }
 
-    /// 0 by default.
     [[nodiscard]] std::int32_t priority() const noexcept {
         return details != nullptr ? details->options.priority : 0;
     }
 
-    /// 0: the job belongs to no batch.
+    /// The batch of the job; 0 without a batch.
     [[nodiscard]] JobBatchId batch() const noexcept {
         return details != nullptr ? details->options.batch : 0;
     }
 
-    /// Bytes of the payload and of the stored errors: most of the size of a journal record or a
-    /// reply.
+    /// Bytes of the payload and of the stored errors. They are most of the size of a journal record
+    /// or of a reply.
     [[nodiscard]] std::size_t size_with_errors() const noexcept {
         auto size = payload.size();
         if (details == nullptr) return size;
@@ -114,19 +114,18 @@ struct JobState : Entity {
         return details != nullptr && details->needs_isolation();
     }
 
-    /// Its ordering group; null for most jobs.
     [[nodiscard]] OrderingGroup* group() const noexcept;
-    /// How many jobs of its group its push wants to run at once; 1 without a group.
+    /// The concurrency that the push requested for its group; 1 without a group.
     [[nodiscard]] std::uint32_t concurrency() const noexcept;
     [[nodiscard]] JobOptions options() const;
     /// Stores the options of a push. The job stays in its group.
     void take_options(const JobOptions& options);
-    /// Frees restored details if they equal the defaults.
+    /// Frees the details of a restored job if they equal the defaults.
     void settle_details() noexcept;
 };
 static_assert(sizeof(JobState) <= 120, "at most some 152 bytes with its places in the indexes");
 
-/// A job in an ordering group, for example a delivery. A separate type saves space in all jobs
+/// A job in an ordering group, for example a delivery. A separate type saves memory in all jobs
 /// without a group.
 struct GroupedJob : JobState {
     GroupedJob(OrderingGroup& among, SmallBlocks& memory, QueueState& in, std::string_view what,
@@ -135,29 +134,29 @@ struct GroupedJob : JobState {
         in_order = true;
     }
 
-    /// Positions of jobs with ids are microseconds since the epoch.
+    /// Positions of jobs with ids are times in microseconds since the Unix epoch.
     static constexpr std::uint64_t positions_per_millisecond = 1'000;
-    /// The last instant, in milliseconds, that a position can express: Redis stores greater numbers
-    /// inexactly.
+    /// The last instant, in milliseconds, that a position can express. Greater numbers would lose
+    /// precision in Redis, which uses floating-point scores.
     static constexpr std::int64_t position_time_max = 9'007'199'254'740;
 
-    /// For a job with an id in its group: when the job first fell due, as its position says.
+    /// For a job with an id in its group: when the job first became due. The position encodes this
+    /// time.
     [[nodiscard]] TimePoint joined_at() const noexcept {
         return from_milliseconds(static_cast<std::int64_t>(position / positions_per_millisecond));
     }
 
-    /// For a job with an id: the first position in the millisecond `run_at`.
+    /// For a job with an id: the first position in the millisecond of `run_at`.
     [[nodiscard]] std::uint64_t due_position() const noexcept {
         const auto due = std::clamp<std::int64_t>(to_milliseconds(run_at), 0, position_time_max);
         return static_cast<std::uint64_t>(due) * positions_per_millisecond;
     }
 
     OrderingGroup& group;
-    /// Grows along the group. 0: the job is not in the group, as the job was never READY or is
-    /// BURIED.
+    /// Position in the group; positions increase along the group. 0 if the job is not in the
+    /// group's list, because it was never READY or is BURIED.
     std::uint64_t position : 54 = 0;
-    std::uint64_t concurrency : 10 = 1;  ///< For a job with an id: the group's concurrency by its
-                                         ///< push.
+    std::uint64_t concurrency : 10 = 1;  ///< With an id: concurrency requested by the push.
     ListHook<GroupedJob> in_group;
 
     void set_position(std::uint64_t where) noexcept {
@@ -180,8 +179,8 @@ inline std::uint32_t JobState::concurrency() const noexcept {
 /// READY and eligible jobs.
 using ReadyJobs = IntrusiveList<JobState, &JobState::in_state>;
 
-/// A callback in a process, and the READY deliveries for its workers. Lives while a group directs
-/// its deliveries to the callback.
+/// A callback function of a process, with the READY deliveries for it. It exists while a group
+/// directs its deliveries to the callback.
 struct CallbackState {
     std::string name;
     ReadyJobs ready;
@@ -190,28 +189,28 @@ struct CallbackState {
 
 struct OrderingGroup {
     std::string name;
-    /// First value of `window`.
     static constexpr std::uint32_t start = 16;
 
-    /// As its subscriber asks. In a group of jobs with ids: as its last job asks.
+    /// The limit set by the group's subscriber. In a group of jobs with ids: by the last job.
     std::uint32_t concurrency = 1;
-    /// How many jobs may run at once: grows with successes, shrinks with failures and is bounded by
-    /// the capacity of the workers. Not stored on disk. Groups of jobs with ids keep the greatest
-    /// window.
+    /// Adaptive limit of jobs that run at once: it grows with successes, shrinks with failures, and
+    /// is bounded by the capacity of the workers. Not stored on disk. In groups of jobs with ids,
+    /// the window always has its maximum.
     std::uint32_t window = start;
     std::size_t eligible = 0;
     GroupedJob* first_blocked = nullptr;  ///< The first job that is not eligible.
-    /// The journal row that recorded the last skip of jobs; 0: there was none. If the process dies
-    /// before this row is on disk, the skipped jobs are restored and must precede the jobs behind
-    /// them.
+    /// The journal row of the last removal of unsuccessful jobs from this group; 0 before any
+    /// removal. If a crash loses this row, the removed jobs are restored, and would run after later
+    /// jobs. A reply with a later job therefore waits until this row is on disk.
     std::uint64_t skipped_row = 0;
     IntrusiveList<GroupedJob, &GroupedJob::in_group> jobs;
-    /// How many jobs with ids name this group, in the list or not. A group without members ends.
+    /// The number of jobs with ids that belong to this group, even before they enter the list. A
+    /// group without members is removed.
     std::size_t members = 0;
-    /// The list of the group's eligible READY jobs. Null: they are in the common list of the queue,
-    /// for all workers that can call URLs.
+    /// The list of the group's eligible READY jobs. Null: they are in the queue's common list, for
+    /// all workers that can deliver to URLs.
     ReadyJobs* ready = nullptr;
-    CallbackState* callback = nullptr;  ///< The owner of `ready`, if it is a callback.
+    CallbackState* callback = nullptr;  ///< The callback that owns `ready`; null otherwise.
 
     /// How many of its first jobs may be acquired.
     [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(concurrency, window); }
@@ -222,15 +221,15 @@ struct Worker {
 
     Uid uid;
     TimePoint seen{};
-    /// Equals `seen` if the last sign of life was only assumed, after a long time without a search
-    /// for dead workers; else `never`.
+    /// Equals `seen` if the last sign of life was only assumed, because no search for dead workers
+    /// had run for a long time. Otherwise `never`.
     TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
     std::size_t cancelled = 0;                          ///< How many of `jobs` are cancelled.
-    LeaseTimes times{};                                 ///< When its leases were granted.
+    LeaseTimes times{};                                 ///< When each lease was granted.
     std::shared_ptr<const WorkerProfile> profile{};     ///< Null before the first profile.
     TimePoint profiled_at{};                            ///< When the worker last sent a profile.
-    std::uint32_t busy = 0;                             ///< Its running jobs then.
+    std::uint32_t busy = 0;                             ///< Running jobs in the latest profile.
     TimePoint busy_since = never;                       ///< When the oldest of these jobs began.
 };
 

@@ -225,7 +225,8 @@ std::size_t JobTable::bury(JobState& job, TimePoint now) {
     batches_.end(job.batch(), &JobBatchProgress::buried);
     note(queue, &QueueCounts::buried, now);
     changes_.changed(job);
-    // The first drop makes room for this job, the second for a dependent buried by the first drop.
+    // Removes at most two jobs: the oldest, and another to make up for a dependent buried by the
+    // first removal.
     std::size_t others = 0;
     for (int n = 0; n < 2 && queue.buried.size() > buried_max; ++n) {
         counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
@@ -302,12 +303,12 @@ std::uint64_t JobTable::kick(QueueState& queue, const KickJobs& step, TimePoint 
 
 // --- Leases -------------------------------------------------------------------------------------
 
-/// Counts an attempt. A record of an attempt costs a commit, so the first attempt is recorded only
-/// if a crash must not hide it: the job has only one attempt, expires, frees its key at its
-/// beginning, or may have begun before a restart.
+/// Counts an attempt. Recording it in a journal costs a commit. The first attempt is therefore
+/// recorded only if a crash must not hide it: the job has a single attempt, can expire, releases
+/// its key at its beginning, or may have begun before a restart.
 void JobTable::begin_attempt(JobState& job) {
     bool recorded = job.maybe_begun;
-    // Both kinds of record, of the attempt and of the whole job, contain `details`.
+    // Records of the attempt and of the whole job both contain `details`.
     if (recorded || job.details != nullptr) {
         auto& details = job.detailed();
         ++details.attempts;
@@ -323,7 +324,8 @@ void JobTable::begin_attempt(JobState& job) {
     if (job.order > reserved_begun_.last) reserve_begun(job.order);
 }
 
-/// Reserves many ids at once: an acquisition waits until the record is on disk.
+/// Reserves many ids at once, because an acquisition waits until the record of the reservation is
+/// on disk.
 void JobTable::reserve_begun(JobId id) {
     constexpr JobId at_once = 1U << 16U;
     reserved_begun_.last = id + at_once;
@@ -438,12 +440,13 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     if (leases_.fence() > newest) LeaseTable::note_time(holder, newest + 1, now);
     reserve_fences();
     const bool opened = rates != nullptr && rates->opens_at() <= now;
-    // The queue has a token, and this worker no room; another worker may have room.
+    // The queue has a token left, but this worker has no free slot. Wakes another worker, which may
+    // have a free slot.
     if (opened && rates->tokens(now) > 0) wake_ups_.wake(queue);
     const bool more = opened || std::any_of(sources.begin(), sources.end(), has_jobs) ||
                       (rates != nullptr && rates->going_back());
     if (more) {
-        // The worker polls again when the queue has a token; nothing needs to wake the worker.
+        // The worker polls again when the queue has a token. A wake-up is not needed.
         acquired.next_due = rates == nullptr ? now : rates->next(now);
         return acquired;
     }
@@ -458,7 +461,8 @@ Acquired JobTable::acquire(QueueState& queue, const AcquireJobs& step, TimePoint
     return acquired;
 }
 
-/// The journal contains no leases, but an upper bound of all assigned fences.
+/// A journal does not record leases. It records an upper bound of all assigned fences, to avoid
+/// assigning a fence twice.
 void JobTable::reserve_fences() {
     if (leases_.fence() <= reserved_fences_.last) return;
     constexpr std::uint64_t at_once = 1U << 20U;
@@ -512,7 +516,8 @@ void JobTable::settle_restored() {
             JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);
-            // A job with an id joins its group when the job is due for the first time.
+            // A job with an id joins its group only when first due. A position other than 0 proves
+            // that the job has joined.
             const bool joined = job->in_order && (!queue.has_ids || grouped(*job).position != 0);
             if (joined) ordered.push_back(&grouped(*job));
         }
@@ -568,7 +573,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
         details.cut_off = false;
         job->counted = true;
     }
-    // The time of the original grant is lost.
+    // The original grant time is not stored. The last sign of life replaces it.
     if (holder.times.empty()) LeaseTable::note_time(holder, 0, seen);
     leases_.grant(*job, holder, lease.fence);
 }

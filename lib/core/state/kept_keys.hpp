@@ -1,5 +1,5 @@
 /// @file
-/// Keys of completed jobs that still exclude jobs.
+/// `KeptKeys`: keys of completed jobs that still exclude jobs.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster::detail {
 
-/// A key in a queue, with its end.
+/// A key in a queue, with its expiry time.
 struct KeptKeyState : Entity {
     static constexpr Record record{
         .whole = 20, .gone = 21, .fields = 2, .fields_min = 2, .format = 5};
@@ -33,20 +33,20 @@ struct KeptKeyState : Entity {
         until = from_milliseconds(in.integer());
     }
 
-    std::string label;  ///< Queue, colon, key: queue names have no colon.
+    std::string label;  ///< Queue, colon, key. Unambiguous: queue names have no colon.
     TimePoint until{};
 };
 
-/// All kept keys.
+/// Table of the keys of completed jobs that have not expired.
 ///
 /// Not thread safe.
 class KeptKeys {
 public:
-    /// Both must outlive the table.
+    /// `changes` and `counters` must outlive the table.
     KeptKeys(ChangeLog& changes, CounterTable& counters)
         : changes_{changes}, keys_{changes, counters, kept_keys_max, "jobs.keys_forgotten"} {}
 
-    /// The key, if it still excludes jobs of the queue; else null.
+    /// The key, if it has not expired and still excludes jobs of the queue; otherwise null.
     [[nodiscard]] const KeptKeyState* find(const std::string& queue, const std::string& key,
                                            TimePoint now);
 
@@ -54,9 +54,9 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
-    /// For a journal.
+    /// Access for a journal.
     [[nodiscard]] NamedTable<KeptKeyState>& table() noexcept { return keys_.table(); }
-    /// Called after the table was restored.
+    /// Must be called after the table was restored.
     void settle_restored() { keys_.settle_restored(); }
 
 private:

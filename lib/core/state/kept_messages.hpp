@@ -1,5 +1,5 @@
 /// @file
-/// The messages of a batch, in memory or only in a journal.
+/// `KeptMessages`: the messages of a batch, in memory or evicted to a journal.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace routemaster::detail {
 
-/// Messages of known number and size, even while their bytes are only in a journal.
+/// List of messages whose bytes may be evicted to a journal. Number and size stay known.
 ///
 /// Thread safety: a value.
 class KeptMessages {
 public:
     [[nodiscard]] bool resident() const noexcept { return !away_; }
-    /// Must be resident.
+    /// The messages, which must be resident in memory.
     [[nodiscard]] const MessageList& list() const noexcept {
         ROUTEMASTER_ASSERT(resident());
         return list_;
@@ -35,12 +35,12 @@ public:
         list_.append(message);
     }
 
-    /// Frees the messages. They must be resident, and readable from a journal.
+    /// Frees the messages. They must be resident, and readable from a journal later.
     void evict() {
         ROUTEMASTER_ASSERT(resident());
         size_ = list_.size();
         bytes_ = list_.payload_bytes();
-        // Assigning an empty list would keep the memory.
+        // Swapped out, because an assignment of an empty list would not free the memory.
         const MessageList freed = std::move(list_);
         list_ = {};
         away_ = true;

@@ -56,7 +56,7 @@ void JobTable::replace(JobState& job, const PushJob& step, TimePoint now) {
         leave_batch(job, JobFate::cancelled);
         batches_.join(step.options.batch);
     }
-    // The payload bytes known to a journal are no longer valid.
+    // The payload is replaced, so the payload recorded in a journal is no longer valid.
     changes_.gone(job);
     if (moves) {
         JobPlaces::displace(job);

@@ -1,5 +1,5 @@
 /// @file
-/// When the leases of a worker were granted.
+/// `LeaseTimes`: when the leases of a worker were granted.
 
 #pragma once
 
@@ -12,21 +12,21 @@
 
 namespace routemaster::detail {
 
-/// The times of leases, without memory per lease: fences grow, so the first fence of each
-/// acquisition is enough.
+/// Compact map from fences to grant times. Fences increase, and an acquisition grants its leases
+/// together. One entry with the first fence of each acquisition is therefore enough.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class LeaseTimes {
 public:
-    /// Notes that leases from this fence on were granted at `at`. Fences of successive calls must
-    /// not decrease.
+    /// Records that leases with this fence and greater fences were granted at `at`. Fences of
+    /// successive calls must not decrease.
     void note(std::uint64_t fence, TimePoint at) {
         if (!starts_.empty() && starts_.back().at == at) return;
         starts_.push_back({fence, at});
     }
 
-    /// When the lease with this fence was granted. Leases before all notes get the time of the
-    /// first note.
+    /// When the lease with this fence was granted. A lease before the first entry gets the time of
+    /// the first entry.
     [[nodiscard]] TimePoint of(std::uint64_t fence) const {
         const auto next = std::upper_bound(
             starts_.begin(), starts_.end(), fence,
@@ -34,13 +34,14 @@ public:
         return next == starts_.begin() ? starts_.front().at : std::prev(next)->at;
     }
 
-    /// Whether there are many more entries than `leases` leases need. If true, call `keep`.
+    /// Whether there are many more entries than `leases` leases need. If true, the caller should
+    /// call `keep`.
     [[nodiscard]] bool crowded(std::size_t leases) const noexcept {
         return starts_.size() > 2 * leases + 64;
     }
 
-    /// Keeps only the entries some leases need. `each` is called with a function, and must call
-    /// this function with the fences of these leases, in order.
+    /// Removes the entries that no lease needs. `each` is called with a function `f`, and must call
+    /// `f` with the fences of all leases in ascending order.
     template <class Each>
     void keep(Each each) {
         std::vector<Start> needed;

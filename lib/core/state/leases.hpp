@@ -34,7 +34,7 @@ struct WorkerOrder {
 
 using Workers = std::map<Uid, Worker, WorkerOrder>;
 
-/// All leases, by fence and by worker. A *detached* job stands in the index of its queue only.
+/// Table of all leases, by fence and by worker. A *detached* job is only in the index of its queue.
 ///
 /// Not thread safe.
 class LeaseTable {
@@ -42,51 +42,49 @@ public:
     /// `changes` must outlive the table.
     explicit LeaseTable(ChangeLog& changes) : changes_{changes} {}
 
-    /// The worker of this id. Creates an unknown worker.
     Worker& worker(const Uid& uid) { return workers_.try_emplace(uid, uid).first->second; }
-    /// All workers. Release the jobs of a worker before you erase it.
+    /// All workers. The jobs of a worker must be released before the worker is erased.
     [[nodiscard]] Workers& workers() noexcept { return workers_; }
     [[nodiscard]] const Workers& workers() const noexcept { return workers_; }
 
     /// The job under this lease; null when the lease is lost.
     [[nodiscard]] JobState* find(const Lease& lease) const;
-    /// The job that is probably leased under this fence, to prefetch; null if there is none.
+    /// The job that is probably leased under this fence; null if absent. Only for prefetching.
     [[nodiscard]] const JobState* guess(std::uint64_t fence) const noexcept {
         return leased_.guess(mark(fence));
     }
 
     /// Makes a detached job PENDING under the next fence.
     void grant(JobState& job, Worker& holder) { grant(job, holder, ++fence_); }
-    /// Makes a detached job PENDING under a fence assigned before.
+    /// Makes a detached job PENDING under a fence that was assigned earlier.
     void grant(JobState& job, Worker& holder, std::uint64_t fence);
-    /// Records `now` as the time of the worker's leases from `fence` on.
+    /// Records that the worker's leases from `fence` on were granted at `now`.
     static void note_time(Worker& holder, std::uint64_t fence, TimePoint now);
-    /// Ends the lease of a job. The job is then detached.
+    /// Ends the lease of a job. Afterwards the job is detached.
     void end(JobState& job);
 
     /// The worker's first job with a fence greater than `known`, or null. Searches from the newest
-    /// lease, as unknown leases are the newest.
+    /// lease, because the leases that a worker does not know yet are the newest.
     [[nodiscard]] static JobState* first_beyond(const Worker& worker, std::uint64_t known);
 
-    /// The fences of the worker's cancelled jobs.
     [[nodiscard]] static std::vector<std::uint64_t> cancelled(const Worker& worker);
 
-    /// The lease of a PENDING job.
     [[nodiscard]] static Lease lease_of(const JobState& job);
-    /// Writes the lease of a PENDING job into `lease`, a new object. Avoids a move.
+    /// Writes the lease of a PENDING job into `lease`, which must be newly constructed. This avoids
+    /// a move.
     static void describe(const JobState& job, Lease& lease);
 
-    /// Number of leased jobs that needed isolation when leased.
+    /// Number of leased jobs in need of isolation when leased.
     [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
 
     [[nodiscard]] std::vector<Lease> all() const;
 
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
-    /// Assigns only fences greater than `fence` from now on.
+    /// From now on, assigns only fences greater than `fence`.
     void skip_fences(std::uint64_t fence) noexcept { fence_ = std::max(fence_, fence); }
 
 private:
-    /// A hash of a fence. Fences are consecutive, so their lower halves differ.
+    /// The hash of a fence: its lower half. Fences are consecutive, so the lower halves differ.
     static std::uint32_t mark(std::uint64_t fence) noexcept {
         return static_cast<std::uint32_t>(fence);
     }

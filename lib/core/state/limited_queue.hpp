@@ -12,8 +12,8 @@
 
 namespace routemaster::detail {
 
-/// A queue with rate limits. Exists only while the queue has limits. The tokens are not stored:
-/// after a restart all buckets are empty.
+/// A queue with rate limits. The entity exists only while the queue has limits. Tokens are not
+/// stored, so after a restart all buckets are empty.
 struct LimitedQueueState : Entity {
     static constexpr Record record{
         .whole = 34, .gone = 35, .fields = 7, .fields_min = 7, .format = 9};
@@ -37,7 +37,8 @@ struct LimitedQueueState : Entity {
             const auto jobs = static_cast<std::uint32_t>(in.natural());
             const Duration per{static_cast<std::int64_t>(in.natural())};
             const auto burst = static_cast<std::uint32_t>(in.natural());
-            // The entity may have been read before, with another limit.
+            // The entity may already contain an older record of the same queue, so an absent limit
+            // must be reset.
             one->reset();
             if (jobs > 0) *one = RateLimit{.jobs = jobs, .per = per, .burst = burst};
         }

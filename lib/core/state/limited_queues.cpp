@@ -21,7 +21,8 @@ void JobTable::limit(const std::string& name, const RateLimits& limits) {
     queue.rates->change(limits);
     if (queue.rates->over()) queue.rates.reset();
     if (queue.jobs.empty()) return forget_before(queue);
-    // Workers may wait for a token of the former limits. Wakes them, as there may be a token now.
+    // Workers may be waiting for a token of the former limits. They are woken because a token may
+    // be available now.
     queue.hungry = true;
     wake_ups_.wake(queue);
 }

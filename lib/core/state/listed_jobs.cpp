@@ -60,7 +60,7 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
     std::size_t bytes = 0;
     JobId last = step.after;
     index.after(step.after, [&](const JobState& job) {
-        // Jobs in another state are skipped unread.
+        // Unwanted jobs are skipped without being read from the journal.
         const auto more = is_wanted(job) ? job.size_with_errors() : 0;
         const bool full = bytes > 0 && bytes + more > job_slice_bytes_max;
         if (page.jobs.size() == step.limit || looked_at == jobs_looked_at_max || full) {

@@ -16,7 +16,7 @@ void JobTable::spare_silent(Duration silence, TimePoint now) {
     const auto before = std::exchange(scrubbed_at_, now);
     const bool long_ago = before && now > *before && now - *before >= silence / 2;
     for (auto& [uid, worker] : leases_.workers()) {
-        // When the clock was set back, the silence of dead workers counts from now.
+        // If the clock was set back, the silence of a dead worker is measured from now.
         worker.seen = std::min(worker.seen, now);
         if (worker.assumed_seen != worker.seen) worker.assumed_seen = never;
         if (!long_ago || worker.assumed_seen != never) continue;
@@ -78,7 +78,8 @@ void JobTable::settle_cut_off(TimePoint now) {
             if (!job->payload.resident()) changes_.load(*job);
             note_death(*job, now);
         } catch (const Failure&) {
-            // The job cannot be read. An acquisition from its queue reports the error.
+            // The job cannot be read and is not changed. An acquisition from its queue reports the
+            // error.
         }
     }
 }
@@ -109,8 +110,8 @@ bool JobTable::is_kept_apart(const JobState& job) const noexcept {
     return leases_.isolated() > 0 && job.needs_isolation();
 }
 
-/// Delays a job by 10 to 1000 ms. Suspects get different delays, so some suspect begins soon after
-/// the current suspect ends. Delays are multiples of 10 ms to keep wake-ups rare.
+/// Delays a job that needs isolation by 10 to 1000 ms. The delays differ, so when one such job has
+/// ended, another begins soon. Delays are multiples of 10 ms to keep wake-ups rare.
 void JobTable::put_off(JobState& job, TimePoint now) {
     constexpr std::int64_t step = 10;
     constexpr std::uint64_t steps = 100;

@@ -28,7 +28,8 @@ Outcome Machine::perform(Step& step, TimePoint now) {
             try {
                 return perform_in(DomainOf<std::remove_reference_t<decltype(any)>>{}, step);
             } catch (const Failure& failure) {
-                // An evicted payload cannot be read. Steps read before they change anything.
+                // An evicted payload could not be read from the journal. Nothing has changed,
+                // because each step reads before it changes anything.
                 return failure.error();
             }
         },

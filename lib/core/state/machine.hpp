@@ -1,6 +1,7 @@
 /// @file
-/// The state machine: the effects of each step. Single writer, no clock, no randomness, no I/O.
-/// This is the readable specification of the steps, and the reference for tests of all stores.
+/// The state machine: the effects of each step. It has a single writer, no clock, no randomness and
+/// no I/O. It is the readable specification of the steps, and the reference for tests of all
+/// stores.
 
 #pragma once
 
@@ -31,10 +32,11 @@ namespace routemaster::detail {
 
 class EqualJobs;
 
-/// The whole state of a bus, and the steps upon it. Not thread safe: its store serialises calls.
+/// State machine: the whole state of a bus, and the steps to change it. Not thread safe: the store
+/// serialises calls.
 class Machine {
 public:
-    /// All changes so far, as a value of `depends_on_row`.
+    /// Value of `depends_on_row`: all changes so far must be durable.
     static constexpr std::uint64_t everything = UINT64_MAX;
 
     /// `changes` must outlive the machine.
@@ -42,18 +44,18 @@ public:
 
     Outcome perform(Step& step, TimePoint now);
 
-    /// How many steps `fetch_ahead` examines.
+    /// How many steps `fetch_ahead` examines at most.
     static constexpr std::size_t ahead_max = prefetched_max;
-    /// Called before these steps are performed. In a large state, most data of a step is in no
-    /// cache, and loading takes longer than the step. Starts to load the data of the first
-    /// `ahead_max` steps at once. Changes nothing.
+    /// Prefetches the data of the first `ahead_max` steps into the processor's cache. To be called
+    /// before these steps are performed. In a large state, most data of a step is not in the cache,
+    /// and cache misses take longer than the step. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    /// The newest journal row whose content the last outcome reveals, apart from the changes of the
-    /// step itself. The row must be durable before the outcome is reported.
+    /// The newest journal row whose content the last outcome reveals, apart from the step's own
+    /// changes. The row must be durable before the outcome is reported.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return depends_on_row_; }
-    /// Whether a caller waits for the last outcome to be on disk. If not, its record may be written
-    /// together with later records.
+    /// Whether a caller waits until the last outcome is on disk. If not, the journal may write its
+    /// record together with later records.
     [[nodiscard]] bool hurried() const noexcept { return hurried_; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
@@ -71,25 +73,24 @@ public:
                      jobs_.batches().numbers()));
     }
 
-    /// Connects all restored parts.
+    /// Links all restored entities to each other. To be called after every table was restored.
     void settle_restored();
-    /// Marks all batches as restored from a journal.
     void mark_restored();
 
 private:
     static Error invalid(const char* text) { return {Errc::invalid, text}; }
 
-    /// The effects of a step. The specialisations are in steps/, by domain. A step without a
+    /// Performs a step. The specialisations are in steps/, by domain. A step without a
     /// specialisation does not compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
-    /// Applies a step whose type is in the list. For steps/ only, where the specialisations are
-    /// known.
+    /// Performs a step whose type is in the list. Only code in steps/ may call it, because the
+    /// specialisations are declared there.
     template <class S, class... Rest>
     Outcome apply_one_of(StepList<S, Rest...>, Step& step);
 
-    // Perform a step of one domain; defined in steps/.
+    // Perform a step of one domain. Defined in steps/.
     Outcome perform_in(TopicSteps, Step& step);
     Outcome perform_in(SubscriberSteps, Step& step);
     Outcome perform_in(TokenSteps, Step& step);
@@ -113,13 +114,14 @@ private:
     // --- Topics and events ----------------------------------------------------------------------
 
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
-    /// The publisher who owns a topic; null for a topic without an owner, or no topic.
+    /// The publisher that owns a topic. Null if the topic has no owner or does not exist.
     [[nodiscard]] static const std::string* owner_of(const TopicState* topic);
     /// An error when an event may not be published in a topic with this owner. `further` is the
-    /// number of topics its publisher will have claimed before.
+    /// number of topics that earlier events of the same step will claim for the publisher.
     [[nodiscard]] Result<void> may_publish(const PublishEvent& step, const std::string* owner,
                                            std::uint32_t further = 0);
-    /// Publishes an event after `may_publish`. `topic`: null if missing.
+    /// Publishes an event that passed `may_publish`. `topic` is null if the topic does not exist
+    /// yet.
     void publish(const PublishEvent& step, TopicState* topic);
     void fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step);
     void seal_full(BatchState& batch);
@@ -127,24 +129,24 @@ private:
 
     // --- Jobs -----------------------------------------------------------------------------------
 
-    /// Pushes a job and ignores its idempotency key.
+    /// Pushes a job. Ignores the idempotency key, which the caller has checked.
     Result<Pushed> push(const PushJob& step);
     Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue without an equal job.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
-    /// An error when the queue is new and there are too many queues.
+    /// An error when the queue does not exist and the limit of queues is reached.
     [[nodiscard]] Result<void> may_open_queue(const std::string& name);
     [[nodiscard]] Error too_many_queues() const;
-    /// An error when the namespace of timers is new and there are too many namespaces.
+    /// An error when the timer namespace does not exist and the limit of namespaces is reached.
     [[nodiscard]] Result<void> may_open_timers(const std::string& space) const;
     [[nodiscard]] Error too_many_timer_namespaces() const;
-    /// An error when some push may not join its batch or create its queue.
+    /// An error when one of the pushes may not join its batch or create its queue.
     [[nodiscard]] Result<void> may_push_all(const std::vector<PushJob>& pushes);
-    /// An error when some timer may not create its namespace.
+    /// An error when one of the timers may not create its namespace.
     [[nodiscard]] Result<void> may_post_all(const std::vector<PostTimer>& timers) const;
-    /// An error when some of these events may not be published in this order.
+    /// An error when one of the events may not be published, in this order.
     [[nodiscard]] Result<void> may_publish_all(const std::vector<PublishEvent>& publications);
-    /// Follow-ups of a completed job or timer: see steps/completion.cpp.
+    /// Perform the follow-ups of a completed job or timer; see steps/completion.cpp.
     std::vector<Pushed> push_all(const std::vector<PushJob>& pushes, EqualJobs& equal);
     void publish_all(const std::vector<PublishEvent>& publications);
     std::vector<TimerPosted> post_all(const std::vector<PostTimer>& timers);
@@ -153,13 +155,13 @@ private:
 
     void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics);
 
-    /// Removes a subscriber. Its batches are then ended one at a time, whatever its concurrency
-    /// was.
+    /// Removes a subscriber. Its batches are removed one at a time afterwards, whatever its
+    /// concurrency was.
     void remove(SubscriberState& subscriber);
 
     // --- Deliveries -----------------------------------------------------------------------------
 
-    /// The batch delivered by a job. Null for all jobs but delivery jobs, and for a copy of a
+    /// The batch that a job delivers. Null if the job is not a delivery job, or is a copy of a
     /// delivery job in another queue.
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const;
 
@@ -167,21 +169,22 @@ private:
     DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages);
     void count_begun(BatchState& batch, const Subscription& wants);
 
-    /// How long a delivery must wait to spare an unhealthy subscriber.
+    /// How long a delivery to an unhealthy subscriber must be delayed.
     [[nodiscard]] Duration throttle(const SubscriberState& subscriber,
                                     const BeginDelivery& step) const;
 
-    /// Narrows the group to the capacity of the workers. True when earlier deliveries of the group
-    /// use up this capacity, and the job is no longer eligible.
+    /// Limits the group to the capacity of the workers. True when earlier deliveries of the group
+    /// already use this capacity, and the job is no longer eligible.
     bool at_limit(JobState& job, const BeginDelivery& step);
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
 
-    /// Whether the batch is DEAD after this failure.
+    /// Whether the batch becomes DEAD after this failure.
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
                             const SettleDelivery& step) const;
 
-    /// Records a failure even at the lowest health: the time of the attempt counts.
+    /// Adjusts a subscriber's health. Records a failure even at the lowest health, because the time
+    /// of the attempt changes.
     void change_health(SubscriberState& subscriber, const SettleDelivery& step);
 
     void count_attempt(const BatchState& batch, const SettleDelivery& step);
@@ -202,14 +205,15 @@ private:
     /// The DEAD batch of this subscriber with this id, or null.
     [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const;
 
-    /// Calls `act` with the DEAD batch named by `uid`, or with all DEAD batches of the subscriber,
-    /// in the order of their deaths, at most `dead_moved_max`. `act` may end the batch.
+    /// Calls `act` with the DEAD batch `uid` of a subscriber. Without `uid`, calls `act` with all
+    /// DEAD batches of the subscriber, oldest death first, at most `dead_moved_max`. `act` may
+    /// remove the batch.
     template <class Act>
     void each_dead(const std::string& token, const std::optional<Uid>& uid, Act act);
 
     static DeadBatchStatus status(const BatchState& batch);
 
-    // --- All ------------------------------------------------------------------------------------
+    // --- All domains ----------------------------------------------------------------------------
 
     void depend_on(const Entity& entity) {
         depends_on_row_ = std::max(depends_on_row_, entity.last_row);
@@ -228,7 +232,7 @@ private:
     bool hurried_ = true;
 };
 
-// Ticks of recurring jobs are pushes, too.
+// Declared here because the ticks of recurring jobs push jobs, too.
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Entities with a name: their table, and their form in a journal.
+/// Entities with a name: the table that stores them, and their encoding in a journal.
 ///
 ///     struct TokenState : Entity {
 ///         static constexpr Record record{.whole = 5, .gone = 6, .fields = 2, .fields_min = 2,
@@ -10,7 +10,7 @@
 ///         template <class In> void read(In& in);            // All fields, in order.
 ///     };
 ///
-/// Journals depend on nothing else, so a new kind of entity needs no change of the journals.
+/// Journals use nothing else of an entity, so a new kind of entity needs no change of the journals.
 
 #pragma once
 
@@ -24,36 +24,35 @@
 
 namespace routemaster::detail {
 
-/// How a journal records a kind of entity: the numbers of its changes, as docs/file-format.md lists
-/// them. `whole` has all fields, `gone` only the name.
+/// The numbers of the record types of a kind of entity, as listed in docs/file-format.md. A `whole`
+/// record has all fields; a `gone` record has only the name.
 struct Record {
     std::uint8_t whole;
     std::uint8_t gone;
-    std::uint8_t fields;      ///< Number of written fields, with the name.
+    std::uint8_t fields;      ///< Number of written fields, including the name.
     std::uint8_t fields_min;  ///< Number of fields in older formats.
     int format;               ///< The first file format with all these fields.
 
     [[nodiscard]] constexpr Entity::Kind kind() const noexcept { return Entity::Kind{whole}; }
 };
 
-/// All entities of a kind, by name. Their addresses are stable.
+/// Table of all entities of a kind, by name. The addresses of entities are stable.
 template <class State>
 class NamedTable {
 public:
-    /// Null if there is no entity with this name.
     [[nodiscard]] State* find(const std::string& name) {
         const auto found = states_.find(name);
         return found == states_.end() ? nullptr : &found->second;
     }
 
-    /// The entity with this name. A new entity has defaults. The caller sets its fields, the name
-    /// first, and notes the change.
+    /// The entity with this name. A new entity has default values. The caller sets its fields, the
+    /// name first, and notifies the change log.
     State& open(const std::string& name) { return states_[name]; }
 
-    /// Removes an entity. The caller has noted the change.
+    /// Removes an entity. The caller must have notified the change log.
     void erase(const State& state) { states_.erase(std::string{state.name()}); }
 
-    /// The results of `make` for each entity on a page.
+    /// Applies `make` to each entity on a page. Returns the results.
     template <class Listed, class Make>
     [[nodiscard]] std::vector<Listed> list(const Page& page, Make make) const {
         std::vector<Listed> all;

@@ -1,5 +1,5 @@
 /// @file
-/// The ordering groups of a queue by name.
+/// `NamedGroups`: the ordering groups of a queue, by name.
 
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace routemaster::detail {
 
-/// Owns the ordering groups of jobs with ids. Many groups last no longer than one job.
+/// Table that owns the ordering groups of jobs with ids. It creates and destroys groups cheaply,
+/// because many groups exist only as long as one job.
 ///
 /// Not thread safe.
 class NamedGroups {
@@ -25,7 +26,6 @@ public:
         by_name_.each([this](OrderingGroup& group) { groups_.destroy(group); });
     }
 
-    /// The group with this name. A new group has no jobs.
     [[nodiscard]] OrderingGroup& open(const std::string& name) {
         const auto hash = payload_hash(name);
         const auto has_name = [&name](const OrderingGroup& any) { return any.name == name; };
@@ -42,16 +42,17 @@ public:
         return group;
     }
 
-    /// Starts to load the index entry of a name into the cache.
+    /// Prefetches the index entry of a name into the processor's cache.
     void fetch(const std::string& name) const noexcept { by_name_.fetch(payload_hash(name)); }
 
-    /// Ends a group without members.
+    /// Removes a group without members.
     void close(OrderingGroup& group) {
         by_name_.remove(payload_hash(group.name), group);
         groups_.destroy(group);
     }
 
-    /// Calls `visit` with each group, in no order. `visit` must not open or close groups.
+    /// Calls `visit` with each group, in no particular order. `visit` must not open or close
+    /// groups.
     template <class Visit>
     void each(Visit visit) const {
         by_name_.each(visit);

@@ -56,7 +56,8 @@ void OrderingGroups::hold_back(GroupedJob& job) {
     JobPlaces::withdraw(job);
     ++job.queue.blocked;
     if (!job.queue.has_ids) return;
-    // Redis knows only this time of a waiting job. It differs from `run_at` if the job was put off.
+    // Makes the due time equal to the time of joining the group. It differs if the job was delayed.
+    // In Redis, a blocked job has only its time of joining.
     job.run_at = job.joined_at();
 }
 
@@ -68,8 +69,8 @@ void OrderingGroups::fit(OrderingGroup& group) {
         job.eligible = true;
         if (job.state == JobState::State::ready) {
             --job.queue.blocked;
-            // The job is due from now on. Ranked by its first due time, the jobs of a long group
-            // would precede all other jobs.
+            // The job is due from now on. With its original due time, the jobs of a long group
+            // would precede all other jobs of the queue.
             if (job.queue.has_ids) job.run_at = std::max(job.run_at, now_);
             places_.make_ready(job);
         }

@@ -1,5 +1,5 @@
 /// @file
-/// Ordering groups: which of their jobs may be acquired.
+/// `OrderingGroups`: decides which jobs of an ordering group may be acquired.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::detail {
 
-/// Makes only the first jobs of each group eligible: they may be acquired. A *detached* job stands
-/// in the index of its queue, but in no list of the queue and under no lease.
+/// Makes the first jobs of each group *eligible*: workers may acquire them. The remaining jobs are
+/// *blocked*. A *detached* job is only in the index of its queue.
 ///
 /// Not thread safe.
 class OrderingGroups {
@@ -20,20 +20,19 @@ public:
     /// `places` must outlive the object.
     explicit OrderingGroups(JobPlaces& places) : places_{places} {}
 
-    /// Sets the time of the following calls.
+    /// Sets the current time for the following calls.
     void set_now(TimePoint now) noexcept { now_ = now; }
 
-    /// Appends a detached job to its group.
     static void join(GroupedJob& job);
-    /// Appends a detached job with an id to its group when the job is due. The group takes its
-    /// concurrency.
+    /// Appends a detached job with an id to its group, when the job is due. The group adopts the
+    /// concurrency that the job requests.
     void enter(GroupedJob& job);
-    /// Takes a detached job out of its group. Does nothing if the job is not in it. A group of jobs
-    /// with ids takes the concurrency of its last job.
+    /// Removes a detached job from its group. Does nothing if the job is not in it. A group of jobs
+    /// with ids then adopts the concurrency that its last job requests.
     void leave(GroupedJob& job);
 
-    /// Makes blocked jobs eligible while the limit allows. If the limit is exceeded, makes the last
-    /// eligible jobs blocked again. PENDING jobs stay PENDING.
+    /// Adjusts a group to its limit. Below the limit, blocked jobs become eligible. Above it, the
+    /// last eligible jobs become blocked. PENDING jobs stay PENDING.
     void fit(OrderingGroup& group);
 
     /// Sets how many jobs of a group may run at once. PENDING jobs stay PENDING.
@@ -42,14 +41,14 @@ public:
     /// Makes only the first `most` jobs of a group eligible.
     void narrow(OrderingGroup& group, std::uint32_t most);
 
-    /// Changes the window of a group: 1 job more after a success, 2 fewer after a failure, at most
-    /// `most`. Failures do not push the window below its first value. A window narrowed below this
-    /// value grows even after failures: otherwise a job without success would stop the group.
+    /// Adjusts the window of a group: one job more after a success, two fewer after a failure, at
+    /// most `most`. Failures do not shrink the window below its initial value. A window that was
+    /// narrowed below this value grows even after failures. Otherwise a job that never succeeds
+    /// would block the group.
     void adapt(OrderingGroup& group, bool success, std::uint32_t most);
 
 private:
     static void append(GroupedJob& job);
-    /// Makes a READY job blocked.
     static void hold_back(GroupedJob& job);
 
     JobPlaces& places_;

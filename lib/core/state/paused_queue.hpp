@@ -9,7 +9,7 @@
 
 namespace routemaster::detail {
 
-/// A paused queue. Exists only while the queue is paused.
+/// A paused queue. The entity exists only while the queue is paused.
 struct PausedQueueState : Entity {
     static constexpr Record record{
         .whole = 22, .gone = 23, .fields = 1, .fields_min = 1, .format = 6};

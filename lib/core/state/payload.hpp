@@ -1,5 +1,5 @@
 /// @file
-/// The bytes of a job in one block of memory, and their hash.
+/// `Payload`: the bytes of an encoded job, and their hash.
 
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace routemaster::detail {
 
-/// The hash of encoded jobs and of keys: Austin Appleby's MurmurHash64A with seed 0, its two halves
-/// combined by XOR. Files store the hashes of jobs, so the function is equal on all machines and
-/// never changes.
+/// The hash of encoded jobs and of keys: Austin Appleby's MurmurHash64A with seed 0, whose two
+/// halves are combined by XOR. Files contain hashes of jobs, so the function must be equal on all
+/// machines and never change.
 [[nodiscard]] inline std::uint32_t payload_hash(std::string_view bytes) noexcept {
     constexpr std::uint64_t factor = 0xc6a4a7935bd1e995;
     constexpr std::size_t word = sizeof(std::uint64_t);
-    // The lowest byte first on every machine.
+    // Reads in little-endian order on every machine.
     const auto read = [](const char* at) {
         std::uint64_t value = 0;
         std::memcpy(&value, at, word);
@@ -41,19 +41,20 @@ namespace routemaster::detail {
     return static_cast<std::uint32_t>(hash ^ (hash >> 32U));
 }
 
-/// The hash of a job with a key. Its bytes do not identify the job. Files store this hash, too.
+/// The hash of a job with a key, computed from its id, because its bytes do not identify the job.
+/// Files contain this hash, too.
 [[nodiscard]] constexpr std::uint32_t id_hash(std::uint64_t id) noexcept {
     return static_cast<std::uint32_t>(id ^ (id >> 32U));
 }
 
-/// An encoded job. There may be more jobs than fit in memory, so the bytes may be in a journal
-/// only. Size and hash are always known. All calls must pass the memory of the constructor, and the
-/// payload must be freed before this memory ends.
+/// The bytes of an encoded job. There may be more jobs than fit in memory, so the bytes may be
+/// evicted to a journal. Size and hash are always known. All calls must pass the same memory as the
+/// constructor, and the payload must be freed before this memory is destroyed.
 ///
 /// Not thread safe.
 class Payload {
 public:
-    /// Copies `bytes`, whose hash is `hash`. They must be fewer than 4 GiB.
+    /// Copies `bytes`, whose hash is `hash`. `bytes` must be smaller than 4 GiB.
     Payload(SmallBlocks& memory, std::string_view bytes, std::uint32_t hash)
         : size_{static_cast<std::uint32_t>(bytes.size())}, hash_{hash} {
         ROUTEMASTER_ASSERT(bytes.size() == size_);
@@ -68,13 +69,13 @@ public:
 
     [[nodiscard]] bool resident() const noexcept { return (block_ & elsewhere) == 0; }
 
-    /// The encoded job, which must be resident.
+    /// The bytes, which must be resident in memory.
     [[nodiscard]] std::string_view text() const noexcept {
         ROUTEMASTER_ASSERT(resident());
         return {block() + sizeof(std::uint32_t), size_};
     }
 
-    /// Offset of the bytes in their row of the journal; 0 before `note_offset`.
+    /// Offset of the bytes in their journal row; 0 before `note_offset`.
     [[nodiscard]] std::uint32_t offset() const noexcept {
         if (!resident()) return static_cast<std::uint32_t>(block_ >> 1U);
         std::uint32_t offset = 0;
@@ -98,7 +99,7 @@ public:
         ROUTEMASTER_ASSERT(bytes.size() == size_);
     }
 
-    /// Frees the resident bytes. A journal can read the bytes again at `offset`.
+    /// Frees the resident bytes. A journal can read them back by `offset`.
     void evict(SmallBlocks& memory) noexcept {
         const auto offset = this->offset();
         memory.free(block(), sizeof offset + size_);
@@ -109,13 +110,13 @@ public:
         fill(memory, bytes, offset());
     }
 
-    /// Frees the bytes, if resident, for good.
+    /// Frees the bytes, if resident, at the end of the job.
     void free(SmallBlocks& memory) noexcept {
         if (resident()) evict(memory);
     }
 
 private:
-    /// Marks an offset stored in place of a block's address.
+    /// Bit that marks `block_` as an offset instead of an address.
     static constexpr std::uintptr_t elsewhere = 1;
 
     [[nodiscard]] char* block() const noexcept { return reinterpret_cast<char*>(block_); }
@@ -127,8 +128,9 @@ private:
         block_ = reinterpret_cast<std::uintptr_t>(block);
     }
 
-    /// The address of a block (the offset, then the bytes), or the marked offset alone. There are
-    /// millions of payloads, and an offset beside the address would take 8 bytes more in each.
+    /// Either the address of a block (the offset, followed by the bytes), or the marked offset
+    /// alone. There are millions of payloads, and a separate member for the offset would take 8
+    /// bytes more in each.
     std::uintptr_t block_ = 0;
     std::uint32_t size_;
     std::uint32_t hash_;

@@ -57,7 +57,8 @@ void QueueRates::keep(const std::string& group, const TokenBucket& bucket, TimeP
     forget_full(now);
 }
 
-/// Examines two buckets for each bucket that is stored, so full buckets do not pile up.
+/// Whenever a bucket is stored, examines two buckets and removes the full ones. Full buckets thus
+/// do not pile up.
 void QueueRates::forget_full(TimePoint now) {
     for (int n = 0; n < 2 && !buckets_.empty(); ++n) {
         auto next = buckets_.upper_bound(looked_at_);
@@ -94,7 +95,8 @@ JobState* QueueRates::in_turn(JobState& job, TimePoint now) {
     JobPlaces::withdraw(job);
     throttle(own);
     if (has_token) {
-        // If `first` ends before it begins, the next job of the group has its turn.
+        // Corrects the opening time at once. If `first` is removed before it begins, the next job
+        // of the group becomes first.
         open_at(closed, now);
         return first;
     }
@@ -126,8 +128,8 @@ void QueueRates::open_at(ClosedGroups::iterator group, TimePoint at) {
     openings_.emplace(at, group->first);
 }
 
-/// Corrects opening times after the clock was set back: no group opens later than an empty bucket
-/// gets its first token. `late_max` more is allowed, for late calls.
+/// Corrects opening times after the clock was set back. No group opens later than the time at which
+/// an empty bucket gets its first token. `late_max` is added as a tolerance for late calls.
 void QueueRates::reopen_late(TimePoint now) {
     const auto& limit = *limits_.each_group;
     const auto first = TokenBucket::emptied(limit, now).next(limit, now);
@@ -158,8 +160,8 @@ JobState* QueueRates::opened_before(const JobState* other, TimePoint now) {
             continue;
         }
         auto& job = *group->second.jobs.begin()->second;
-        // The clock may have been set back since the job joined, and `joined_at()` may lie far
-        // ahead. The job counts as due when its group opened, at the latest.
+        // If the clock was set back after the job joined, `joined_at()` may be far in the future.
+        // The job therefore counts as due when its group opened, at the latest.
         const auto due = std::min(job.joined_at(), at);
         const auto rank = saturating_add(due, -job.priority() * priority_step);
         return other == nullptr || rank < RankedJobs::rank_of(*other) ? &job : nullptr;
@@ -182,7 +184,7 @@ std::vector<JobState*> QueueRates::take_back(std::size_t most) {
         auto& job = *next->second;
         name = group->first;
         position = job.position;
-        // `remove` erases the group with its last job.
+        // Advances first, because `remove` erases the group together with its last job.
         if (jobs.size() == 1) ++group;
         remove(job);
         taken.push_back(&job);

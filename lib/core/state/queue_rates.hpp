@@ -1,5 +1,5 @@
 /// @file
-/// The tokens of a queue with rate limits, and its throttled jobs.
+/// `QueueRates`: the token buckets of a queue with rate limits, and its throttled jobs.
 
 #pragma once
 
@@ -19,13 +19,13 @@
 
 namespace routemaster::detail {
 
-/// Exists for a queue with rate limits only.
+/// Rate limiter of a queue. Exists only for queues with rate limits.
 ///
-/// A READY job is *throttled* when its turn comes while its group has no token. A throttled job
-/// stands here and in no list: acquisitions do not meet it again, and jobs of further groups are
-/// not delayed. The group is *closed* until its next token comes and opens it. Then the first
-/// throttled job has its turn before all jobs with later due times. The next throttled jobs follow
-/// while there are tokens.
+/// A READY job becomes *throttled* when it is next in order but its group has no token. The job is
+/// then moved from the READY list into this object. Acquisitions therefore do not examine throttled
+/// jobs again, and jobs of further groups are not delayed. The group is *closed* until its next
+/// token, and then *opens*. Its first throttled job then precedes all jobs with later due times.
+/// The next throttled jobs follow while the group has tokens.
 ///
 /// Not thread safe.
 class QueueRates {
@@ -33,69 +33,71 @@ public:
     [[nodiscard]] const RateLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] bool limited() const noexcept { return limits_ != RateLimits{}; }
 
-    /// Sets the limits. All buckets are full then. Throttled jobs leave in chunks, by `take_back`.
+    /// Sets the limits. All token buckets are full then. The caller makes jobs that former limits
+    /// throttled READY again, by `take_back`.
     void change(const RateLimits& limits);
 
-    /// To be called when the limits come from a journal. The journal does not contain the taken
-    /// tokens, so the next acquisition finds all buckets empty.
+    /// Must be called when the limits were restored from a journal. The journal does not record
+    /// used tokens, so the next acquisition starts with empty buckets.
     void forget_tokens() noexcept { restored_ = true; }
 
-    /// Whether the object can go: there are no limits, and former limits throttle no job.
+    /// Whether the object can be destroyed: there are no limits, and former limits throttle no job.
     [[nodiscard]] bool over() const noexcept {
         return !limited() && throttled() == 0 && !going_back_;
     }
 
     // --- Tokens ---------------------------------------------------------------------------------
 
-    /// To be called at the beginning of an acquisition.
+    /// Must be called at the beginning of each acquisition.
     void begin(TimePoint now);
 
-    /// How many jobs of the queue may begin now, regardless of their groups.
+    /// How many jobs of the queue may begin now by the queue's limit alone.
     [[nodiscard]] std::uint32_t tokens(TimePoint now) const;
 
-    /// When the queue (`next`) or a group (`next_of`) has a token; `now` if it has one or has no
-    /// limit.
+    /// When the queue (`next`) or a group (`next_of`) next has a token. `now` if there is a token
+    /// now, or no limit.
     [[nodiscard]] TimePoint next(TimePoint now) const;
     [[nodiscard]] TimePoint next_of(const std::string& group, TimePoint now) const;
 
-    /// Takes a token of the queue and a token of the job's group, when the job begins.
+    /// Consumes a token of the queue and a token of the job's group, because the job begins.
     void take(const JobState& job, TimePoint now);
 
     // --- Throttled jobs -------------------------------------------------------------------------
 
-    /// Which job begins when the turn of `job` comes; `job` is READY and not throttled. Either the
-    /// first throttled job of its group (`job` is throttled instead) or `job` itself. Null when the
-    /// group has no token; `job` is throttled then.
+    /// The job to begin when `job` is next in order. `job` must be READY and not throttled. If its
+    /// group has throttled jobs, returns the first of them and throttles `job`. Otherwise returns
+    /// `job`. If the group has no token, throttles `job` and returns null.
     [[nodiscard]] JobState* in_turn(JobState& job, TimePoint now);
 
-    /// The throttled job whose turn comes before the turn of `other`: the first job of the group
-    /// that opened first. `other` is READY and not throttled, or null. Null when no group is open,
-    /// or when `other` precedes this job by due time and priority.
+    /// The throttled job to begin before `other`: the first job of the group that opened first.
+    /// `other` must be READY and not throttled, or null. Null when no group is open, or when
+    /// `other` precedes the throttled job by due time and priority.
     [[nodiscard]] JobState* opened_before(const JobState* other, TimePoint now);
 
     void remove(GroupedJob& job);
 
-    /// Takes at most `most` jobs, in their order, that former limits throttled.
+    /// Removes and returns jobs that former limits throttled, in their order, at most `most`.
     [[nodiscard]] std::vector<JobState*> take_back(std::size_t most);
 
     [[nodiscard]] std::size_t throttled() const noexcept { return throttled_since_.size(); }
 
-    /// Since when the oldest throttled job has been due; `never` when no job is throttled.
+    /// Since when the oldest throttled job has been due. `never` when no job is throttled.
     [[nodiscard]] TimePoint throttled_since() const noexcept {
         return throttled_since_.empty() ? never : *throttled_since_.begin();
     }
 
-    /// Whether `take_back` has more jobs.
+    /// Whether `take_back` has further jobs to return.
     [[nodiscard]] bool going_back() const noexcept { return going_back_.has_value(); }
-    /// When the next closed group opens or has opened; `never` when no group is closed.
+    /// When the next closed group opens, or has opened. `never` when no group is closed.
     [[nodiscard]] TimePoint opens_at() const noexcept {
         return openings_.empty() ? never : openings_.begin()->first;
     }
 
 private:
-    /// A group with throttled jobs, by position. It ends with its last throttled job.
+    /// A group with throttled jobs, sorted by position. The entry is removed with its last
+    /// throttled job.
     struct ClosedGroup {
-        TimePoint opens_at{};  ///< When it has a token; changes with each job that begins.
+        TimePoint opens_at{};  ///< Its next token. Changes with each job that begins.
         std::map<std::uint64_t, GroupedJob*> jobs{};
     };
     using ClosedGroups = std::map<std::string, ClosedGroup>;
@@ -106,11 +108,11 @@ private:
 
     void throttle(GroupedJob& job);
     void open_at(ClosedGroups::iterator group, TimePoint at);
-    /// Computes anew when a closed group opens.
+    /// Recomputes when a closed group opens.
     void reopen(ClosedGroups::iterator group, TimePoint now);
     void reopen_late(TimePoint now);
 
-    /// How many groups an acquisition lets open sooner after the clock was set back. The next
+    /// How many opening times an acquisition corrects after the clock was set back. The next
     /// acquisition continues.
     static constexpr int reopened_max = 1'000;
 
@@ -118,14 +120,14 @@ private:
     bool restored_ = false;
     TokenBucket bucket_{};
     TokenBucket unused_{};  ///< The bucket of every group not in `buckets_`.
-    /// Buckets of groups. A full bucket is removed some time later.
+    /// Token buckets of groups. A full bucket is removed some time later.
     std::map<std::string, TokenBucket> buckets_{};
-    std::string looked_at_{};  ///< The bucket that `forget_full` last examined.
+    std::string looked_at_{};  ///< The group whose bucket `forget_full` examined last.
     ClosedGroups closed_{};
     std::set<std::pair<TimePoint, std::string>> openings_{};  ///< When each closed group opens.
     std::multiset<TimePoint> throttled_since_{};  ///< When each throttled job joined its group.
-    /// Set by a change of limits, until all throttled jobs have left. Throttled jobs behind this
-    /// group and position must still leave.
+    /// Set by a change of limits until all throttled jobs were taken back. The throttled jobs
+    /// behind this group and position must still be taken back.
     std::optional<std::pair<std::string, std::uint64_t>> going_back_{};
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// A queue of the state machine: the places of its jobs, and whether workers wait for jobs.
+/// `QueueState`: a queue of the state machine, with the lists of its jobs.
 
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace routemaster::detail {
 
 struct QueueState {
-    /// The memory must outlive the queue.
+    /// `memory` must outlive the queue.
     QueueState(std::string what, SmallBlocks& memory)
         : name{std::move(what)},
           payloads{memory},
@@ -35,41 +35,41 @@ struct QueueState {
 
     std::string name;
     SmallBlocks& payloads;     ///< The payloads of its jobs.
-    bool of_deliveries;        ///< The queue of delivery jobs.
-    bool has_ids;              ///< Its jobs have ids, and their attempts are counted.
-    HashIndex<JobState> jobs;  ///< All jobs, by payload; jobs with a key, by id.
-    HashIndex<JobState> keys;  ///< Jobs that still have their keys, by key.
+    bool of_deliveries;        ///< Whether this is the queue of delivery jobs.
+    bool has_ids;              ///< Whether its jobs have ids and count their attempts.
+    HashIndex<JobState> jobs;  ///< All jobs, by payload hash or, with a key, by id hash.
+    HashIndex<JobState> keys;  ///< Jobs that still have their keys, by the hash of the key.
     IdIndex by_id;             ///< All jobs with ids.
     Schedule scheduled;
     BuriedJobs buried;
-    ReadyJobs ready;          ///< READY and eligible, for all workers, without a priority.
-    RankedJobs ranked;        ///< READY, with a priority.
+    ReadyJobs ready;          ///< READY and eligible jobs without a priority, for all workers.
+    RankedJobs ranked;        ///< READY jobs with a priority.
     Dependents dependents;    ///< The jobs waiting for each job.
-    std::size_t waiting = 0;  ///< SCHEDULED jobs outside of `scheduled`: they wait for other jobs.
-    std::size_t blocked = 0;  ///< READY and not eligible.
-    NamedGroups groups;       ///< Groups of jobs with ids.
+    std::size_t waiting = 0;  ///< SCHEDULED, but waiting for other jobs, not in `scheduled`.
+    std::size_t blocked = 0;  ///< READY jobs that are not eligible.
+    NamedGroups groups;       ///< Ordering groups of jobs with ids.
 
-    // Only delivery jobs can be limited to a part of the workers.
+    // Used by the delivery queue only: deliveries that only some workers may acquire.
 
     std::map<std::string, CallbackState, std::less<>> callbacks;  ///< By name.
-    ReadyJobs abandoned;            ///< Deliveries without a subscriber: any worker may end them.
-    std::size_t ready_for_few = 0;  ///< Number of READY jobs in `callbacks` and `abandoned`.
+    ReadyJobs abandoned;            ///< Without a subscriber: any worker may complete them.
+    std::size_t ready_for_few = 0;  ///< Number of READY jobs in `callbacks` and in `abandoned`.
 
     std::size_t pending = 0;
-    bool paused = false;  ///< Acquisitions get nothing. A paused queue stays without jobs.
-    std::unique_ptr<QueueRates> rates{};  ///< Null without rate limits, past or present.
-    /// A worker got fewer jobs than wanted and has not been woken since. True for a new queue: a
-    /// worker may have asked for its jobs before the queue existed.
+    bool paused = false;                  ///< Acquisitions return no jobs. Not removed when empty.
+    std::unique_ptr<QueueRates> rates{};  ///< Null without limits and throttled jobs.
+    /// A worker received fewer jobs than it wanted and has not been woken since. True for a new
+    /// queue, because a worker may have polled before the queue existed.
     bool hungry = true;
-    bool woken = false;            ///< In the list of queues to wake.
+    bool woken = false;            ///< The queue is in the list of queues to wake.
     bool callbacks_hungry = true;  ///< As `hungry`, for workers with callbacks.
     bool callbacks_woken = false;  ///< As `woken`, for `callback_watch`.
 
     [[nodiscard]] bool limited() const noexcept { return rates != nullptr && rates->limited(); }
-    /// Whether the queue stays without jobs.
+    /// Whether the queue is not removed when it has no jobs.
     [[nodiscard]] bool kept() const noexcept { return of_deliveries || paused || limited(); }
 
-    /// The next job for an acquisition by any worker; null without jobs.
+    /// The next job for an acquisition by any worker; null without READY jobs.
     [[nodiscard]] JobState* first_ready() const noexcept {
         auto* listed = ready.front();
         return ranked.precede(listed) ? &ranked.first() : listed;

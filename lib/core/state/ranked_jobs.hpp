@@ -1,5 +1,5 @@
 /// @file
-/// READY jobs with a priority.
+/// `RankedJobs`: READY jobs with a priority.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster::detail {
 
-/// Jobs by rank and, with equal ranks, in the order of pushes. The rank of a job is its due time
-/// less `priority_step` for each level of its priority. Ranks do not change while jobs wait, so
-/// ageing moves no job. Takes no memory while empty.
+/// Priority queue of jobs, sorted by rank and, with equal ranks, by push number. The rank of a job
+/// is its due time minus `priority_step` for each level of its priority. The rank never changes
+/// while a job waits, so ageing needs no reordering. Takes no memory while empty.
 ///
 /// Not thread safe.
 class RankedJobs {
@@ -26,16 +26,16 @@ public:
         return saturating_add(job.run_at, -job.priority() * priority_step);
     }
 
-    /// The next job. There must be a job.
+    /// The next job. The queue must not be empty.
     [[nodiscard]] JobState& first() const noexcept { return *jobs_.first().job; }
 
-    /// Whether the first job precedes `other`. `other` has no priority or is null. At equal ranks,
+    /// Whether the first job precedes `other`, a job without a priority or null. With equal ranks,
     /// the job without a priority comes first.
     [[nodiscard]] bool precede(const JobState* other) const noexcept {
         return !empty() && (other == nullptr || jobs_.first().rank < other->run_at);
     }
 
-    /// Priority and due time of a job must not change while the job is here.
+    /// Inserts a job. Its priority and due time must not change while it is in the queue.
     void insert(JobState& job) { jobs_.insert({rank_of(job), &job}); }
     void remove(JobState& job) { jobs_.remove({rank_of(job), &job}); }
 

@@ -1,5 +1,5 @@
 /// @file
-/// The recurring jobs of the state machine.
+/// `RecurringTable`: the recurring jobs of the state machine.
 
 #pragma once
 
@@ -56,48 +56,49 @@ struct RecurringState : Entity {
     RecurringJob job;
 };
 
-/// All recurring jobs, and their order by due time.
+/// Table of all recurring jobs, with an index by due time.
 ///
 /// Not thread safe.
 class RecurringTable {
 public:
-    /// Must outlive the table.
+    /// `changes` must outlive the table.
     explicit RecurringTable(ChangeLog& changes) : changes_{changes} {}
 
     [[nodiscard]] RecurringState* find(const std::string& name) { return table_.find(name); }
 
-    /// As `PutRecurringJob`. Returns true when the ticks changed and the job is not paused: its
-    /// schedulers must be woken.
+    /// Performs `PutRecurringJob`. Returns true when the ticks changed and the job is not paused.
+    /// The caller must then wake the schedulers.
     bool put(const PutRecurringJob& step, TimePoint now);
     void remove(RecurringState& state);
-    /// Returns true when its schedulers must be woken.
+    /// Pauses or resumes a recurring job. Returns true when the caller must wake the schedulers.
     bool pause(RecurringState& state, bool paused, TimePoint now);
 
     [[nodiscard]] std::vector<RecurringJob> list(const Page& page) const;
     [[nodiscard]] DueRecurring due(std::uint32_t limit, TimePoint now);
 
-    /// The recurring job named by a step; null when the step is stale.
+    /// The recurring job that a step names. Null when the step is stale, because the job was
+    /// changed, paused or run meanwhile.
     [[nodiscard]] RecurringState* fresh(const RunRecurringJob& step);
-    /// Whether the tick of a step must still run.
     [[nodiscard]] static bool wants_run(const RecurringState& state, const RunRecurringJob& step) {
         const bool runs = step.push != nullptr || step.post != nullptr;
         return runs && step.until > state.job.settled_until && step.until != state.job.last_at;
     }
-    /// Settles the ticks of a step. `ran` tells the outcome of its push or post, if any.
+    /// Records the ticks of a step as settled. `ran` is the outcome of the step's push or post, if
+    /// any.
     void settle(RecurringState& state, const RunRecurringJob& step, RecurringRun::Outcome ran);
 
-    /// For a journal.
+    /// Access for a journal.
     [[nodiscard]] NamedTable<RecurringState>& table() noexcept { return table_; }
-    /// Called after the table was restored.
+    /// Must be called after the table was restored.
     void settle_restored();
 
 private:
-    /// Changes the due time. The job is in `due_` while not paused.
+    /// Changes the due time. A paused job is not in `due_`.
     void move(RecurringState& state, bool paused, TimePoint next_at);
 
     ChangeLog& changes_;
     NamedTable<RecurringState> table_;
-    std::set<std::pair<TimePoint, std::string>> due_;  ///< Due time and name of each.
+    std::set<std::pair<TimePoint, std::string>> due_;  ///< Due time and name, unless paused.
 };
 
 }  // namespace routemaster::detail

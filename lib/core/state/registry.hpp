@@ -1,5 +1,5 @@
 /// @file
-/// The topics, subscribers and API tokens of the state machine.
+/// `Registry`: the topics, subscribers and API tokens of the state machine.
 
 #pragma once
 
@@ -26,7 +26,7 @@ namespace routemaster::detail {
 
 struct SubscriberState;
 
-/// A topic and its subscribers, in the order of their tokens.
+/// A topic and its subscribers, sorted by token.
 struct TopicState : Entity {
     static constexpr Record record{
         .whole = 1, .gone = 2, .fields = 3, .fields_min = 3, .format = 1};
@@ -48,7 +48,7 @@ struct TopicState : Entity {
 
     Topic topic;
     std::vector<SubscriberState*> subscribers;
-    CounterState* published = nullptr;  ///< Of its current publisher; null until first used.
+    CounterState* published = nullptr;  ///< For the current publisher. Null before use.
     CounterState* bytes = nullptr;
 };
 
@@ -129,7 +129,7 @@ public:
     }
     [[nodiscard]] TokenState* token(const std::string& token) { return tokens_.find(token); }
 
-    /// All tables, to be restored by a journal.
+    /// All tables restored by a journal.
     [[nodiscard]] auto tables() noexcept { return std::tie(topics_, subscribers_, tokens_); }
 
     TopicState& create_topic(const std::string& name, std::optional<std::string> publisher) {
@@ -166,8 +166,8 @@ public:
         return found == claims_.end() ? 0 : found->second;
     }
 
-    /// The subscriber with that token, created with the default settings if missing. The caller
-    /// sets its fields and reports the change.
+    /// The subscriber with this token, created with default settings if missing. The caller sets
+    /// its fields and notifies the change log.
     SubscriberState& open_subscriber(const std::string& token) {
         auto& state = subscribers_.open(token);
         state.subscription.token = token;
@@ -186,8 +186,8 @@ public:
         auto* state = topic(name);
         if (state == nullptr) return;
         std::erase(state->subscribers, &subscriber);
-        // Only subscriptions created this topic. Left in place, it would stay for ever, and a
-        // client could create any number of such topics.
+        // Removes a topic created by subscriptions only. Otherwise it would stay for ever, and a
+        // client could create any number of these topics.
         const auto& topic = state->topic;
         if (state->subscribers.empty() && !topic.publisher && topic.events == 0) remove(*state);
     }
@@ -234,7 +234,7 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Connects restored entities. They may have been restored in any order.
+    /// Links restored entities to each other, in whatever order they were restored.
     void settle_restored(JobTable& jobs) {
         claims_.clear();
         for (const auto& [name, state] : topics_) count_claim(state.topic);
@@ -267,7 +267,7 @@ private:
     NamedTable<TopicState> topics_;
     NamedTable<SubscriberState> subscribers_;
     NamedTable<TokenState> tokens_;
-    std::unordered_map<std::string, std::uint32_t> claims_;  ///< Number of topics by publisher.
+    std::unordered_map<std::string, std::uint32_t> claims_;  ///< Owned topics by publisher.
 };
 
 }  // namespace routemaster::detail

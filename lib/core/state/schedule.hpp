@@ -1,5 +1,5 @@
 /// @file
-/// The jobs of a queue waiting for their due times.
+/// `Schedule`: the jobs of a queue that wait for their due times.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace routemaster::detail {
 
-/// SCHEDULED jobs by due time and, with equal due times, in the order of pushes. Each operation
-/// takes logarithmic time, however many jobs are due.
+/// Priority queue of SCHEDULED jobs, by due time and, with equal due times, by push number. Each
+/// operation takes logarithmic time, even if many jobs are due.
 ///
-/// A restart may restore millions of due jobs. They stay in a sorted array, with half the memory of
-/// a tree.
+/// A restart may restore millions of due jobs. Restored jobs stay in a sorted array, with half the
+/// memory of a tree.
 ///
 /// Not thread safe.
 class Schedule {
@@ -31,7 +31,7 @@ public:
         return std::pair{a.run_at, a.order} < std::pair{b.run_at, b.order};
     }
 
-    /// The first job by due time. There must be a job.
+    /// The job with the earliest due time. The schedule must not be empty.
     [[nodiscard]] JobState& first() const noexcept {
         if (restored_left_ == 0) return *inserted_.first().job;
         auto& restored = *restored_[restored_first_];
@@ -40,7 +40,7 @@ public:
                    : *inserted_.first().job;
     }
 
-    /// The last job by due time. There must be a job.
+    /// The job with the latest due time. The schedule must not be empty.
     [[nodiscard]] JobState& last() const noexcept {
         if (restored_left_ == 0) return *inserted_.last().job;
         auto& restored = *restored_[restored_end_ - 1];
@@ -59,7 +59,7 @@ public:
         inserted_.remove({job.run_at, &job});
     }
 
-    /// Inserts the restored jobs. The schedule must be empty. Fastest when `jobs` is nearly sorted.
+    /// Inserts restored jobs into an empty schedule. Fastest when `jobs` is nearly sorted.
     void restore(std::vector<JobState*> jobs) {
         std::sort(jobs.begin(), jobs.end(),
                   [](const JobState* a, const JobState* b) { return earlier(*a, *b); });
@@ -75,7 +75,7 @@ public:
         restored_ = std::move(jobs);
     }
 
-    /// Number of due jobs. Reads few jobs.
+    /// Number of due jobs. Reads only few of them.
     [[nodiscard]] std::size_t count_due(TimePoint now) const {
         return restored_due(now) +
                inserted_.count([now](const Slot& slot) { return slot.run_at <= now; });
@@ -85,7 +85,7 @@ private:
     static constexpr std::uint64_t is_restored = std::uint64_t{1} << 63U;
 
     struct Slot {
-        TimePoint run_at;  // A copy from the job: most comparisons need only this.
+        TimePoint run_at;  // Copied from the job, because most comparisons need only the due time.
         JobState* job;
 
         friend bool operator<(const Slot& a, const Slot& b) noexcept {
@@ -111,7 +111,7 @@ private:
         while (restored_[restored_end_ - 1] == nullptr) --restored_end_;
     }
 
-    /// Counts whole blocks, and the jobs of the last block one by one.
+    /// Adds up the jobs of whole blocks. Counts single jobs in the last block only.
     [[nodiscard]] std::size_t restored_due(TimePoint now) const {
         const auto end = std::upper_bound(blocks_.begin(), blocks_.end(), now);
         if (end == blocks_.begin()) return 0;
@@ -126,11 +126,11 @@ private:
     }
 
     CountedTree<Slot> inserted_;
-    std::vector<JobState*> restored_;  ///< Sorted; null in place of a removed job.
+    std::vector<JobState*> restored_;  ///< Sorted. A removed job leaves a null pointer.
     /// Number of restored jobs in a block.
     static constexpr std::size_t block = 256;
     std::vector<TimePoint> blocks_;       ///< The due time of each block's first job.
-    std::vector<std::uint32_t> left_of_;  ///< Removed jobs by block, in a Fenwick tree.
+    std::vector<std::uint32_t> left_of_;  ///< Number of removed jobs by block, as a Fenwick tree.
     std::size_t restored_first_ = 0;      ///< Index of the first remaining job.
     std::size_t restored_end_ = 0;        ///< Index behind the last remaining job.
     std::size_t restored_left_ = 0;

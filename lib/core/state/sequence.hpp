@@ -1,5 +1,5 @@
 /// @file
-/// Numbers assigned once, also across restarts.
+/// `SequenceState`: numbers that are never assigned twice, even after a restart.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::detail {
 
-/// The last assigned number of a kind. A journal keeps the number after the numbered object is
-/// gone.
+/// The last assigned number of a kind. A journal retains the number even after the object with this
+/// number was removed.
 struct SequenceState : Entity {
     static constexpr Record record{
         .whole = 18, .gone = 19, .fields = 2, .fields_min = 2, .format = 4};

@@ -1,5 +1,5 @@
 /// @file
-/// When a worker of each queue last sent a sign of life.
+/// `ServedQueues`: when workers of each queue last sent a sign of life.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// Last signs of life by queue, even of dead workers. Beyond `queues_max` queues, the queue with
-/// the oldest sign of life is forgotten. Not kept on disk.
+/// Table of the latest sign of life by queue, even of workers that have died since. Beyond
+/// `queues_max` queues, the queue with the oldest sign of life is evicted. Not stored on disk.
 ///
 /// Not thread safe.
 class ServedQueues {

@@ -1,5 +1,5 @@
 /// @file
-/// A timer of the state machine.
+/// `StoredTimer`: a timer of the state machine.
 
 #pragma once
 
@@ -19,15 +19,15 @@ namespace routemaster::detail {
 struct TimerSpace;
 
 struct TimerContent {
-    std::string_view payload;  ///< Encoded.
+    std::string_view payload;  ///< The encoded payload.
     std::uint32_t retries_max = 0;
-    Duration confirm_within{0};  ///< 0: as the listener says.
+    Duration confirm_within{0};  ///< 0: the listener's own `confirm_within` applies.
 };
 
-/// A timer in any state. There may be many millions: a timer takes this struct (a cache line), its
-/// id and payload, and its entries in two indexes.
+/// A timer in any state. A store may have many millions of timers, so size matters. A timer takes
+/// this struct (a cache line), its id and payload, and its entries in two indexes.
 struct StoredTimer : Entity {
-    /// Id and content lie in `texts` until `release`.
+    /// `texts` stores the id and the content until `release`.
     StoredTimer(TimerSpace& in, std::string_view id, const TimerContent& content,
                 SmallBlocks& texts)
         : Entity{Kind::timer}, id_rest_{static_cast<std::uint8_t>(id.size() - 1)}, space{in} {
@@ -37,7 +37,7 @@ struct StoredTimer : Entity {
     TimerState state = TimerState::pending;
 
 private:
-    std::uint8_t id_rest_;  ///< Length of the id minus 1. Ids are not empty.
+    std::uint8_t id_rest_;  ///< Length of the id minus 1, because ids are not empty.
 
 public:
     TimePoint at{};  ///< As `TimerStatus::at`.
@@ -47,14 +47,14 @@ public:
     [[nodiscard]] std::string_view payload() const noexcept {
         return {text_ + id_begin() + id_size(), head() & ~has_rules};
     }
-    /// How often the timer fired and was not confirmed in time.
+    /// How often the timer fired without being confirmed in time.
     [[nodiscard]] std::uint32_t retries() const noexcept { return rules().retries; }
     [[nodiscard]] std::uint32_t retries_max() const noexcept { return rules().retries_max; }
-    /// 0: as the listener says.
+    /// 0: the listener's own `confirm_within` applies.
     [[nodiscard]] Duration confirm_within() const noexcept {
         return Duration{rules().confirm_within};
     }
-    /// Only for a timer with retries.
+    /// The timer must have retries.
     void set_retries(std::uint32_t retries) noexcept {
         auto all = rules();
         all.retries = retries;
@@ -67,20 +67,21 @@ public:
         release(texts);
         text_ = text;
     }
-    /// Starts to load into the cache the data needed to end the timer, beside the timer itself.
+    /// Prefetches the data needed to remove the timer, except the timer itself, into the
+    /// processor's cache.
     void fetch() const noexcept {
         prefetch(text_);
         prefetch(age.previous);
         prefetch(age.next);
     }
 
-    /// Frees id and content at the end of the timer.
+    /// Frees the id and the content. Called when the timer is removed.
     void release(SmallBlocks& texts) noexcept {
         texts.free(text_, id_begin() + id_size() + payload().size());
     }
 
 private:
-    /// Only for timers with retries.
+    /// Stored only for timers with retries.
     struct Rules {
         std::uint32_t retries = 0;
         std::uint32_t retries_max = 0;
@@ -121,7 +122,8 @@ private:
         return text;
     }
 
-    /// The length of the payload, with a mark if rules follow; the rules; the id; the payload.
+    /// One block of memory with four parts: the length of the payload and a mark whether rules
+    /// follow; the rules; the id; the payload.
     char* text_ = nullptr;
 };
 static_assert(sizeof(StoredTimer) <= 64, "at most some 120 bytes with its places in the indexes");

@@ -1,6 +1,6 @@
 /// @file
-/// The batches of the state machine. Each subscriber has a queue of batches, in the order of their
-/// beginnings, with at most one CURRENT batch, and a list of its DEAD batches.
+/// `SubscriberQueues`: the batches of the state machine. Each subscriber has a queue of batches in
+/// the order of their creation, with at most one CURRENT batch, and a list of DEAD batches.
 
 #pragma once
 
@@ -38,8 +38,8 @@ struct Death {
     std::string error;
 };
 
-/// A batch. It is CURRENT, and takes events, until it is *sealed*: by the first attempt or when
-/// full.
+/// A batch of events. A CURRENT batch accepts events, until the batch is *sealed* by the first
+/// delivery attempt or by being full.
 struct BatchState : Entity {
     BatchState(const Uid& name, SubscriberQueue& in, TimePoint now, std::uint64_t number)
         : Entity{Kind::batch}, uid{name}, subscriber_queue{in}, created_at{now}, order{number} {}
@@ -47,27 +47,29 @@ struct BatchState : Entity {
     Uid uid;
     SubscriberQueue& subscriber_queue;
     TimePoint created_at;
-    std::uint64_t order;  ///< Order of its delivery job.
+    std::uint64_t order;  ///< Push number of its delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
-    /// Restored from a journal: an attempt may have been made before.
+    /// Restored from a journal. A process before the restart may have attempted a delivery.
     bool restored = false;
-    /// CURRENT, but takes no events: an attempt may have begun before a crash lost the seal.
+    /// CURRENT, but accepts no events. A process may have begun an attempt before a crash lost the
+    /// record of the seal.
     bool closed = false;
-    /// Sealed by this process: no attempt was made before.
+    /// Sealed by this process, so no attempt was made before a restart.
     bool sealed_here = false;
     JobState* job = nullptr;       ///< Null when DEAD.
     std::unique_ptr<Death> death;  ///< Null unless DEAD.
-    /// Why its last attempt failed; null before a failure. Not stored on disk: after a restart the
-    /// next failure sets the text again.
+    /// Why the last attempt failed; null before a failure. Not stored on disk: after a restart, the
+    /// text is missing until the next failure.
     std::unique_ptr<std::string> last_error;
-    bool full_record = false;  ///< Its row has a full record of the batch, at `offset`.
+    bool full_record = false;  ///< Its journal row has a full record, at `offset`.
     std::uint32_t offset = 0;  ///< Offset of the full record in its row.
     KeptMessages messages;
-    ListHook<BatchState> in_subscriber_queue;  ///< Among the queued or DEAD batches.
-    ListHook<BatchState> in_age;               ///< As above, over all subscriber queues.
+    ListHook<BatchState> in_subscriber_queue;  ///< Links to its subscriber's batches.
+    ListHook<BatchState> in_age;               ///< Links to all subscribers' batches.
 
-    /// Whether the batch died before `other`. With equal times the ids decide, as in all stores.
+    /// Whether the batch died before `other`. With equal times, the smaller id comes first, as in
+    /// all stores.
     [[nodiscard]] bool died_before(const BatchState& other) const {
         return std::tie(death->at, uid) < std::tie(other.death->at, other.uid);
     }
@@ -97,7 +99,7 @@ enum class SubscriberQueueCounter : std::uint8_t {
     dropped,
 };
 
-/// The name and status of each counter, in the order of `SubscriberQueueCounter`.
+/// The name and the tag `status` of each counter, in the order of `SubscriberQueueCounter`.
 inline constexpr std::array<std::pair<const char*, const char*>, 21> subscriber_queue_counter_names{
     {
         {"events.added", nullptr},
@@ -123,15 +125,15 @@ inline constexpr std::array<std::pair<const char*, const char*>, 21> subscriber_
         {"events.dropped", nullptr},
     }};
 
-/// All batches of a subscriber, who may be gone.
+/// All batches of a subscriber. They remain after the subscriber was removed.
 struct SubscriberQueue {
-    OrderingGroup group;  ///< Its delivery jobs; named by the subscriber's token.
+    OrderingGroup group;  ///< The group of its delivery jobs, named by the subscriber's token.
     BatchState* current = nullptr;
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> batches;
-    /// In the order of their deaths.
+    /// DEAD batches, oldest death first.
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> dead;
-    std::uint64_t events = 0;  ///< Gauge: events in `batches`.
-    /// By `SubscriberQueueCounter`. Null before the first increment.
+    std::uint64_t events = 0;  ///< Gauge: number of events in `batches`.
+    /// Indexed by `SubscriberQueueCounter`. Null before the first increment.
     std::array<CounterState*, subscriber_queue_counter_names.size()> counters{};
 };
 
@@ -156,12 +158,12 @@ public:
         return found == batches_.end() ? nullptr : found->second.get();
     }
 
-    /// Whether a batch, or a delivery job pushed without a batch, has this id.
+    /// Whether a batch has this id, or a delivery job that was pushed without a batch.
     [[nodiscard]] bool taken(const Uid& uid) const {
         return find(uid) != nullptr || jobs_.find(jobs_.deliveries(), delivery_job(uid)) != nullptr;
     }
 
-    /// Begins a CURRENT batch and its delivery job. The id must not be taken.
+    /// Creates a CURRENT batch and its delivery job. The id must be unused.
     BatchState& begin(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint due,
                       TimePoint now) {
         auto& batch = restore(subscriber_queue, uid, now, jobs_.next_order());
@@ -174,7 +176,7 @@ public:
         return batch;
     }
 
-    /// Appends a message to a CURRENT batch. The caller reports the change.
+    /// Appends a message to a CURRENT batch. The caller notifies the change log.
     void append(BatchState& batch, std::string_view message) {
         batch.messages.append(message);
         bytes_ += message.size();
@@ -189,7 +191,7 @@ public:
         changes_.changed(batch);
     }
 
-    /// Removes a batch with its job, and the subscriber queue if nothing else needs the queue.
+    /// Removes a batch with its job, and also the subscriber queue if it is no longer needed.
     void remove(BatchState& batch, bool subscriber_exists) {
         auto& subscriber_queue = batch.subscriber_queue;
         dequeue(batch);
@@ -197,18 +199,20 @@ public:
         if (!subscriber_exists) close(subscriber_queue);
     }
 
-    /// Drops a batch and counts its events. The batch must not be under delivery.
+    /// Removes an undelivered batch and counts its events. The batch must not be under delivery.
     void drop(BatchState& batch, SubscriberQueueCounter as, bool subscriber_exists) {
         count_events(batch, as);
-        // A crash could restore its job. The job must then precede the jobs behind the batch.
+        // A crash could lose this removal and restore the batch's job. To preserve the order, the
+        // jobs behind it are not acquired before the removal is on disk.
         changes_.skipped(batch.subscriber_queue.group);
         remove(batch, subscriber_exists);
     }
 
-    /// Makes a batch DEAD. Beyond `dead_max` DEAD batches, drops the earliest deaths.
+    /// Makes a batch DEAD. Beyond `dead_max` DEAD batches, removes those with the earliest deaths.
     void bury(BatchState& batch, std::string_view error, std::uint32_t dead_max, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
-        // A crash could restore its job. The job must then precede the jobs behind the batch.
+        // A crash could lose this removal and restore the batch's job. To preserve the order, the
+        // jobs behind it are not acquired before the removal is on disk.
         changes_.skipped(subscriber_queue.group);
         dequeue(batch);
         batch.current = false;
@@ -224,8 +228,8 @@ public:
         }
     }
 
-    /// Appends a DEAD batch to its group as a new batch. False, without a change, when a client has
-    /// pushed its delivery job.
+    /// Makes a DEAD batch the last queued batch of its subscriber, as if new. False, without a
+    /// change, when a client has pushed a delivery job with its id meanwhile.
     bool redeliver(BatchState& batch, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
         auto& queue = jobs_.deliveries();
@@ -254,7 +258,7 @@ public:
         forget(batch);
     }
 
-    /// Calls `visit` with each queued batch, oldest first, then with each DEAD batch.
+    /// Calls `visit` with each queued batch, oldest first, and then with each DEAD batch.
     template <class Visit>
     void each(Visit visit) const {
         for (const auto* list : {&by_age_, &dead_}) {
@@ -264,16 +268,16 @@ public:
         }
     }
 
-    /// Calls `visit` with each batch, in no order.
+    /// Calls `visit` with each batch, in no particular order.
     template <class Visit>
     void each_of_all(Visit visit) {
         for (const auto& [uid, batch] : batches_) visit(*batch);
     }
 
-    /// Bytes of all messages in all batches, including DEAD ones.
+    /// Bytes of all messages in all batches, including DEAD batches.
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-    /// Drops at most `limit` batches: first DEAD batches in the order of their deaths, then queued
+    /// Removes at most `limit` batches: first DEAD batches, oldest death first; then queued
     /// batches, oldest first. Skips batches under delivery.
     template <class Exists>
     Dropped drop_oldest(std::uint32_t limit, Exists exists) {
@@ -310,8 +314,8 @@ public:
         counters_.add(*counter, increment);
     }
 
-    /// Removes the empty subscriber queue of a subscriber who is gone. Does nothing for a queue in
-    /// use.
+    /// Destroys the empty queue of a removed subscriber. Does nothing if the queue still has
+    /// batches or jobs.
     void close(SubscriberQueue& subscriber_queue) {
         if (!subscriber_queue.batches.empty() || !subscriber_queue.dead.empty() ||
             !subscriber_queue.group.jobs.empty())
@@ -322,19 +326,19 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Adds a batch to the index; `settle_restored` finds its place.
+    /// Adds a restored batch to the index. `settle_restored` later inserts it into its lists.
     BatchState& restore(SubscriberQueue& subscriber_queue, const Uid& uid, TimePoint created_at,
                         std::uint64_t order) {
         auto state = std::make_unique<BatchState>(uid, subscriber_queue, created_at, order);
         return *batches_.emplace(uid, std::move(state)).first->second;
     }
 
-    /// Removes a restored batch before `settle_restored`.
+    /// Removes a restored batch. To be called before `settle_restored`.
     void unrestore(BatchState& batch) { batches_.erase(batch.uid); }
 
-    /// Puts every restored batch into its subscriber queue, in order, and finds its job. Called
-    /// before the jobs get their places. A batch without a job gets a job; routemaster's journals
-    /// contain no such batch.
+    /// Inserts every restored batch into its subscriber queue, in order, and links it to its job.
+    /// To be called before `JobTable::settle_restored`. A batch without a job gets a job, although
+    /// routemaster's journals contain no such batch.
     void settle_restored() {
         std::vector<BatchState*> all;
         for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
@@ -360,8 +364,9 @@ public:
         }
     }
 
-    /// Removes the empty queues of subscribers who are gone. `Exists` says by token whether a
-    /// subscriber exists. Any worker may empty their non-empty queues.
+    /// Destroys the empty queues of removed subscribers. `Exists` returns for a token whether its
+    /// subscriber exists. Deliveries in the other queues of removed subscribers may be completed by
+    /// any worker.
     template <class Exists>
     void prune(Exists exists) {
         for (auto& [token, subscriber_queue] : subscriber_queues_) {
@@ -377,7 +382,8 @@ public:
 private:
     using ByAge = IntrusiveList<BatchState, &BatchState::in_age>;
 
-    /// Removes a batch from its subscriber queue and ends its job. The next job becomes eligible.
+    /// Removes a batch from its subscriber queue and removes its job. The next job of the group
+    /// becomes eligible.
     void dequeue(BatchState& batch) {
         auto& subscriber_queue = batch.subscriber_queue;
         count_events(batch, SubscriberQueueCounter::removed);
@@ -389,15 +395,15 @@ private:
         by_age_.remove(batch);
     }
 
-    /// Ends a batch outside all lists.
+    /// Destroys a batch that is in no list.
     void forget(BatchState& batch) {
         bytes_ -= batch.messages.payload_bytes();
         changes_.gone(batch);
         batches_.erase(batch.uid);
     }
 
-    /// Puts a DEAD batch into both lists of DEAD batches: at the end, unless the clock was set
-    /// back.
+    /// Inserts a DEAD batch into both lists of DEAD batches, in the order of deaths. This appends
+    /// the batch, unless the clock was set back.
     void lay_out(BatchState& batch) {
         const auto put = [&](auto& list) {
             auto* before = list.back();
@@ -417,8 +423,8 @@ private:
     JobTable& jobs_;
     std::map<std::string, SubscriberQueue> subscriber_queues_;
     std::unordered_map<Uid, std::unique_ptr<BatchState>> batches_;
-    ByAge by_age_;  ///< Queued batches.
-    ByAge dead_;    ///< In the order of their deaths.
+    ByAge by_age_;  ///< Queued batches, by age.
+    ByAge dead_;    ///< DEAD batches, oldest death first.
     std::uint64_t bytes_ = 0;
 };
 

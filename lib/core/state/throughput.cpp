@@ -72,7 +72,7 @@ QueueThroughput ThroughputTable::at(const std::string& queue, TimePoint now) con
 }
 
 void ThroughputTable::forget_old(TimePoint now) {
-    // Examines all queues, so at most once an hour.
+    // Removes outdated entries at most once an hour, because it examines all queues.
     if (now < forgot_at_ + hour && now >= forgot_at_) return;
     forgot_at_ = now;
     std::erase_if(queues_, [&](const auto& entry) { return entry.second.is_over(now); });

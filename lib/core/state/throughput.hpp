@@ -1,5 +1,5 @@
 /// @file
-/// Counts of job events by queue, by minute and by hour.
+/// `Throughput`: counts of job events by queue, per minute and per hour.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// The counts of a queue. Not in the journal: counts begin anew after a restart.
+/// Counts of the job events of a queue. Not in the journal, so counting restarts with the process.
 ///
 /// Not thread safe.
 class Throughput {
@@ -30,7 +30,7 @@ public:
 private:
     using Counts = std::map<std::int64_t, QueueCounts>;
 
-    /// Finds the entries for an instant.
+    /// Sets the pointers below to the counts of the current minute and hour.
     void move_to(TimePoint now);
 
     static std::vector<QueueCountsAt> list(const Counts& counts, std::int64_t last,
@@ -38,12 +38,12 @@ private:
 
     Counts minutes_;                             ///< By minutes since the Unix epoch, at most 60.
     Counts hours_;                               ///< By hours since the Unix epoch, at most 24.
-    TimePoint minute_begin_ = TimePoint::max();  ///< The minute of the pointers below.
+    TimePoint minute_begin_ = TimePoint::max();  ///< The minute to which the pointers below belong.
     QueueCounts* in_minute_ = nullptr;
     QueueCounts* in_hour_ = nullptr;
 };
 
-/// The counts of all queues with recent events.
+/// Table of the counts of all queues with recent events.
 ///
 /// Not thread safe.
 class ThroughputTable {
@@ -58,7 +58,7 @@ private:
     void forget_old(TimePoint now);
 
     std::map<std::string, Throughput> queues_;
-    std::map<std::string, Throughput>::iterator last_ = queues_.end();  ///< Last counted.
+    std::map<std::string, Throughput>::iterator last_ = queues_.end();  ///< The queue counted last.
     TimePoint forgot_at_{};  ///< When old entries were last removed.
 };
 

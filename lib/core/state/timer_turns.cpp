@@ -32,7 +32,8 @@ TimePoint TimerTurns::tell(TimerListener& listener, TimePoint next, TimePoint no
         listener.asks_at = now;
     } else {
         const auto& first = *line_.front();
-        // If the first listener is late already, the others poll sooner.
+        // If the first listener is overdue, it may be dead. The remaining listeners therefore poll
+        // earlier.
         const auto turn = first.asks_at < now ? std::min(first.asks_at, next) : next;
         listener.asks_at =
             &first == &listener ? next : saturating_add(turn, timer_listener_silence);
@@ -47,7 +48,7 @@ void TimerTurns::leave(const std::string& name) {
 }
 
 bool TimerTurns::gone(TimerListener& listener, TimePoint now) {
-    // The clock was set back: the listener gets the full time from now.
+    // If the clock was set back, the listener gets the full time, measured from now.
     if (listener.woken && listener.asks_at > now) listener.asks_at = now;
     return saturating_add(listener.asks_at, timer_listener_silence) <= now;
 }

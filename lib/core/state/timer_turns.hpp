@@ -1,5 +1,5 @@
 /// @file
-/// The listeners of a namespace of timers, and their turns.
+/// `TimerTurns`: the listeners of a timer namespace, and which of them takes the next timers.
 
 #pragma once
 
@@ -15,29 +15,29 @@ namespace routemaster::detail {
 
 struct TimerSpace;
 
-/// A listener: a process taking timers of a namespace.
+/// A listener: a process that takes due timers of a namespace.
 struct TimerListener {
     TimerSpace& space;
     const std::string* name = nullptr;
-    /// When the next poll is expected. After a wake-up: the time of the wake-up.
+    /// When the listener's next poll is expected. After a wake-up: when it was woken.
     TimePoint asks_at{};
     bool woken = false;
     ListHook<TimerListener> in_line{};
     ListHook<TimerListener> in_age{};
 };
 
-/// All listeners of all namespaces, the longest silent one first.
+/// All listeners of all namespaces. The listener that has been silent longest is first.
 using TimerListenersByAge = IntrusiveList<TimerListener, &TimerListener::in_age>;
 
-/// The line of listeners of a namespace. The first listener has the turn. The reply to each poll
-/// says when to poll again: to the first listener, when the next timer is due; to all others,
-/// `timer_listener_silence` later. Thus another listener notices when the first dies. The line is
-/// in no journal: listeners poll again after a restart.
+/// Round-robin queue of the listeners of a namespace. The first listener takes the next due timers.
+/// The reply to each poll says when to poll again: to the first listener, when the next timer is
+/// due; to all others, `timer_listener_silence` later. The second listener thus notices when the
+/// first has died. The queue is not in the journal, because listeners poll again after a restart.
 ///
 /// Not thread safe.
 class TimerTurns {
 public:
-    /// Both must outlive the object.
+    /// `space` and `by_age` must outlive the object.
     TimerTurns(TimerSpace& space, TimerListenersByAge& by_age) : space_{space}, by_age_{by_age} {}
     TimerTurns(const TimerTurns&) = delete;
     TimerTurns& operator=(const TimerTurns&) = delete;
@@ -45,20 +45,19 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return line_.size(); }
     [[nodiscard]] bool empty() const noexcept { return line_.empty(); }
 
-    /// Notes that a listener polls. Appends a new listener to the line. Removes dead listeners in
-    /// front.
+    /// Records that a listener polls. Appends a new listener to the queue. Removes dead listeners
+    /// from the front.
     TimerListener& ask(const std::string& name, TimePoint now);
-    /// Notes that a listener in line took timers. If it had the turn, the next listener gets the
-    /// turn.
+    /// Records that a listener took timers. The first listener then moves to the end.
     void took(TimerListener& listener);
-    /// To be called after a poll of the listener. Returns when it must poll again, and notes this
-    /// time. The next timer is due at `next`.
+    /// Returns when the listener must poll again, and records this time. To be called after a poll
+    /// of the listener. `next` is when the next timer is due.
     TimePoint tell(TimerListener& listener, TimePoint next, TimePoint now);
-    /// Removes a listener from the line. Does nothing for an unknown name.
+    /// Removes a listener. Does nothing for an unknown name.
     void leave(const std::string& name);
 
-    /// Called when the first timer or the first listener has changed. The next timer is due at
-    /// `next`. Calls `wake` with the name of each listener whose next poll must come sooner than
+    /// Must be called when the first timer or the first listener has changed. `next` is when the
+    /// next timer is due. Calls `wake` with the name of each listener that must poll earlier than
     /// its last reply said.
     template <class Wake>
     void update(TimePoint next, TimePoint now, Wake wake) {
@@ -85,7 +84,7 @@ private:
         wake(*listener.name);
     }
 
-    /// Whether a listener is dead: its poll is late by `timer_listener_silence`.
+    /// Whether a listener is dead: its poll is overdue by `timer_listener_silence`.
     [[nodiscard]] static bool gone(TimerListener& listener, TimePoint now);
     void drop_gone(TimePoint now);
     void remove(TimerListener& listener);
@@ -94,7 +93,7 @@ private:
     TimerListenersByAge& by_age_;
     std::map<std::string, TimerListener> listeners_;
     IntrusiveList<TimerListener, &TimerListener::in_line> line_;
-    /// Upper bound of `asks_at` of all listeners without a pending wake-up.
+    /// Upper bound of `asks_at` of all listeners that have not been woken.
     TimePoint latest_ = TimePoint::min();
 };
 

@@ -12,8 +12,8 @@
 namespace routemaster::detail {
 namespace {
 
-/// The `FiredTimer::firing` of a timer due to come back at `back_at`. Later firings come back
-/// later.
+/// The value of `FiredTimer::firing` for a timer that is retried at `back_at` unless confirmed. It
+/// identifies the firing, because later firings have later times.
 std::int64_t firing_of(TimePoint back_at) { return to_milliseconds(back_at); }
 
 }  // namespace
@@ -230,7 +230,7 @@ Count TimerTable::give_up(const GiveUpTimer& step, TimePoint now) {
     return Count{1};
 }
 
-/// Its namespace may end as well.
+/// Removes a listener. Its namespace is destroyed if it is empty then.
 void TimerTable::forget(TimerListener& listener) {
     auto& space = listener.space;
     space.turns.leave(*listener.name);
@@ -315,7 +315,7 @@ void TimerTable::settle_restored() {
         std::vector<std::pair<TimePoint, StoredTimer*>> timers;
         timers.reserve(space.by_id.size());
         space.by_id.each([&](StoredTimer& timer) { timers.emplace_back(timer.at, &timer); });
-        // Sorted by time, timers fill the buckets.
+        // Inserted in the order of time, timers fill the buckets completely.
         std::sort(timers.begin(), timers.end(),
                   [](const auto& a, const auto& b) { return a.first < b.first; });
         for (std::size_t n = 0; n < timers.size(); ++n) {

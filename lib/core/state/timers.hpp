@@ -1,5 +1,5 @@
 /// @file
-/// The timers of the state machine.
+/// `TimerTable`: the timers of the state machine.
 
 #pragma once
 
@@ -33,9 +33,9 @@
 
 namespace routemaster::detail {
 
-/// A namespace: it exists while it has timers or listeners.
+/// A namespace of timers. Exists while it has timers or listeners.
 struct TimerSpace {
-    /// By `at` and, among equals, by id.
+    /// Sorted by `at` and, with equal times, by id.
     using InOrder = TimedBuckets<StoredTimer>;
 
     TimerSpace(std::string what, InOrder::Memory& memory, TimerListenersByAge& all)
@@ -49,27 +49,27 @@ struct TimerSpace {
     [[nodiscard]] const InOrder& in(TimerState state) const noexcept {
         return by_state[static_cast<std::size_t>(state)];
     }
-    /// Why a timer is DEAD; empty without a reason.
+    /// Why a timer is DEAD; empty if no reason was recorded.
     [[nodiscard]] std::string_view reason_of(const StoredTimer& timer) const;
-    /// When the next timer fires, comes back or dies.
+    /// When the next timer fires, is retried or becomes DEAD.
     [[nodiscard]] TimePoint next_at() const noexcept;
 
     std::string name;
     HashIndex<StoredTimer> by_id;
     std::array<InOrder, 3> by_state;
     TimerTurns turns;
-    /// Reasons of DEAD timers, as far as given.
+    /// Reasons of DEAD timers, if recorded.
     std::unordered_map<const StoredTimer*, std::string> reasons;
-    /// The process that fired the FIRED timers has ended.
+    /// The process that fired the FIRED timers has ended, and will never confirm them.
     bool holders_gone = false;
 };
 
-/// All timers, and their listeners.
+/// Table of all timers and their listeners.
 ///
 /// Not thread safe.
 class TimerTable {
 public:
-    /// All must outlive the table.
+    /// The referenced objects must outlive the table.
     TimerTable(ChangeLog& changes, CounterTable& counters, WakeUps& wake_ups);
     TimerTable(const TimerTable&) = delete;
     TimerTable& operator=(const TimerTable&) = delete;
@@ -79,21 +79,20 @@ public:
 
     [[nodiscard]] bool has_space(const std::string& name) const { return spaces_.contains(name); }
 
-    /// Null if there is no timer with this id.
     [[nodiscard]] StoredTimer* find(const std::string& space, std::string_view id);
 
-    /// Called before these steps are performed. Starts to load the timers of the first
-    /// `prefetched_max` steps into the cache at once. Changes nothing.
+    /// Prefetches the timers of the first `prefetched_max` steps into the processor's cache. To be
+    /// called before these steps are performed. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    // As the steps with these names.
+    // These functions perform the steps of the same names.
 
     TimerPosted post(const PostTimer& step, TimePoint now);
     Removal cancel(const CancelTimer& step);
     Count postpone(const PostponeTimer& step, TimePoint now);
     TakenTimers take(const TakeTimers& step, TimePoint now);
     TimerConfirmed confirm(const ConfirmTimer& step);
-    /// The timer whose firing a step means; null when no such firing awaits confirmation.
+    /// The timer whose firing a step confirms. Null when no such firing awaits confirmation.
     [[nodiscard]] StoredTimer* meant(const ConfirmTimer& step);
     Count give_up(const GiveUpTimer& step, TimePoint now);
     void leave(const LeaveTimers& step, TimePoint now);
@@ -107,16 +106,16 @@ public:
     // --- For a journal --------------------------------------------------------------------------
 
     /// Creates or replaces the timer with this id. The caller sets its state and time. Restored
-    /// timers are in no order until `settle_restored`.
+    /// timers are unsorted until `settle_restored`.
     StoredTimer& restore(const std::string& space, std::string_view id,
                          const TimerContent& content);
-    /// Notes why a timer is DEAD. An empty reason removes the note.
+    /// Stores why a timer is DEAD. An empty text removes the reason.
     static void keep_reason(StoredTimer& timer, std::string_view reason);
     void unrestore(StoredTimer& timer);
-    /// Called after all timers were restored.
+    /// Must be called after all timers were restored.
     void settle_restored();
-    /// Called when the process that fired the FIRED timers has ended. In each namespace, the next
-    /// `take` puts back all these timers before it fires any.
+    /// Must be called when the process that fired the FIRED timers has ended. In each namespace,
+    /// the next `take` returns these timers to PENDING before it fires any timer.
     void end_firings() noexcept {
         for (auto& [name, space] : spaces_) space.holders_gone = true;
     }
@@ -140,37 +139,40 @@ private:
     void destroy(StoredTimer& timer) noexcept;
     StoredTimer& make(TimerSpace& space, std::string_view id, std::uint32_t hash,
                       const TimerContent& content);
-    /// Moves a timer to its place in the order of a state.
+    /// Changes the state and time of a timer, and moves it to the list of the state.
     void change(StoredTimer& timer, TimerState state, TimePoint at);
     /// Removes a timer, and its namespace if empty.
     void remove(StoredTimer& timer);
-    /// Removes a timer. Its namespace stays.
+    /// Removes a timer, but not its namespace.
     void erase(StoredTimer& timer);
 
-    /// Puts back, or makes DEAD, timers without a confirmation in time.
+    /// Returns timers that were not confirmed in time to PENDING, or makes them DEAD when their
+    /// retries are used up.
     void put_back(TimerSpace& space, TimePoint now);
     void die(StoredTimer& timer, TimePoint now);
-    /// Called before the first timers of a non-empty order are removed. Starts to load the data
-    /// needed to remove some of them into the cache. Returns their number.
+    /// Prefetches the data needed to remove the first timers of `timers`, which must not be empty,
+    /// into the processor's cache. Returns the number of prefetched timers.
     std::size_t fetch_first(const TimerSpace& space,
                             const TimerSpace::InOrder& timers) const noexcept;
     [[nodiscard]] std::vector<FiredTimer> fire(TimerSpace& space, const TakeTimers& step,
                                                TimePoint now);
     void forget(TimerListener& listener);
-    /// Calls `act` with the DEAD timer named by `id`, or with all DEAD timers, at most
-    /// `taken_timers_max`. `act` must take the timer out of the DEAD timers. Returns their number.
+    /// Calls `act` with the DEAD timer `id` of a namespace. Without `id`, calls `act` with all its
+    /// DEAD timers, at most `taken_timers_max`. `act` must remove the timer from the DEAD timers.
+    /// Returns the number of calls.
     template <class Act>
     Count each_dead(TimerSpace& space, const std::optional<std::string>& id, Act act);
 
-    /// Wakes listeners whose next poll must come sooner than its last reply said. The next timer
-    /// was due at `before`.
+    /// Wakes listeners if they must poll earlier than their last replies said. `before` is when the
+    /// next timer was due before the change.
     void wake_if_sooner(TimerSpace& space, TimePoint before, TimePoint now);
     void wake(TimerSpace& space, TimePoint now);
 
     ChangeLog& changes_;
     CounterTable& counters_;
     WakeUps& wake_ups_;
-    /// Keyed, because clients choose the ids. No order depends on the hash.
+    /// A keyed hash, because clients choose the ids and could choose colliding ones. No order
+    /// depends on the hash.
     KeyedHash hash_;
     TimerListenersByAge by_age_;
     TimerSpace::InOrder::Memory buckets_;

@@ -1,5 +1,5 @@
 /// @file
-/// Which watchers of queues must be woken.
+/// `WakeUps`: collects the queues with workers to be woken.
 
 #pragma once
 
@@ -12,24 +12,28 @@
 
 namespace routemaster::detail {
 
-/// Notes queues with workers that found too few jobs, and wakes them when there are jobs.
+/// Records queues whose workers got too few jobs, and schedules wake-ups for these workers when
+/// jobs become available.
 ///
 /// Not thread safe.
 class WakeUps {
 public:
-    /// A worker got fewer jobs than wanted.
+    /// Must be called when a worker got fewer jobs than wanted.
     static void note_hunger(QueueState& queue, const AcquireJobs& step);
 
-    /// A job of a queue can be acquired now, or has become the first to fall due.
+    /// Must be called when a job of the queue becomes available, or when the earliest due time of
+    /// the queue changes to an earlier time.
     void wake(QueueState& queue);
-    /// As `wake`, for workers with callbacks.
+    /// As `wake`, for workers with deliveries to callbacks.
     void wake_callbacks(QueueState& deliveries);
-    /// Wakes the watchers of a name that is not a queue. Call at most once per name before `take`.
+    /// Wakes the watchers of a name that is not a queue. To be called at most once per name between
+    /// two calls of `take`.
     void wake_watch(std::string watch) { woken_.push_back(std::move(watch)); }
-    /// A recurring job may have become the first to fall due.
+    /// Must be called when a recurring job may be due earlier than all others.
     void wake_schedulers();
 
-    /// Names of queues with watchers to wake, each once. The caller resets their `woken`.
+    /// Returns and clears the names whose watchers must be woken, each once. The caller resets
+    /// `woken` of these queues.
     [[nodiscard]] std::vector<std::string> take() { return std::exchange(woken_, {}); }
     [[nodiscard]] const std::vector<std::string>& names() const noexcept { return woken_; }
 

@@ -12,7 +12,7 @@
 namespace routemaster {
 namespace {
 
-/// Number of entries `push_of` adds to the metadata.
+/// The number of metadata entries added by `push_of`.
 constexpr std::size_t batch_entries = 1;
 
 Result<void> check_callback(const char* field, const JobBatchCallback& callback) {
@@ -26,7 +26,7 @@ Result<void> check_callback(const char* field, const JobBatchCallback& callback)
         return at_field("job: must have at most " + std::to_string(batch_callback_bytes_max) +
                         " bytes");
     }
-    // The longest possible push.
+    // The longest push possible for the callback.
     const auto push =
         push_of(callback, std::numeric_limits<JobBatchId>::max(), "success", TimePoint{});
     auto checked = detail::check_metadata(push.options.metadata, batch_entries);
@@ -46,7 +46,7 @@ PushJob push_of(const JobBatchCallback& callback, JobBatchId batch, const char* 
                     .timeout = callback.timeout};
     push.options.metadata = callback.metadata;
     push.options.metadata.insert_or_assign("batch", id);
-    // With a key of its own, the push is not excluded by an equal job.
+    // The unique key keeps an equal job from excluding the push.
     push.options.key.text = "batch:" + id + ":" + event;
     return push;
 }

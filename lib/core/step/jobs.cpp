@@ -28,7 +28,7 @@ Result<void> check_after(const PushJob& push) {
     if (std::find(after.begin(), after.end(), JobId{0}) != after.end()) {
         return Error{Errc::invalid, "after: 0 is the id of no job"};
     }
-    // Redis counts in doubles.
+    // Redis stores numbers as doubles, which are exact only below 2^53.
     if (*std::max_element(after.begin(), after.end()) >= JobId{1} << 53) {
         return Error{Errc::invalid, "after: ids of jobs are less than 2^53"};
     }
@@ -96,7 +96,7 @@ Result<void> PushJob::check() const {
     if (options.batch >= JobBatchId{1} << 53U) {
         return Error{Errc::invalid, "batch: ids of batches are less than 2^53"};
     }
-    // On Redis, such a text would be the name of a job.
+    // On Redis, a payload with this first byte would be read as the name of a stored job.
     if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {
         return Error{Errc::invalid, "options: jobs of Ruby Routemaster's queues have none"};

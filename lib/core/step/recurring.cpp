@@ -15,7 +15,7 @@
 namespace routemaster {
 namespace {
 
-/// Number of entries `push_of` adds to the metadata.
+/// The number of metadata entries added by `push_of`.
 constexpr std::size_t tick_entries = 2;
 
 Result<void> check_length(const char* field, const std::string& text, std::size_t most) {
@@ -24,7 +24,7 @@ Result<void> check_length(const char* field, const std::string& text, std::size_
                  std::string{field} + ": must have at most " + std::to_string(most) + " bytes"};
 }
 
-/// Checks the schedule and the time zone.
+/// Validates the schedule and the time zone.
 Result<void> check_schedule(const RecurringSettings& wanted) {
     if (auto checked = check_length("schedule", wanted.schedule, schedule_bytes_max); !checked) {
         return checked;
@@ -36,7 +36,7 @@ Result<void> check_schedule(const RecurringSettings& wanted) {
     return schedule ? Result<void>{} : schedule.error();
 }
 
-/// Checks the job of the ticks.
+/// Validates the job pushed by each tick.
 Result<void> check_tick_push(const std::string& name, const RecurringSettings& wanted) {
     if (auto checked = check_own_queue(wanted.queue); !checked) return checked;
     if (wanted.job.size() > recurring_job_bytes_max) {
@@ -46,7 +46,7 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
     if (wanted.expires < Duration{0}) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }
-    // The longest possible tick.
+    // The longest push possible for a tick.
     const auto push = push_of(name, wanted, TimePoint::max(), TimePoint{});
     if (auto checked = detail::check_metadata(push.options.metadata, tick_entries); !checked) {
         return detail::headed("job", checked.error());
@@ -54,7 +54,7 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
     return push.check();
 }
 
-/// Checks the timer of the ticks.
+/// Validates the timer posted by each tick.
 Result<void> check_tick_post(const std::string& name, const RecurringSettings& wanted) {
     static const RecurringSettings usual;
     const auto is_not_for_it = [](const char* field) {
@@ -70,7 +70,7 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     auto post = post_of(name, wanted, due_at_max);
     post.confirm_within = wanted.timer->confirm_within;
     const auto checked = post.check();
-    // A client who asks for an action names no timer, so the error must not mention a timer.
+    // A client that schedules an action names no timer. The error must not mention a timer.
     if (checked || wanted.timer->space == action_space) return checked;
     return detail::headed("timer", checked.error());
 }
@@ -88,7 +88,8 @@ PushJob push_of(const std::string& name, const RecurringSettings& settings, Time
         push.options.expires_at = saturating_add(now, settings.expires);
     }
     const auto at = std::to_string(to_milliseconds(tick));
-    // With a key of its own, each tick's job is not excluded by an equal job.
+    // With a unique key, the push is not excluded by an equal job, for example the job of an
+    // earlier tick.
     if (settings.overlap) push.options.key.text = "recurring:" + name + ":" + at;
     push.options.metadata.insert_or_assign("recurring", name);
     push.options.metadata.insert_or_assign("tick", at);
@@ -98,7 +99,7 @@ PushJob push_of(const std::string& name, const RecurringSettings& settings, Time
 PostTimer post_of(const std::string& name, const RecurringSettings& settings, TimePoint tick) {
     ROUTEMASTER_ASSERT(settings.timer);
     const auto& timer = *settings.timer;
-    // No name has a colon.
+    // Names contain no colon. Ids of different recurring jobs therefore differ.
     auto id = "recurring:" + name;
     if (settings.overlap) id += ":" + std::to_string(to_milliseconds(tick));
     // Older versions store a time limit for a timer without retries, too.

@@ -17,10 +17,11 @@
 namespace routemaster {
 namespace {
 
-/// Most timers in a reply to `ListTimers`.
+/// The largest number of timers in a reply to `ListTimers`.
 constexpr std::uint32_t listed_timers_max = 1'000;
 
-/// A sink that stops at values JSON cannot represent. Of equal keys, the last counts.
+/// Sink that stops the parser at a value without a representation in JSON. Equal keys are allowed:
+/// the last counts.
 class CarriedByJson {
 public:
     static bool null() { return true; }
@@ -36,7 +37,7 @@ public:
     bool end_map() { return shallower(); }
 
 private:
-    /// Two levels are left for the objects around the payload.
+    /// Two levels remain for the JSON objects around the payload.
     bool deeper() { return ++depth_ <= json_depth_max - 2; }
     bool shallower() {
         --depth_;
@@ -56,13 +57,13 @@ Result<void> check_listener(std::string_view listener) {
     return Error{Errc::invalid, "listener: must be " + std::string{timer_name_rule}};
 }
 
-/// Checks the namespace and the id of a timer.
+/// Validates the namespace and the id of a timer.
 Result<void> check_timer(std::string_view space, std::string_view id) {
     if (auto checked = check_space(space); !checked) return checked;
     return check_timer_id(id);
 }
 
-/// Checks the namespace and, if given, the id of a DEAD timer.
+/// Validates the namespace and, if present, the id of a DEAD timer.
 Result<void> check_dead(std::string_view space, const std::optional<std::string>& id) {
     return id ? check_timer(space, *id) : check_space(space);
 }
@@ -78,7 +79,7 @@ Result<void> check_confirm_within(Duration span, Duration least) {
                                     " to " + std::to_string(timer_confirm_max.count()) + " ms"};
 }
 
-/// A timer without retries is gone once it fired: a time limit would promise a second firing.
+/// A timer without retries is removed when it fires. A time limit would promise a second firing.
 Result<void> check_confirmed(std::uint32_t retries_max, Duration confirm_within) {
     if (retries_max > 0 || confirm_within == Duration{0}) return {};
     return Error{Errc::invalid,
@@ -86,7 +87,7 @@ Result<void> check_confirmed(std::uint32_t retries_max, Duration confirm_within)
                  "retries_max to at least 1"};
 }
 
-/// `field`: the client's name for the payload.
+/// Validates a payload. Errors call the payload `field`.
 Result<void> check_payload(std::string_view payload, std::string_view field) {
     if (payload.size() > timer_bytes_max) {
         return Error{Errc::invalid, std::string{field} + ": must have at most " +
@@ -98,7 +99,7 @@ Result<void> check_payload(std::string_view payload, std::string_view field) {
                  std::string{field} + ": must be a MessagePack value that JSON can carry"};
 }
 
-/// Checks the action of a timer. Its payload must be valid already.
+/// Validates the action of a timer, whose payload must already be valid.
 Result<void> check_action(const PostTimer& step) {
     const auto payload = decode_value(step.payload);
     if (!payload) return payload.error();
@@ -121,7 +122,8 @@ Result<void> check_timer_id(std::string_view id) {
 }
 
 std::string timer_watch(const std::string& space, const std::string& listener) {
-    // No name has a colon, and no queue begins with a colon.
+    // Names contain no colon, and no queue begins with a colon. The result is therefore unambiguous
+    // and differs from all queues.
     return ":timers:" + space + ":" + listener;
 }
 

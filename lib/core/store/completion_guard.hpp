@@ -1,5 +1,5 @@
 /// @file
-/// Keeps objects with threads from waiting for themselves inside a completion.
+/// Detects calls inside a completion of a store that would deadlock.
 
 #pragma once
 
@@ -9,13 +9,15 @@
 
 namespace routemaster::detail {
 
-/// Ends the program with a termination message if the destructor of `object` runs inside a
-/// completion, on the thread of a store. It would wait for threads that may wait for the store.
+/// Called by destructors. Ends the program with a termination message if the destructor of `object`
+/// runs inside a completion, on a thread of the store. The destructor would wait for threads that
+/// may wait for the store.
 inline void require_outside_completion(const char* object) noexcept {
     if (CompletionThread::is_this()) throw_destroyed_inside(object, "a completion of a store");
 }
 
-/// Refuses the stop of an object inside a completion of a store. See `require_outside_completion`.
+/// Throws `Failure` if an object is stopped inside a completion of a store; see
+/// `require_outside_completion`.
 inline void refuse_stop_in_completion() {
     if (!CompletionThread::is_this()) return;
     throw Failure{

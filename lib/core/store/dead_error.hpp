@@ -1,5 +1,5 @@
 /// @file
-/// The stored part of the error that made a batch DEAD.
+/// Truncates the error that made a batch DEAD, for storage.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace routemaster::detail {
 
-/// The first `dead_error_max` bytes, without an incomplete UTF-8 character at their end.
+/// The first `dead_error_max` bytes, without an incomplete UTF-8 character at the end.
 [[nodiscard]] inline std::string_view kept_error(std::string_view error) noexcept {
     return cut_text(error, dead_error_max);
 }

@@ -19,7 +19,7 @@ namespace routemaster {
 
 namespace {
 
-/// As for a store in a file.
+/// Memory reserved for completing existing work, as in a store with a file, in bytes.
 constexpr std::uint64_t memory_reserve = 64U << 20U;
 
 }  // namespace
@@ -28,7 +28,7 @@ struct MemoryStore::Impl {
     const detail::OwnerProcess process{"store", "opened", "open"};
 
     Outcome perform(Step& step, TimePoint now) {
-        // Short enough to be copied without an allocation.
+        // The text is short enough for `std::string` to store it without an allocation.
         const auto out_of_memory = [] { return Error{Errc::unavailable, "out of memory"}; };
         if (stopped) return out_of_memory();
         const auto bytes = detail::payload_bytes_of(step);
@@ -48,7 +48,7 @@ struct MemoryStore::Impl {
     detail::NoChangeLog changes;
     detail::Machine machine{changes};
     detail::MemoryHeadroom headroom{memory_reserve};
-    bool stopped = false;  // A step ran out of memory and left an undefined state.
+    bool stopped = false;  // A step ran out of memory and may have left an inconsistent state.
     detail::Watchers watchers;
 };
 

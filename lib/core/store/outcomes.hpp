@@ -1,5 +1,5 @@
 /// @file
-/// The outcomes of a submission.
+/// `Outcomes`: the outcomes of the steps of a submission.
 
 #pragma once
 
@@ -14,24 +14,23 @@
 
 namespace routemaster::detail {
 
-/// Most submissions have one step, whose outcome needs no allocation here.
+/// Vector of outcomes. Allocates no memory for a submission with one step, as most submissions are.
 ///
 /// Thread safety: a value.
 class Outcomes {
 public:
-    /// Reserves memory for the outcomes of `steps` steps.
     explicit Outcomes(std::size_t steps) {
         if (steps > 1) several_.reserve(steps);
     }
 
-    /// Adds the next outcome: the result of `make`, constructed in place.
+    /// Appends the result of `make`, constructed in place.
     template <std::invocable Make>
     void add(const Make& make) {
         several_.capacity() > 0 ? void(several_.emplace_back(Made<Make>{make}))
                                 : void(one_.emplace(Made<Make>{make}));
     }
 
-    /// Replaces all outcomes by copies of `outcome`. Needs no memory beyond these copies.
+    /// Replaces all outcomes by copies of `outcome`. Allocates no memory beyond these copies.
     void replace(std::size_t steps, const Outcome& outcome) {
         if (several_.capacity() > 0) return several_.assign(steps, outcome);
         if (steps > 0) one_ = outcome;
@@ -45,7 +44,7 @@ public:
     }
 
 private:
-    /// Converts to an outcome while the outcome is constructed, to avoid a move.
+    /// Converts to an outcome during its construction, which saves a move.
     template <class Make>
     struct Made {
         const Make& make;

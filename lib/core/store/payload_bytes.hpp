@@ -1,5 +1,5 @@
 /// @file
-/// The data in a step.
+/// How much data a step adds to a store.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// The bytes of payload a step adds to its store; 0 for steps without payload.
+/// The bytes of payload that a step adds to its store; 0 for a step without a payload.
 [[nodiscard]] inline std::uint64_t payload_bytes_of(const Step& step) {
     return std::visit(
         [](const auto& any) -> std::uint64_t {

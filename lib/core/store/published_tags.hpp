@@ -1,5 +1,5 @@
 /// @file
-/// The tags of the counters for published events.
+/// The tags of the counters of published events.
 
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace routemaster::detail {
 
-/// The publisher's tag omits the secret part of its token, after `--`, as Ruby Routemaster does.
+/// The tags of a topic and its publisher. The publisher's tag omits the secret part of its token,
+/// which follows `--`, as in Ruby Routemaster.
 [[nodiscard]] inline std::vector<CounterKey::Tag> published_tags(
     const std::string& topic, const std::optional<std::string>& publisher) {
     std::string tag = "null";

@@ -1,5 +1,5 @@
 /// @file
-/// Counts the workers of a queue by their profiles.
+/// Counts the workers of a queue, by their profiles.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Counts a live worker of the queue. An empty `handler` means any handler.
+/// Adds a live worker of the queue to the counts. An empty `handler` means any handler.
 inline void count_worker(QueueWorkers& all, const WorkerProfile& profile, std::uint32_t busy,
                          TimePoint busy_since, std::string_view handler) {
     ++all.workers;

@@ -1,5 +1,5 @@
 /// @file
-/// Refuses steps unseen.
+/// Rejects a whole submission without performing its steps.
 
 #pragma once
 

@@ -1,6 +1,6 @@
 /// @file
-/// The member templates of steps and replies. `step.cpp` instantiates them for every type, so that
-/// programs need only their declarations.
+/// The member templates of steps and replies. `step.cpp` instantiates the templates for every type.
+/// All further sources need only the declarations.
 
 #pragma once
 

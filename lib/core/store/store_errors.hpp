@@ -1,5 +1,5 @@
 /// @file
-/// The errors of all stores for forbidden steps.
+/// Error texts for rejected steps, common to all stores.
 
 #pragma once
 
@@ -39,13 +39,13 @@ namespace routemaster::detail {
     return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
 }
 
-/// The error of a step in a list inside another step, with its place.
+/// Adds the position of a step inside a list to the step's error.
 [[nodiscard]] inline Error at_place(std::string_view list, std::size_t place, const Error& error) {
     return {error.code(),
             std::string{list} + '[' + std::to_string(place) + "]: " + error.context()};
 }
 
-/// The error without the place `at_place` put in front.
+/// Removes the position that `at_place` added.
 [[nodiscard]] inline Error without_place(std::string_view list, std::size_t place,
                                          const Error& error) {
     const auto head = at_place(list, place, {error.code(), {}}).context();

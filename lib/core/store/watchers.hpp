@@ -1,5 +1,5 @@
 /// @file
-/// Subscriptions to the wake-ups of queues.
+/// `Watchers`: callbacks that a store calls when a queue has jobs.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster::detail {
 
-/// The wake-ups of a store. Thread safe. Watches may outlive the object.
+/// Table of the watches of a store. Thread safe. Watches may outlive the object.
 class Watchers {
 public:
     [[nodiscard]] Watch add(const std::string& queue, std::function<void()> wake) {
@@ -33,10 +33,12 @@ public:
         }};
     }
 
-    /// Allocates nothing: without memory, the outcomes of performed steps could not be reported.
+    /// Calls the callbacks that watch these queues. Allocates nothing, because without memory the
+    /// outcomes of performed steps could not be reported.
     void wake(const std::vector<std::string>& queues) {
         if (queues.empty()) return;
-        // Called under the lock, so that no wake-up comes after the end of its watch.
+        // The callbacks are called under the lock: no callback may run after the destruction of its
+        // watch.
         const std::lock_guard lock{table_->mutex};
         for (const auto& queue : queues) {
             const auto place = table_->wakes.find(queue);
@@ -55,7 +57,7 @@ public:
 private:
     struct Table {
         OwnerProcess process{"watch"};
-        std::mutex mutex;  // Guards the rest.
+        std::mutex mutex;  // Guards the members below.
         std::map<std::string, std::map<std::uint64_t, std::function<void()>>> wakes;  // By queue.
         std::uint64_t last = 0;
     };

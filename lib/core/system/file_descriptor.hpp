@@ -1,5 +1,5 @@
 /// @file
-/// `FileDescriptor`: a file or socket, closed by its last owner.
+/// `FileDescriptor`: an owned file or socket.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::detail {
 
-/// Owns a file descriptor; -1 means none. Thread safety: a value.
+/// Owner of a file descriptor, closed by the destructor; -1 means none. Thread safety: a value.
 class FileDescriptor {
 public:
     FileDescriptor() = default;
@@ -24,7 +24,7 @@ public:
     [[nodiscard]] int get() const noexcept { return descriptor_; }
     explicit operator bool() const noexcept { return descriptor_ >= 0; }
 
-    /// Releases ownership; the caller closes the descriptor.
+    /// Returns the descriptor without closing it. The caller must close it.
     [[nodiscard]] int release() noexcept { return std::exchange(descriptor_, -1); }
 
     void close() noexcept {

@@ -1,5 +1,5 @@
 /// @file
-/// Tells a forked child from its parent.
+/// Detects that the process is a forked child.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace routemaster::detail {
 
-/// How often this process and its ancestors were forked since the first call. A call makes no
-/// system call: a child counts once, when `fork` returns in it. Thread safe.
+/// The number of forks between the process of the first call and this process. A child increments
+/// the number when `fork` returns, so a call makes no system call. Thread safe.
 [[nodiscard]] std::uint32_t fork_count();
 
 }  // namespace routemaster::detail

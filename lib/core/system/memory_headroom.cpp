@@ -15,13 +15,13 @@ namespace {
 
 constexpr auto unlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// Data accepted between two measurements.
+/// How much data is accepted between two measurements, in bytes.
 constexpr std::uint64_t look_bytes = 1U << 20U;
 
-/// Memory of a step beside its payload, approximately.
+/// The approximate memory that a step takes besides its payload, in bytes.
 constexpr std::uint64_t step_bytes = 512;
 
-/// Steps refused between two measurements.
+/// How many steps are rejected between two measurements.
 constexpr std::uint32_t look_steps = 16;
 
 std::uint64_t limit_of(int resource) {
@@ -30,14 +30,14 @@ std::uint64_t limit_of(int resource) {
     return found && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : unlimited;
 }
 
-/// The number in a file of a cgroup; nothing for the word `max`.
+/// The number in a cgroup's file. Nothing if the file contains the word `max`.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
     std::ifstream stream{file};
     std::uint64_t number = 0;
     return stream >> number ? std::optional{number} : std::nullopt;
 }
 
-/// Bytes of cached files, which the kernel drops before memory runs out.
+/// The bytes of cached files in a cgroup. The kernel frees them before memory runs out.
 std::uint64_t cached_files(const std::filesystem::path& details) {
     std::ifstream stream{details};
     std::string name;
@@ -66,8 +66,8 @@ std::uint64_t difference(std::uint64_t limit, std::uint64_t used) {
 MemoryLimits::MemoryLimits(const std::filesystem::path& process,
                            const std::filesystem::path& cgroups)
     : process_{process} {
-    // `0::/path` is a path in the tree of version 2, `7:memory:/path` in the memory tree of version
-    // 1.
+    // A line `0::/path` names a path in the tree of cgroup version 2. A line `7:memory:/path` names
+    // a path in the memory tree of version 1.
     std::ifstream lines{process / "cgroup"};
     for (std::string line; std::getline(lines, line);) {
         const bool unified = line.starts_with("0::/");
@@ -85,7 +85,7 @@ MemoryLimits::MemoryLimits(const std::filesystem::path& process,
 }
 
 void MemoryLimits::add(const std::filesystem::path& folder, const char* limit, const char* used) {
-    // Version 1 stores a number near the greatest number for no limit.
+    // In version 1 of cgroups, a number near the greatest 64-bit number means no limit.
     constexpr std::uint64_t none = std::uint64_t{1} << 62U;
     if (number_in(folder / limit).value_or(none) >= none) return;
     groups_.push_back({folder / limit, folder / used, folder / "memory.stat"});
@@ -138,8 +138,8 @@ bool MemoryHeadroom::is_short_for(std::uint64_t bytes) {
     return short_ = look(bytes);
 }
 
-/// After a shortage, a further quarter of the reserve must be free: otherwise steps would be
-/// accepted and refused in turn.
+/// Measures the memory. After a shortage, another quarter of the reserve must be free before steps
+/// are accepted again. Otherwise steps would be accepted and rejected alternately.
 bool MemoryHeadroom::look(std::uint64_t bytes) const {
     constexpr std::uint64_t copies = 3;  // In the state, in the journal row, and in SQLite.
     const auto needed = reserve_ + (short_ ? reserve_ / 4 : 0) + copies * bytes;

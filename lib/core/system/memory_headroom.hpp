@@ -1,5 +1,5 @@
 /// @file
-/// The memory left to this process under its limits.
+/// How much memory this process may still allocate.
 
 #pragma once
 
@@ -11,25 +11,26 @@
 
 namespace routemaster::detail {
 
-/// The memory limits of this process: its address space (`ulimit -v`), its data (`ulimit -d`), its
-/// cgroup and the cgroups above.
+/// The memory limits of this process: of its address space (`ulimit -v`), of its data (`ulimit
+/// -d`), of its cgroup and of the parent cgroups.
 ///
 /// Thread safety: as a const value.
 class MemoryLimits {
 public:
-    /// Finds the cgroups of this process with a limit. The folders are for tests.
+    /// Finds the cgroups of this process with a memory limit. Only tests pass folders different
+    /// from the system's.
     explicit MemoryLimits(const std::filesystem::path& process = "/proc/self",
                           const std::filesystem::path& cgroups = "/sys/fs/cgroup");
 
-    /// The lowest limit; the greatest number without a limit.
+    /// The lowest of the limits, in bytes; the greatest number if there is none.
     [[nodiscard]] std::uint64_t lowest() const;
 
-    /// Bytes left below the nearest limit. Free memory inside the heap counts, and files cached by
-    /// the kernel for a cgroup.
+    /// The number of bytes still available below the nearest limit. Free memory inside the heap
+    /// counts as available, and files cached by the kernel for a cgroup count, too.
     [[nodiscard]] std::uint64_t left() const;
 
 private:
-    /// A level of cgroups, by its files.
+    /// A cgroup with a limit, by its files.
     struct Group {
         std::filesystem::path limit;
         std::filesystem::path used;
@@ -42,17 +43,17 @@ private:
     std::vector<Group> groups_;
 };
 
-/// Tells when to refuse new data, so that memory remains to deliver existing data. Reads the limits
-/// once per mebibyte of data, and costs nothing in between.
+/// Admission check that rejects new data early enough for memory to remain for the delivery of
+/// existing data. It measures the memory once per mebibyte of data, and costs nothing in between.
 ///
 /// Not thread safe.
 class MemoryHeadroom {
 public:
-    /// Keeps `reserve` bytes, or an eighth of the lowest limit if less. Without a reserve or a
-    /// limit, memory is never short.
+    /// Reserves `reserve` bytes, or an eighth of the lowest limit if that is less. Without a
+    /// reserve or without a limit, no step is rejected.
     explicit MemoryHeadroom(std::uint64_t reserve, MemoryLimits limits = MemoryLimits{});
 
-    /// Whether memory is short for a step with `bytes` of payload.
+    /// Whether memory is too short to accept a step with `bytes` of payload.
     [[nodiscard]] bool is_short_for(std::uint64_t bytes);
 
 private:
@@ -60,8 +61,8 @@ private:
 
     MemoryLimits limits_;
     std::uint64_t reserve_;
-    std::uint64_t unlooked_bytes_ = 0;  // Accepted since the last measurement.
-    std::uint32_t unlooked_steps_ = 0;  // Refused since the last measurement.
+    std::uint64_t unlooked_bytes_ = 0;  // Bytes accepted since the last measurement.
+    std::uint32_t unlooked_steps_ = 0;  // Steps rejected since the last measurement.
     bool short_ = false;
 };
 

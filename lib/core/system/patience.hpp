@@ -1,5 +1,5 @@
 /// @file
-/// Waiting for memory.
+/// Retries an allocation until memory is available.
 
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace routemaster::detail {
 
-/// Repeats `work` until there is memory: for events that must not get lost and have no caller to
-/// refuse. `work` must have no effect when it throws. Throws `std::bad_alloc` after 10 s.
+/// Repeats `work` until it does not throw `std::bad_alloc`. For events that must not be lost, from
+/// producers unable to handle an error. `work` must have no effect when it throws. Throws
+/// `std::bad_alloc` after 10 s.
 template <class Work>
 void with_patience(Work work) {
     constexpr std::chrono::milliseconds pause{5};

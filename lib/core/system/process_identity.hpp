@@ -1,5 +1,5 @@
 /// @file
-/// Names of the machine and the process for people.
+/// The names of the machine and the process, for operators.
 
 #pragma once
 
@@ -11,14 +11,14 @@
 
 namespace routemaster::detail {
 
-/// The name of the machine; `localhost` without a name.
+/// The host name; `localhost` if there is none.
 [[nodiscard]] inline std::string host_name() {
     std::array<char, 256> name{};
     const bool known = ::gethostname(name.data(), name.size() - 1) == 0 && name.front() != '\0';
     return known ? std::string{name.data()} : "localhost";
 }
 
-/// The id of this process. Changes with a fork.
+/// The id of this process. It changes with a fork.
 [[nodiscard]] inline std::uint64_t process_id() { return static_cast<std::uint64_t>(::getpid()); }
 
 }  // namespace routemaster::detail

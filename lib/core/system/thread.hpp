@@ -15,9 +15,10 @@
 
 namespace routemaster::detail {
 
-/// Blocks signals in the calling thread, and in threads started meanwhile: signals of the process
-/// must reach threads of the application. Signals for faults of the thread itself stay open, for
-/// the crash reporter of the application, and SIGPROF, for its profiler.
+/// Guard that blocks signals in the calling thread and in threads that it starts meanwhile, because
+/// signals to the process must be handled by threads of the application. Signals for faults of the
+/// thread itself are not blocked, because the application may have a crash reporter. SIGPROF is not
+/// blocked either, for a profiler.
 class BlockedSignals {
 public:
     BlockedSignals() noexcept {
@@ -37,7 +38,8 @@ private:
     sigset_t before_{};
 };
 
-/// Starts a thread with blocked signals. Throws `Failure`, `unavailable`, when the system refuses.
+/// Starts a thread with blocked signals. Throws `Failure` with `unavailable` when the system
+/// refuses to start a thread.
 template <class Thread = std::thread, class Function>
 [[nodiscard]] Thread start_thread(Function function) {
     const BlockedSignals blocked;
@@ -48,8 +50,8 @@ template <class Thread = std::thread, class Function>
     }
 }
 
-/// Throws the termination message of a destructor of `object` that runs inside `place`, on a thread
-/// for which the destructor would wait.
+/// Throws the termination message for a destructor of `object` that runs inside `place`, on a
+/// thread for which the destructor would wait.
 [[noreturn]] inline void throw_destroyed_inside(const char* object, const std::string& place) {
     throw Failure{
         {Errc::invalid, std::string{object} + ": destroyed inside " + place +
@@ -58,13 +60,14 @@ template <class Thread = std::thread, class Function>
                             object + " and exit, or call quick_exit()"}};
 }
 
-/// Ends the program with a termination message if the destructor of `object` runs inside a handler
-/// of its own, for which it would wait.
+/// Called by destructors. Ends the program with a termination message if the destructor of `object`
+/// runs inside one of its own handlers, for which the destructor would wait.
 inline void require_outside(bool inside, const char* object, const char* handler) noexcept {
     if (inside) throw_destroyed_inside(object, std::string{handler} + " of its own");
 }
 
-/// Joins the thread of an object under destruction. On this thread itself, see `require_outside`.
+/// Joins the thread of an object in its destructor. If the calling thread is this thread, ends the
+/// program as `require_outside` does.
 template <class Thread>
 void join_outside(Thread& thread, const char* object, const char* handler) noexcept {
     if (!thread.joinable()) return;

@@ -1,5 +1,5 @@
 /// @file
-/// Wakes a thread that sleeps in `poll` or `epoll_wait`.
+/// `Waker`: wakes a thread that sleeps in `poll` or `epoll_wait`.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace routemaster::detail {
 
-/// An eventfd. Must outlive all callers of `wake`.
+/// Wake-up event of a thread, implemented by an eventfd. It must outlive all callers of `wake`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Waker {
 public:
-    /// Throws `Failure` when the process has no descriptors left.
+    /// Throws `Failure` when the process may not open another file descriptor.
     Waker() : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
         if (descriptor_ < 0) {
             throw Failure{
@@ -36,7 +36,7 @@ public:
         [[maybe_unused]] const auto size = ::write(descriptor_, &call, sizeof call);
     }
 
-    /// Makes the descriptor unreadable again.
+    /// Resets the event. The descriptor is then no longer readable.
     void rest() noexcept {
         std::uint64_t calls = 0;
         [[maybe_unused]] const auto size = ::read(descriptor_, &calls, sizeof calls);

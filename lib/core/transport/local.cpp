@@ -86,14 +86,14 @@ private:
             auto report = call(delivery);
             process.require_at_return();
             done(std::move(report));
-            std::list<Work> ended;  // Destroyed without the lock.
+            std::list<Work> ended;  // Destroyed after the lock is released.
             const std::lock_guard lock{mutex_};
             ended.splice(ended.end(), running_, next);
         }
     }
 
-    /// Moves the next delivery to `running_`, without an allocation. The end of `running_` after a
-    /// stop.
+    /// Waits for the next delivery and moves it to `running_`, without an allocation. Returns the
+    /// end of `running_` after a stop.
     std::list<Work>::iterator take(const std::stop_token& stopped) {
         std::unique_lock lock{mutex_};
         if (!arrived_.wait(lock, stopped, [this] { return !waiting_.empty(); }) ||
@@ -156,7 +156,7 @@ private:
     std::mutex mutex_;  // Guards `waiting_` and `running_`.
     std::condition_variable_any arrived_;
     std::list<Work> waiting_;
-    std::list<Work> running_;  // Until their results are reported.
+    std::list<Work> running_;  // Deliveries whose results are not yet reported.
     std::vector<std::jthread> threads_;
 };
 

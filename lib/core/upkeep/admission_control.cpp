@@ -96,7 +96,8 @@ private:
             return;
         }
         failed_ = false;
-        // The measurement may not include data accepted after its beginning.
+        // The measurement may not include data that was accepted after the measurement began. This
+        // data is added to its result.
         measured_ = use->bytes;
         accepted_ -= accepted_before_;
         const auto& capacity = options_.capacity;
@@ -123,12 +124,12 @@ private:
     OwnEventQueue events_;
     detail::Rounds rounds_;
     std::atomic<std::uint64_t> measured_ = 0;
-    std::atomic<std::uint64_t> accepted_ = 0;  // In bytes, since the beginning of the last
-                                               // measurement.
-    // Above the high mark, and not below the low mark since.
+    std::atomic<std::uint64_t> accepted_ = 0;  // Bytes accepted since the last measurement began.
+    // Whether the store is full: its use exceeded the high mark, and has not fallen below the low
+    // mark since.
     std::atomic<bool> full_ = false;
-    std::uint64_t accepted_before_ = 0;  // When the current measurement began.
-    bool failed_ = false;                // The last measurement failed and was logged.
+    std::uint64_t accepted_before_ = 0;  // In `accepted_` when the measurement began.
+    bool failed_ = false;                // The last measurement failed, as logged.
 };
 
 AdmissionControl::AdmissionControl(Store& store, AdmissionControlOptions options)

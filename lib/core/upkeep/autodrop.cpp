@@ -42,7 +42,7 @@ public:
     [[nodiscard]] bool closed() const { return rounds_.closed(); }
 
 private:
-    // Replies of the store; at most one step is under way.
+    // Replies of the store. At most one step is in progress.
     struct Measured {
         Result<StoreUse> use;
     };
@@ -99,13 +99,14 @@ private:
 
     void not_dropped(const Error& error) {
         if (error.code() != Errc::timed_out) return refused("cannot drop batches", error);
-        // The next round measures how full the store is.
+        // Ends the round. The next round measures again how full the store is.
         log(LogLevel::warning, "the oldest " + std::to_string(batches_max) +
                                    " batches may have been dropped: " + error.message());
         rounds_.end();
     }
 
-    /// Something else than batches takes the space; another try would not help now.
+    /// There is no batch to drop, so the space is used by something else. Stops dropping until the
+    /// next measurement.
     void nothing_to_drop() {
         dropping_ = false;
         if (!std::exchange(stuck_, true)) {
@@ -114,7 +115,7 @@ private:
         rounds_.end();
     }
 
-    /// Logs the first of consecutive failures.
+    /// Logs an error of the store. Of consecutive errors, only the first is logged.
     void refused(const std::string& what, const Error& error) {
         if (!std::exchange(refused_, true)) {
             log(LogLevel::warning, what + ": " + error.message());
@@ -136,10 +137,10 @@ private:
     OwnEventQueue events_;
     detail::Rounds rounds_;
     TimePoint now_{};
-    std::uint64_t bytes_ = 0;  // When last measured.
+    std::uint64_t bytes_ = 0;  // The use of the store at the last measurement, in bytes.
     bool dropping_ = false;    // Above the high mark, and not below the low mark since.
-    bool stuck_ = false;       // There was nothing to drop, and an error was logged.
-    bool refused_ = false;     // The store failed, and a warning was logged.
+    bool stuck_ = false;       // There was nothing to drop. The error was logged.
+    bool refused_ = false;     // The store returned an error. The warning was logged.
 };
 
 Autodrop::Autodrop(Store& store, AutodropOptions options)

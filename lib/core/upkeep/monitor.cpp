@@ -52,12 +52,12 @@ public:
 private:
     using Subscribers = std::vector<SubscriberStatus>;
 
-    // Replies of the store. At most one step is under way.
+    // Replies of the store. At most one submission is in progress.
     struct GotSubscribers {
         Result<Subscribers> page;
     };
     struct GotSizes {
-        std::vector<Outcome> outcomes;  ///< A CountJobs for each queue, and MeasureUse.
+        std::vector<Outcome> outcomes;  ///< Of a CountJobs for each queue, and of MeasureUse.
     };
     struct GotCounters {
         Result<std::vector<Counter>> page;
@@ -176,7 +176,7 @@ private:
         MeasurementTags tags;
         const auto& key = counter.key;
         for (const auto& [name, value] : key.tags) {
-            // Ruby Routemaster prints a tag without a value like this.
+            // A tag without a value is an empty text, as in Ruby Routemaster.
             const auto whole = value.value_or("");
             const bool secret = !whole.empty() && is_token(key.name, name);
             tags.emplace_back(name, secret ? public_part(whole) : whole);
@@ -184,7 +184,8 @@ private:
         measure(Measurement::Kind::counter, counter.key.name, counter.value, tags);
     }
 
-    /// `queue` names a subscriber, but in counters of jobs the queue of the jobs.
+    /// Whether a tag contains a subscriber's token, whose secret part must not be shown. In the
+    /// counters of jobs, the tag `queue` is the name of a job queue instead.
     static bool is_token(std::string_view counter, std::string_view tag) {
         return tag == "subscriber" || (tag == "queue" && !counter.starts_with("jobs."));
     }
@@ -224,10 +225,10 @@ private:
     OwnEventQueue events_;
     detail::Rounds rounds_;
     TimePoint now_{};
-    std::vector<Measurement> measured_;                    // In the current round.
+    std::vector<Measurement> measured_;                    // The measurements of the current round.
     std::unordered_map<std::string, std::size_t> places_;  // In `measured_`, by name and tags.
     std::optional<Error> failure_;                         // The first error of the current round.
-    bool failed_ = false;  // The last round had an error, and a line was logged.
+    bool failed_ = false;  // Whether the last round had an error. The error was logged.
 };
 
 Monitor::Monitor(Store& store, MonitorOptions options)

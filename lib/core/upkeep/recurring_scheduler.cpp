@@ -27,7 +27,7 @@
 namespace routemaster {
 namespace {
 
-/// `2026-11-30T05:40:00Z`
+/// Formats an instant as `2026-11-30T05:40:00Z`.
 std::string utc_text(TimePoint at) {
     if (at == never) return "never";
     const auto day = std::chrono::floor<std::chrono::days>(at);
@@ -93,12 +93,13 @@ public:
 
 private:
     /// Limits per poll. A poll runs at most `jobs_max` recurring jobs, and begins no further job
-    /// after `ticks_max` ticks: a job with missed ticks may have many.
+    /// after `ticks_max` ticks, because a job with missed ticks may have many.
     static constexpr std::uint32_t jobs_max = 100;
     static constexpr std::size_t ticks_max = 1'000;
-    /// The delay after a refused or doubtful run.
+    /// The delay before a rejected run, or a run in doubt, is tried again.
     static constexpr Duration retry_after{1'000};
-    /// Due times come from the store's clock. A smaller step back affects no tick.
+    /// The store's clock defines due times. If it is set back by less than this, no tick is
+    /// affected.
     static constexpr Duration step_back_min{1'000};
 
     struct Due {
@@ -128,7 +129,8 @@ private:
                });
     }
 
-    /// Sends a heartbeat. Its loss would only affect explanations.
+    /// Sends a heartbeat. Its loss would only make explanations inaccurate, so the reply is
+    /// ignored.
     void beat() {
         if (now_ >= beaten_at_ && now_ < next_beat_) return;
         beaten_at_ = now_;
@@ -145,7 +147,8 @@ private:
             [](const Result<HeartbeatReply>&) {}, 0);
     }
 
-    /// Jobs that cannot be run stay due, and must not crowd out the rest.
+    /// The number of due recurring jobs to request. Jobs that cannot be run stay due. They are
+    /// added to the number, because they must not crowd out the rest.
     [[nodiscard]] std::uint32_t looked_at() const {
         const auto broken = std::min<std::size_t>(broken_.size(), due_recurring_max - jobs_max);
         return jobs_max + static_cast<std::uint32_t>(broken);
@@ -161,7 +164,7 @@ private:
             return;
         }
         const auto& due = *reply.due;
-        // By the clock of this process.
+        // Converted to the clock of this process.
         const auto next_at =
             due.next_at == never
                 ? never
@@ -178,8 +181,8 @@ private:
         if (!runs_.empty()) run();
     }
 
-    /// Searches recurring jobs with ticks settled by a clock that was ahead: they would not be due
-    /// for long.
+    /// Searches for recurring jobs whose ticks were settled while a clock was ahead. Without a
+    /// correction, they would not be due for a long time.
     void check() {
         running_ = true;
         submit(store_, ListRecurringJobs{{.after = *unchecked_after_, .limit = jobs_max}}, now_,
@@ -246,7 +249,7 @@ private:
             }
             all_done = false;
             if (runs_[i].anew) unchecked_after_.emplace();
-            // A run in doubt is done or due: the next poll shows.
+            // A run in doubt was either performed or is still due. The next poll shows which.
             if (run.error().code() != Errc::timed_out) cannot_run(runs_[i].name, run.error());
         }
         looks_.ask_at(all_done ? now_ : saturating_add(now_, retry_after));
@@ -264,8 +267,8 @@ private:
             case What::kept:
                 ++kept_;
                 // The job of an earlier run still exists, so this run pushed no job. If the earlier
-                // job is BURIED, the kick gives it another chance. A DEAD timer would have been
-                // replaced.
+                // job is BURIED, a kick makes it READY again. A timer needs no kick, because a post
+                // replaces a DEAD timer.
                 if (run.id != 0) kick(step.push->queue, run.id);
                 break;
         }
@@ -295,7 +298,7 @@ private:
             "cannot kick the job of a recurring job: " + reply.kicked.error().message());
     }
 
-    /// Logs the first of consecutive failures.
+    /// Logs an error of a recurring job. Of consecutive errors, only the first is logged.
     void cannot_run(const std::string& name, const Error& error) {
         if (!broken_.insert(name).second) return;
         log(LogLevel::error, "cannot run the recurring job " + name + ": " + error.message());
@@ -314,18 +317,19 @@ private:
     std::shared_ptr<const WorkerProfile> profile_{};  // Null before the first heartbeat.
     TimePoint beaten_at_{};
     TimePoint next_beat_{};
-    bool retiring_ = false;  // `RetireWorker` is under way.
+    bool retiring_ = false;  // A `RetireWorker` is in progress.
     Watch watch_;
     TimePoint now_{};
-    TimePoint asked_at_{};               // When the last poll of the store began.
-    bool looking_ = false;               // A `DueRecurringJobs` is under way.
-    bool running_ = false;               // Runs or checks are under way.
-    std::vector<RunRecurringJob> runs_;  // The runs sent last.
-    std::set<std::string> broken_;       // Recurring jobs with a logged failure.
-    TimePoint store_now_{};              // The latest time of the store's clock.
-    /// Recurring jobs after this name must be checked. Empty: all are checked.
+    TimePoint asked_at_{};               // When the last request to the store began.
+    bool looking_ = false;               // A `DueRecurringJobs` is in progress.
+    bool running_ = false;               // Runs or corrections are in progress.
+    std::vector<RunRecurringJob> runs_;  // The runs submitted last.
+    std::set<std::string> broken_;       // Last run failed, as logged.
+    TimePoint store_now_{};              // The latest known time of the store's clock.
+    /// The recurring jobs after this name must still be checked for settled ticks in the future.
+    /// Empty: all were checked.
     std::optional<std::string> unchecked_after_{std::in_place};
-    bool check_failed_ = false;  // The last check failed and was logged.
+    bool check_failed_ = false;  // The last check failed. The failure was logged.
     std::optional<TimePoint> close_at_;
     std::atomic<std::uint64_t> pushed_ = 0;
     std::atomic<std::uint64_t> kept_ = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// Which ticks of a recurring job run.
+/// Decides which ticks of a recurring job to run.
 
 #pragma once
 
@@ -12,26 +12,27 @@
 
 namespace routemaster::detail {
 
-/// `CatchUp::skip` runs the last tick if it is less late than this.
+/// With `CatchUp::skip`, the last missed tick is run if it is less late than this.
 inline constexpr Duration late_max{60'000};
 
-/// The limit of missed ticks for `CatchUp::all`; older ticks are dropped.
+/// With `CatchUp::all`, at most this many missed ticks are run. Older ticks are dropped.
 inline constexpr std::size_t caught_up_max = 1'000;
 
-/// The ticks of a recurring job to run, oldest first.
+/// The due ticks of a recurring job to be run, oldest first.
 [[nodiscard]] std::vector<TimePoint> ticks_to_run(const RecurringJob& job,
                                                   const JobSchedule& schedule, TimePoint now);
 
-/// The steps that run some ticks and settle the rest. Each step needs the previous step. `now` is
-/// by the clock of the store, `here` by the caller's clock.
+/// The steps that run the due ticks and settle the skipped ticks. The steps must be performed in
+/// order. `now` is a time of the store's clock, `here` a time of the caller's clock.
 [[nodiscard]] std::vector<RunRecurringJob> runs_of(const RecurringJob& job,
                                                    const JobSchedule& schedule, TimePoint now,
                                                    TimePoint here);
 
-/// Whether the clock of the store, now at `now`, was ahead when ticks were settled.
+/// Whether ticks were settled that are still in the future, because the store's clock was ahead.
+/// `now` is the current time of the store's clock.
 [[nodiscard]] bool ran_ahead(const RecurringJob& job, TimePoint now);
 
-/// The step that settles ticks up to `now`, and no later ticks.
+/// A step that settles ticks up to `now`, and makes later ticks due again.
 [[nodiscard]] RunRecurringJob reschedule_of(const RecurringJob& job, const JobSchedule& schedule,
                                             TimePoint now);
 

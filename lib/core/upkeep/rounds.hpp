@@ -1,5 +1,5 @@
 /// @file
-/// The times of periodic work, and its orderly end.
+/// `Rounds`: schedules periodic work and its orderly end.
 
 #pragma once
 
@@ -10,21 +10,22 @@
 
 namespace routemaster::detail {
 
-/// Rounds of work, each over several polls: one round per interval, the first at once, and never
-/// two at the same time. After a round longer than the interval, the next begins at once.
+/// Schedule of periodic work. A round of work may take several polls. Rounds begin once per
+/// interval, the first at once, and never overlap. After a round that took longer than the
+/// interval, the next round begins at once.
 class Rounds {
 public:
     /// An interval below 1 ms counts as 1 ms.
     explicit Rounds(Duration interval) : interval_{std::max(interval, Duration{1})} {}
 
-    /// Sets the time. Call at the beginning of every poll.
+    /// Sets the current time. To be called at the beginning of every poll.
     void begin_turn(TimePoint now) {
-        // The clock was set back. A round must not wait for an instant twice.
+        // If the clock was set back, the next round begins now instead of being delayed.
         if (now < now_) next_ = std::min(next_, now);
         now_ = now;
     }
 
-    /// Whether a round begins now. If true, the round lasts until `end`.
+    /// Whether a round begins now. If true, the round lasts until `end` is called.
     bool begin() {
         if (under_way_ || closing() || now_ < next_) return false;
         under_way_ = true;
@@ -33,7 +34,7 @@ public:
     }
     void end() { under_way_ = false; }
 
-    /// Begins no more rounds. The current round may last until `deadline`.
+    /// Begins no further rounds. The current round may continue until `deadline`.
     void close(TimePoint deadline) { close_at_ = deadline; }
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
     [[nodiscard]] bool closed() const noexcept {

@@ -1,5 +1,5 @@
 /// @file
-/// When a worker asks the store for jobs.
+/// `AcquireSchedule`: decides when a worker polls the store for jobs.
 
 #pragma once
 
@@ -14,48 +14,51 @@
 
 namespace routemaster::detail {
 
-/// The delay before a refused step is sent again, after `refusals` earlier refusals: 100 ms,
-/// doubled each time, at most 1 s.
+/// The delay before a rejected step is submitted again, after `refusals` earlier rejections: 100
+/// ms, doubled each time, at most 1 s.
 [[nodiscard]] inline Duration refusal_backoff(std::uint32_t refusals) noexcept {
     constexpr Duration shortest{100};
     constexpr Duration longest{1'000};
     return std::min(longest, shortest * (1 << std::min(refusals, 4U)));
 }
 
-/// Decides when to ask the store for jobs: when a job falls due, after a wake-up, again after a
-/// refusal, and after an interval in any case, as wake-ups may be lost.
+/// Schedule for polling the store: when a job is due, after a wake-up, again after an error, and
+/// after an interval in any case, because wake-ups may be lost.
 ///
 /// When many workers share a queue, each job wakes all of them, and most find nothing. A worker
-/// woken for nothing several times in a row therefore ignores wake-ups for `wake_grace`.
+/// that was woken in vain several times in a row therefore ignores wake-ups for `wake_grace`.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class AcquireSchedule {
 public:
-    /// `what` describes, for operators, what the worker cannot do while the store does not reply.
+    /// `what` completes the sentence "cannot …" for operators, shown while the store does not
+    /// reply.
     AcquireSchedule(Duration interval, Duration wake_grace, std::string_view what = "acquire jobs")
         : interval_{interval}, wake_grace_{wake_grace}, what_{what} {}
 
-    /// Notes a wake-up from the store.
+    /// Records a wake-up from the store.
     void wake() noexcept {
         woken_ = true;
         unannounced_ = false;
     }
 
-    /// Notes that a slot or a job has become free: asks at `at` or earlier.
+    /// Requests a poll at `at` or earlier, for example because a slot has become free.
     void ask_at(TimePoint at) noexcept {
         next_ = std::min(next_, at);
         idle_since_ = never;
     }
 
-    /// Notes that no slot is free. Until a request finds no jobs, the store owes no wake-up.
+    /// Records that no slot is free. The store then sends no wake-ups until a request has found too
+    /// few jobs.
     void busy() noexcept { idle_since_ = never; }
 
-    /// Whether to ask now. Never while a request is under way.
+    /// Whether to poll the store now. False while a request is in progress.
     [[nodiscard]] bool due(TimePoint now) const noexcept {
         return !asking_ && (now >= next_ || (woken_ && now >= rested_at_));
     }
 
-    /// Notes a request. The store may not know of wake-ups after this call.
+    /// Records that a request is sent. A wake-up after this call may be caused by jobs that the
+    /// request does not see.
     void asked(TimePoint now) noexcept {
         only_woken_ = now < next_;
         unannounced_ = !woken_ && now < next_due_ && idle_since_ <= now - idle_min;
@@ -64,12 +67,12 @@ public:
         if (!unanswered_since_) unanswered_since_ = now;
     }
 
-    /// Whether the last request had no reason but the interval, while the store owed a wake-up: for
-    /// at least 1 s there were free slots, no job was due, and no wake-up came. If its reply has
-    /// jobs, a wake-up was probably missed.
+    /// Whether the last request was sent only because the interval had passed, although wake-ups
+    /// were expected: for at least 1 s there were free slots, no job was due, and no wake-up
+    /// arrived. If the reply to such a request has jobs, a wake-up was probably lost.
     [[nodiscard]] bool unannounced() const noexcept { return unannounced_; }
 
-    /// Notes that the store refused the request. Returns true for the first refusal in a row.
+    /// Records that the store returned an error. Returns true for the first error in a row.
     bool refused(TimePoint now, std::string why) {
         asking_ = false;
         idle_since_ = never;
@@ -78,13 +81,13 @@ public:
         return refusals_ == 1;
     }
 
-    /// Notes the reply: whether there were jobs, and when the next job falls due.
+    /// Records a reply: whether it has jobs, and when the next job is due.
     void answered(TimePoint now, bool jobs, TimePoint next_due) noexcept {
         asking_ = false;
         refusals_ = 0;
         unanswered_since_.reset();
-        // Woken for nothing: another worker was faster, or the previous reply contained the job
-        // already.
+        // A wake-up was in vain if another worker was faster, or if the previous reply already
+        // contained the job.
         if (!only_woken_ || jobs || next_due < next_due_) {
             woken_for_nothing_ = 0;
         } else if (++woken_for_nothing_ >= woken_for_nothing_max) {
@@ -95,7 +98,8 @@ public:
         next_ = std::min(next_due_, now + interval_);
     }
 
-    /// The clock was set back. Nothing must wait for an instant twice.
+    /// Must be called when the clock was set back. Limits all stored times to `now`, because no
+    /// wait may be prolonged.
     void clock_set_back(TimePoint now) noexcept {
         next_ = std::min(next_, now);
         idle_since_ = never;
@@ -103,14 +107,14 @@ public:
         if (unanswered_since_) unanswered_since_ = std::min(*unanswered_since_, now);
     }
 
-    /// When to ask next; `never` while a request is under way.
+    /// When to poll the store next; `never` while a request is in progress.
     [[nodiscard]] TimePoint next() const noexcept {
         if (asking_) return never;
         return woken_ ? std::min(next_, rested_at_) : next_;
     }
 
-    /// When a missing reply makes the store unhealthy; `never` after a reply. From then on,
-    /// `trouble` returns the reason.
+    /// When the store counts as unhealthy unless it replies before; `never` after a reply. From
+    /// this time on, `trouble` returns the reason.
     [[nodiscard]] TimePoint trouble_at() const noexcept {
         return unanswered_since_ ? *unanswered_since_ + trouble_after : never;
     }
@@ -129,16 +133,16 @@ private:
     Duration wake_grace_;
     std::string_view what_;
     bool asking_ = false;
-    bool woken_ = false;  // Woken since the last request.
+    bool woken_ = false;  // A wake-up arrived since the last request.
     TimePoint next_{};
-    TimePoint next_due_{};          // When the next job falls due, by the last reply.
-    bool only_woken_ = false;       // The last request had no reason but a wake-up.
-    TimePoint idle_since_ = never;  // When the store had no jobs. Since then wake-ups are owed.
-    bool unannounced_ = false;      // The last request was unannounced.
-    std::uint32_t woken_for_nothing_ = 0;  // Number of times in a row.
-    TimePoint rested_at_{};                // When wake-ups count again.
-    std::uint32_t refusals_ = 0;           // Number of refusals in a row.
-    std::string refusal_;                  // The text of the last refusal.
+    TimePoint next_due_{};                 // When the next job is due, according to the last reply.
+    bool only_woken_ = false;              // Only a wake-up caused the last request.
+    TimePoint idle_since_ = never;         // Since when no job is due, so wake-ups are expected.
+    bool unannounced_ = false;             // Result of `unannounced` for the last request.
+    std::uint32_t woken_for_nothing_ = 0;  // Number of wake-ups in vain, in a row.
+    TimePoint rested_at_{};                // Until then, wake-ups are ignored.
+    std::uint32_t refusals_ = 0;           // Number of errors in a row.
+    std::string refusal_;                  // The text of the last error.
     std::optional<TimePoint> unanswered_since_;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// The step to end a failed attempt, for all kinds of workers.
+/// Builds the step that ends a failed attempt, for all kinds of workers.
 
 #pragma once
 
@@ -13,14 +13,15 @@
 
 namespace routemaster::detail {
 
-/// Why an attempt failed, and how to go on.
+/// Why an attempt failed, and whether the job is tried again.
 struct AttemptFailure {
     std::string error;
-    std::optional<Duration> wait{};  ///< Until the next attempt. Absent: as the policy says.
-    bool bury = false;               ///< There is no next attempt.
+    std::optional<Duration> wait{};  ///< Until the next attempt. Absent: by the retry policy.
+    bool bury = false;               ///< True: the job is BURIED without another attempt.
 };
 
-/// The step for this failure, by the policy. `chance` from [0, 1) decides the jitter of the wait.
+/// Builds the step for a failure, by the retry policy. `chance`, a random number in [0, 1),
+/// determines the jitter of the delay.
 [[nodiscard]] FailJob fail_job(Lease lease, const AttemptFailure& failure,
                                const RetryPolicy& policy, TimePoint now, double chance);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Events from other threads for an active object, until its next poll.
+/// `EventQueue`: passes events from other threads to an active object.
 
 #pragma once
 
@@ -14,19 +14,18 @@
 
 namespace routemaster::detail {
 
-/// Events from other threads, and wake-ups. Thread safe. The queue may outlive its reader, because
-/// writers share the queue.
+/// Queue of events and wake-ups from many threads for one reader, an active object, at its next
+/// poll. Thread safe. The queue may outlive its reader, because writers share its ownership.
 template <class Event>
 class EventQueue {
 public:
-    /// All events and wake-ups since the last `take`.
     struct Events {
         std::vector<Event> events;
         bool woken = false;
     };
 
-    /// A lost event would leave the reader waiting for ever. When memory runs out, waits for
-    /// memory.
+    /// Adds an event. If memory is exhausted, waits for memory, because the reader would wait for
+    /// ever for a lost event.
     void put(Event event) {
         with_patience([&] {
             const std::lock_guard lock{mutex_};
@@ -53,16 +52,17 @@ public:
         return events_.events.empty() && !events_.woken;
     }
 
-    /// Calls `wake` after each event or wake-up. `wake` must not call the queue.
+    /// Sets the function to call after each event or wake-up. `wake` must not call the queue.
     void wake_with(std::function<void()> wake) {
         const std::lock_guard lock{wake_mutex_};
         wake_ = std::move(wake);
     }
 
 private:
-    /// Does not lock `mutex_`: the woken reader would wait for the lock. `wake_mutex_` is locked as
-    /// shared: several writers may wake the reader. A writer of low priority can lose the processor
-    /// to the woken thread, and stand still for long on a busy machine.
+    /// Calls `wake_` without locking `mutex_`, because the woken reader would have to wait for this
+    /// lock. `wake_mutex_` is locked as shared, because several writers may wake the reader
+    /// concurrently. With an exclusive lock, a writer with a low priority could block all others on
+    /// a busy machine: it may lose the processor to the woken thread for long.
     void wake_reader() {
         const std::shared_lock lock{wake_mutex_};
         if (wake_) wake_();
@@ -70,13 +70,14 @@ private:
 
     mutable std::mutex mutex_;  // Guards the events.
     Events events_;
-    // Guards `wake_`. Locked during its calls: no call begins after `wake_with`.
+    // Guards `wake_`. Locked during a call: no call of the old function may begin after `wake_with`
+    // returned.
     std::shared_mutex wake_mutex_;
     std::function<void()> wake_;
 };
 
-/// The queue of an active object, shared with its writers. Its wake-up ends with the object: later
-/// events wake nothing.
+/// The event queue of an active object, shared with its writers. The destructor removes the wake-up
+/// function, so later events wake nothing.
 template <class Event>
 class OwnEventQueue {
 public:
@@ -87,7 +88,7 @@ public:
 
     [[nodiscard]] EventQueue<Event>* operator->() const noexcept { return queue_.get(); }
 
-    /// For the writers.
+    /// The queue, for writers.
     [[nodiscard]] const std::shared_ptr<EventQueue<Event>>& shared() const noexcept {
         return queue_;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// How the deliveries of a dispatcher are shared among subscribers.
+/// `FairShare`: how a dispatcher shares its delivery slots among subscribers.
 
 #pragma once
 
@@ -10,19 +10,20 @@
 namespace routemaster::detail {
 
 /// Dynamic thresholds, after A. Choudhury and E. Hahne, "Dynamic Queue Length Thresholds for
-/// Shared-Memory Packet Switches" (1998): a subscriber may use at most a multiple of the free
-/// slots. Greedy subscribers leave few slots free, and thereby lower the limit of all. Subscribers
-/// need not be counted. Some slots are reserved for subscribers without a delivery under way.
+/// Shared-Memory Packet Switches" (1998). A subscriber may use at most a multiple of the number of
+/// free slots. Greedy subscribers leave few slots free, and thereby lower the limit of all
+/// subscribers. This needs no count of subscribers. Some slots are reserved for subscribers without
+/// a delivery in progress.
 struct FairShare {
-    std::uint32_t slots;  ///< Limit of deliveries under way.
+    std::uint32_t slots;  ///< Limit of deliveries in progress.
 
-    /// The multiple. Of n greedy subscribers, each gets 8/(1 + 8n) of the unreserved slots.
+    /// The multiple. With n greedy subscribers, each gets 8/(1 + 8n) of the unreserved slots.
     static constexpr std::uint64_t factor = 8;
 
-    /// Slots reserved for subscribers without a delivery under way.
+    /// The number of slots reserved for subscribers without a delivery in progress.
     [[nodiscard]] std::uint32_t reserve() const noexcept { return slots / 8; }
 
-    /// How many deliveries a subscriber may have under way when all further deliveries take `taken`
+    /// How many deliveries a subscriber may have in progress while all other deliveries use `taken`
     /// slots. At least 1, because of the reserve.
     [[nodiscard]] std::uint32_t concurrency_max(std::size_t taken) const noexcept {
         const std::uint64_t kept = taken + reserve();
@@ -31,7 +32,7 @@ struct FairShare {
             std::min<std::uint64_t>(factor * (slots - kept), UINT32_MAX));
     }
 
-    /// Whether so many deliveries to unhealthy subscribers exceed their common limit.
+    /// Whether the deliveries to unhealthy subscribers exceed their common limit.
     [[nodiscard]] bool too_many(std::size_t unhealthy) const noexcept {
         return unhealthy > slots - reserve();
     }

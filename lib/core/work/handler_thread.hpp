@@ -1,5 +1,5 @@
 /// @file
-/// Marks the threads on which handlers run.
+/// `HandlerThread`: marks the threads that run handlers.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace routemaster::detail {
 
-/// Marks a thread while it runs handlers, or polls an object with handlers inside. The owner can
-/// then refuse calls that would wait for this thread, for example `stop` in a handler.
+/// Guard that marks the calling thread while handlers run on the thread. The owner can then reject
+/// a call that would wait for this thread, for example `stop` inside a handler.
 ///
 /// Thread safety: used only by the marked thread.
 class HandlerThread {
@@ -18,7 +18,7 @@ public:
     HandlerThread(const HandlerThread&) = delete;
     HandlerThread& operator=(const HandlerThread&) = delete;
 
-    /// Whether the calling thread is marked by this owner. False for null.
+    /// Whether this owner marked the calling thread. False for null.
     [[nodiscard]] static bool is_of(const void* owner) noexcept {
         return owner != nullptr && marked() == owner;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Threads waiting for work.
+/// `IdleThreads`: threads that wait for work.
 
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace routemaster::detail {
 
-/// Wakes threads one after another: short work wakes few threads.
+/// Condition variable for waking threads one after another. Little work thus wakes few threads.
 ///
-/// A thread that takes work calls `wake_one` if more work remains. Each thread thus wakes the next.
-/// A woken thread counts as idle until the thread runs, and no further thread is woken until then:
-/// otherwise each piece of work would wake a thread.
+/// A thread that takes work calls `wake_one` if more work remains, and thereby wakes the next
+/// thread. A woken thread counts as idle until it runs, and no further thread is woken until then.
+/// Otherwise each piece of work would wake a thread.
 ///
 /// Thread safety: guarded by the lock of the owner. Callers must have locked it.
 class IdleThreads {
@@ -29,7 +29,7 @@ public:
         --idle_;
     }
 
-    /// Wakes a thread, unless a woken thread is about to run.
+    /// Wakes a thread, unless another woken thread has not run yet.
     void wake_one() {
         if (idle_ == 0 || woken_) return;
         woken_ = true;

@@ -14,13 +14,13 @@
 namespace routemaster::detail {
 namespace {
 
-/// The settlement in the reply to a step.
+/// The settlement that the reply to a step contains.
 Settlement settlement_in(const Reply& reply) {
     const auto* completed = std::get_if<Completed>(&reply);
     return completed != nullptr ? completed->settlement : std::get<Settlement>(reply);
 }
 
-/// Whether a refusal is final.
+/// Whether repeating a step after this error would be useless.
 bool is_final(const Error& error) {
     const auto& code = error.code();
     return code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
@@ -76,8 +76,9 @@ TimePoint LeaseLoop::send(std::size_t free) {
     if (free == 0) schedule_.busy();
     if (closing() && !retiring_ && !awaiting()) wind_up();
     stay_alive();
-    // Settlements go first: the acquisition then finds the jobs they free. Submitted apart from
-    // settlements, the acquisition need not wait until they are durable.
+    // Settlements are submitted first, because the following acquisition can then acquire jobs made
+    // READY by the settlements. The acquisition is a separate submission, and its reply does not
+    // wait until the settlements are durable.
     post_settlements();
     post(std::exchange(begins_.steps, {}), Begun{std::exchange(begins_.ids, {}), {}});
     post_released();
@@ -124,7 +125,7 @@ void LeaseLoop::ask_for_jobs() {
     if (closing() || (free_ == 0 && !asks_for_all_) || !schedule_.due(now_)) return;
     schedule_.asked(now_);
     auto step = acquisition(std::max<std::size_t>(free_, 1));
-    // A new destination may have jobs without a wake-up for this worker.
+    // Jobs for a new destination were not announced to this worker by a wake-up.
     const auto known =
         std::exchange(destinations_, step.destinations ? step.destinations->size() : 0);
     step.explain = schedule_.unannounced() && known == destinations_;
@@ -151,7 +152,7 @@ void LeaseLoop::on(GotJobs& got) {
         find_lost(got);
         may_have_lost_ = asks_for_all_;
     }
-    // A wake-up may have come before the reply.
+    // If a wake-up arrived before the reply, the jobs are not unannounced any more.
     const bool unannounced = got.unannounced && schedule_.unannounced();
     if (unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
     for (auto& lease : leases) take(std::move(lease));
@@ -174,14 +175,16 @@ void LeaseLoop::report_missed() {
 }
 
 void LeaseLoop::on(Heard& heard) {
-    // The store has received this heartbeat by now at the latest. If the previous heartbeat was
-    // received less than `worker_silence` ago, no scrub has ended the worker's leases.
+    // The store has received this heartbeat. If the previous heartbeat is more recent than
+    // `worker_silence`, no scrub can have ended the worker's leases in between. Otherwise the loop
+    // requests all leases to find the lost ones.
     const auto heard_before = heard_at_ != never ? heard_at_ : first_heartbeat_;
     if (options_.finds_lost && now_ - heard_before >= options_.worker_silence) {
         asks_for_all_ = may_have_lost_ = true;
         schedule_.ask_at(now_);
     }
-    // The store heard of no workers in this time, so the worker skips scrubs for now.
+    // During this time the store received no heartbeats of any worker, so all look silent. This
+    // worker skips scrubs until they have sent heartbeats again.
     if (std::exchange(store_was_away_, false) || now_ - heard.at >= away_after()) {
         spares_until_ = now_ + options_.worker_silence;
     }
@@ -250,12 +253,13 @@ void LeaseLoop::settle(Id id, Step step) {
 
 void LeaseLoop::send_settlement(Id id) {
     unsent_.push_back(id);
-    // The settlement may free further jobs of the queue at once.
+    // The settlement may make further jobs of the queue READY at once, so the loop requests jobs.
     schedule_.ask_at(now_);
 }
 
-/// Sends a chunk of settlements: at most `job_slice_bytes_max` bytes of jobs, counting settlements
-/// without a reply. The rest follows after the reply, and other steps may come between.
+/// Submits settlements with at most `job_slice_bytes_max` bytes of jobs, including settlements
+/// without a reply. The remaining settlements are submitted after the reply. Meanwhile the store
+/// can perform steps of other clients.
 void LeaseLoop::post_settlements() {
     Settled event;
     std::vector<Step> steps;
@@ -283,7 +287,7 @@ void LeaseLoop::on(Settled& settled) {
         if (!leased_.contains(id)) continue;
         const auto& outcome = settled.outcomes[i];
         if (outcome) {
-            // The store makes progress: the wait for the remaining settlements begins anew.
+            // The store makes progress, so the timeout for the remaining settlements restarts.
             settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
             owner_.settled(id, settlement_in(*outcome));
             drop(leased_.find(id));
@@ -302,7 +306,7 @@ void LeaseLoop::refused(Id id, const Error& error, Refusals& refusals) {
     retries_.emplace(now_ + refusal_backoff(leased.refusals++), id);
 }
 
-/// Logs one line for any number of leases.
+/// Logs one line for all rejected steps of a submission.
 void LeaseLoop::report(const Refusals& refusals) const {
     if (refusals.jobs == 0) return;
     const auto jobs = refusals.jobs == 1 ? "" : " (for " + std::to_string(refusals.jobs) + " jobs)";
@@ -348,18 +352,20 @@ Lease LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
     return dropped;
 }
 
-// --- Staying alive, and the end -----------------------------------------------------------------
+// --- Heartbeats and closing
+// -----------------------------------------------------------------------
 
 void LeaseLoop::stay_alive() {
     if (retiring_ || (now_ < next_heartbeat_ && now_ >= last_heartbeat_)) return;
-    // When a process or machine stands still, all its workers miss heartbeats. A clock set forward
-    // looks alike. The worker then skips a scrub: first the store must hear of all live workers. A
-    // worker whose polls are always late scrubs every second time.
+    // When a process or machine was suspended, all its workers miss heartbeats. A clock set forward
+    // has the same symptoms. The worker then skips a scrub, because the store must first receive
+    // heartbeats of all live workers. A worker with constantly late polls skips every second scrub.
     const bool stood_still = last_heartbeat_ <= now_ && !spared_others_ &&
                              now_ - last_heartbeat_ >= 2 * options_.heartbeat_interval;
     spared_others_ = stood_still;
-    // Steps sent to an absent store are performed after its return, perhaps before the heartbeats
-    // of live workers. Until then, and for `worker_silence` after, the worker does not scrub.
+    // Steps sent to an unreachable store are performed after its return, perhaps before the
+    // heartbeats of live workers. Until its return, and for `worker_silence` afterwards, the worker
+    // does not scrub.
     const bool away = heard_at_ != never && last_heartbeat_ <= now_ &&
                       last_heartbeat_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
@@ -371,7 +377,8 @@ void LeaseLoop::stay_alive() {
     others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
-/// Submitted alone: its reply does not wait for any write.
+/// The heartbeat is a submission of its own, so its reply does not wait for the writes of other
+/// steps.
 void LeaseLoop::beat() {
     submit(
         store_, heartbeat(), now_,
@@ -381,7 +388,7 @@ void LeaseLoop::beat() {
         0);
 }
 
-/// A closing worker acquires nothing. Its profile lists no queue.
+/// Builds a heartbeat. A closing worker acquires nothing, so its profile lists no queue.
 Heartbeat LeaseLoop::heartbeat() const {
     Heartbeat beat{.worker = options_.worker};
     owner_.describe(beat);
@@ -410,7 +417,8 @@ void LeaseLoop::wind_up() {
     }
     retiring_ = true;
     retire_at_ = now_;
-    // With nothing to release, no retry is needed: the store will find the worker silent.
+    // Without jobs to release, the retirement is tried once only. If it fails, a scrub removes the
+    // worker later.
     const bool releases = !leased_.empty() || !released_.empty();
     retire_by_ = releases ? saturating_add(now_, settle_timeout) : now_;
     leased_.clear();
@@ -419,14 +427,15 @@ void LeaseLoop::wind_up() {
     settling_bytes_ = 0;
     refused_ = 0;
     retries_.clear();
-    // The retirement releases these, too, in few steps.
+    // The retirement releases these jobs, too, in fewer steps.
     released_.clear();
 }
 
 bool LeaseLoop::awaiting() const {
     const bool in_time = !over(now_) || now_ < settle_by_;
     if (in_time && !leased_.empty()) return true;
-    // The retirement makes jobs run at once. Releases with a later time must be sent before.
+    // The retirement makes jobs due at once. Releases with a later due time must therefore be
+    // submitted before.
     const auto runs_later = [this](const Released& each) { return each.run_at > now_; };
     if (in_time && (releasing_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
         return true;
@@ -456,7 +465,7 @@ void LeaseLoop::on(Retired& retired) {
         retire_at_ = now_ + refusal_backoff(retire_refusals_++);
         return;
     }
-    // The store will find the worker silent.
+    // A scrub will find the worker silent, and release the jobs.
     warn("could not release what was under way");
     retired_ = true;
 }
@@ -466,7 +475,7 @@ void LeaseLoop::on(Retired& retired) {
 template <class Back>
 void LeaseLoop::post(std::vector<Step> steps, Back event) {
     if (steps.empty()) return;
-    // The reply must not allocate memory: without memory, the reply would be lost.
+    // The completion must not allocate memory, because without memory the reply would be lost.
     event.outcomes.reserve(steps.size());
     store_.submit(steps, now_,
                   [event_queue = events_.shared(),
@@ -477,8 +486,8 @@ void LeaseLoop::post(std::vector<Step> steps, Back event) {
                   });
 }
 
-/// Sends a chunk after the reply to the previous chunk: very many large jobs may be released at
-/// once, when a worker ends or loses its clients.
+/// Submits a limited number of releases, and the next ones after the reply. Very many large jobs
+/// may be released at once, when a worker closes or loses its clients.
 void LeaseLoop::post_released() {
     if (releasing_ || now_ < release_at_) return;
     GaveBack event;
@@ -499,8 +508,8 @@ void LeaseLoop::post_released() {
     post(std::move(steps), std::move(event));
 }
 
-/// Releases refused by the store are sent again after a delay. No other worker can get these jobs
-/// while this worker lives.
+/// Rejected releases are submitted again after a delay. While this worker lives, no other worker
+/// can acquire these jobs.
 void LeaseLoop::on(GaveBack& back) {
     releasing_ = false;
     std::optional<Error> problem;
@@ -512,7 +521,7 @@ void LeaseLoop::on(GaveBack& back) {
     }
     if (!problem) {
         release_refusals_ = 0;
-        // The store makes progress: the wait for the next chunk begins anew.
+        // The store makes progress, so the timeout for the next releases restarts.
         settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
         return;
     }

@@ -1,5 +1,5 @@
 /// @file
-/// The profile of a worker of this process.
+/// Builds the profile of a worker in this process.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// The profile of a worker for a queue, without handlers so far.
+/// The profile of a worker for a queue. The caller adds the handlers.
 [[nodiscard]] inline WorkerProfile own_profile(std::string queue, TimePoint since,
                                                Duration silence) {
     WorkerProfile profile{.host = host_name(), .process = process_id(), .since = since};

@@ -1,5 +1,5 @@
 /// @file
-/// Log lines about dead workers.
+/// Logs the result of a scrub, the search for dead workers.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /// @file
-/// A dispatcher that is replaced when memory runs out.
+/// `RenewedDispatcher`: a dispatcher that is replaced when memory was exhausted.
 
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace routemaster::detail {
 
-/// Polls a `Dispatcher`. A poll without memory may have lost events, so its dispatcher is given up
-/// as if its process had been killed: it sends no more heartbeats, and after `worker_silence` its
-/// jobs run again. A new dispatcher replaces it.
+/// Wrapper of a `Dispatcher`. A poll that ran out of memory may have lost events. Its dispatcher is
+/// then abandoned like a killed process. The dispatcher sends no more heartbeats, and after
+/// `worker_silence` its jobs are due again. A new dispatcher replaces it.
 ///
-/// Thread safety: `in_flight` and `trouble` from any thread, the rest as an `Active`.
+/// Thread safety: `in_flight` and `trouble` from any thread, the rest as for an `Active`.
 class RenewedDispatcher final : public Active {
 public:
     /// The store and the transports must outlive the object.

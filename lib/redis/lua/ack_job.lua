@@ -1,13 +1,13 @@
--- AckJob: removes a job that is done.
+-- AckJob: removes a job that was completed.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 id or 0
 -- Reply: 1, or 0 when the lease is lost.
--- Effect: releases the jobs that wait for this job; its record says whether there may be any. May
+-- Effect: releases the jobs that wait for this job. Its record says whether there may be any. May
 --         end the batch of the job.
--- Parts: makes functions only when needed: ruby_acks() for `main` and `aux`, keyed_acks() for a job
---        with a key, job_groups() for an ordering group, dependents() for a job with dependents,
---        batches() for a job in a batch, queue_names() for the last job of a queue, checks() for a
---        key of another type, throughput() for the first job of a minute.
+-- Parts: these functions define further functions when needed: ruby_acks() for `main` and `aux`,
+--        keyed_acks() for a job with a key, job_groups() for an ordering group, dependents() for a
+--        job with dependents, batches() for a job in a batch, queue_names() for the last job of a
+--        queue, checks() for a key of another type, throughput() for the first job of a minute.
 local q, job, worker, fence, id = ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 if q == 'main' or q == 'aux' then return ruby_acks()(q, job, worker, fence) end
 local leases = P .. 'routemaster:leases:' .. worker
@@ -21,20 +21,21 @@ local jobs, own_id, grouped, awaited, batched
 local function take()
     jobs = redis.call('SCARD', KEYS[1])
     own_id = tonumber(redis.call('ZSCORE', P .. ids, job))
-    -- An equal job with a key may have the id.
+    -- The id may belong to an equal job with a key. Then this is not the job of the lease.
     if id ~= '0' and own_id and own_id ~= tonumber(id) then return nil end
     local record = redis.call('HGET', P .. records, job)
-    -- Few jobs have an ordering group or dependents. A match elsewhere in the record does no harm.
+    -- Searches the record for the names of optional fields. Few jobs have an ordering group,
+    -- dependents or a batch. A false match, elsewhere in the record, only costs time.
     grouped = record and string.find(record, 'group', 1, true)
     awaited = record and string.find(record, '\165after', 1, true)
     batched = record and string.find(record, '\165batch', 1, true) and record
     if grouped or awaited then select(2, checks())(q) end
-    -- The oldest jobs are at the tail.
+    -- LREM searches from the tail, where the oldest jobs are.
     return redis.call('LREM', P .. pending, -1, job)
 end
 
--- After an error, `expect` checks each key to name the one of another type. These checks take
--- longer, so they do not come first.
+-- Only after an error, `expect` checks each key to find the one with a wrong type, because these
+-- checks take long.
 local done, taken = pcall(take)
 if not done then
     local expect, expect_queue = checks()

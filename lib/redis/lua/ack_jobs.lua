@@ -2,7 +2,7 @@
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, not `main` or `aux`; then for each lease: job, worker,
 --       fence, id or 0
--- Parts: ack_job() is the script for one job, as a function of KEYS and ARGV. queue_names() makes
+-- Parts: ack_job() is the script for one job, as a function of KEYS and ARGV. queue_names() defines
 --        functions for the last job of a queue, checks() for a key of another type, throughput()
 --        for the first job of a minute.
 -- Reply: a list with the reply of ack_job.lua for each job, which may be an error.
@@ -10,7 +10,7 @@ local q = ARGV[4]
 local ids, records = P .. 'routemaster:ids:' .. q, P .. 'routemaster:job:' .. q
 local count = (#ARGV - 4) / 4
 
--- The leases of each worker: their fences and jobs, and their places in the list of all leases.
+-- For each worker: the fences and jobs of its leases, and their indexes in the list of all leases.
 local workers, leases_of = {}, {}
 for i = 1, count do
     local job, worker = ARGV[4 * i + 1], ARGV[4 * i + 2]
@@ -25,10 +25,11 @@ for i = 1, count do
     leases.named[at], leases.places[at] = ARGV[4 * i + 4], i
 end
 
--- Jobs that only have to be removed are handled together. ack_job() handles jobs with further
--- needs, and repeated jobs. Reading each key here, before any key is changed, proves its type.
+-- Jobs that only have to be removed are removed together. ack_job() handles jobs with further
+-- needs, and repeated jobs. Each key is read here, before any change, so a key of a wrong type
+-- fails before any change.
 local replies, plain = {}, {}
--- Jobs acquired together mostly have equal records.
+-- Caches the result by record, because jobs that were acquired together mostly have equal records.
 local known = {}
 local function needs_more(record)
     if not record then return false end
@@ -62,8 +63,8 @@ local function look()
                 own.places[at] = leases.places[i]
             end
         end
-        -- The oldest jobs are at the tail. The tail has most of these jobs, and between them jobs
-        -- that take longer.
+        -- LREM would search from the tail, where the oldest jobs are. Most of the completed jobs
+        -- are in the tail, with some slower jobs in between.
         own.tail = redis.call('LRANGE', pending, -(#own.jobs + 32), -1)
         if #own.jobs > 0 then plain[#plain + 1] = own end
     end
@@ -80,8 +81,8 @@ if not done then
     error(size)
 end
 
--- Removes the jobs that stand in the tail of a worker's PENDING jobs. A joint removal is faster
--- than single removals. Returns the jobs that are not in the tail.
+-- Removes the jobs found in the tail of a worker's PENDING jobs. One joint removal is faster than
+-- many single removals. Returns the remaining jobs.
 local function take_of_tail(own)
     local tail, left, found, missing = own.tail, {}, {}, #own.jobs
     for _, job in ipairs(own.jobs) do left[job] = true end

@@ -1,30 +1,31 @@
--- AcquireJobs for a queue whose jobs have ids: promotes up to 1,000 due jobs, then gives READY jobs
--- to a worker. For `main` and `aux` see acquire_ruby_jobs.lua.
+-- AcquireJobs for a queue whose jobs have ids: makes up to 1,000 due jobs READY, then leases READY
+-- jobs to a worker. For `main` and `aux` see acquire_ruby_jobs.lua.
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence known to the
 --       worker, or 0 to get all its leases again, 8 the newest fence the worker ever got, 9 the
 --       process of the worker, 10 "1" to explain the first job
--- Parts: rate_limits() makes the functions for a queue with rate limits, explanations() those to
---        explain a job.
--- Effect: also a heartbeat. Counts the attempt. Ends expired jobs and jobs without attempts left. A
---         process has at most one job that needs isolation; other jobs that need it are put off by
---         up to a second. A paused queue promotes and gives nothing. Gives no more jobs than there
---         are tokens. Gives at most 4 MiB of jobs, and ends at most 4 MiB of jobs with their
---         errors; the first job of each kind always fits.
--- Reply: when the next job falls due, or nil; to explain a job, a list of this time, job_status(),
---        and queue_status() before the acquisition. Then for each lease: fence, job, id, attempts,
---        and timeout or [timeout, metadata]. First come the leases whose reply was lost, then the
---        new leases. A lease that the worker got before has its fence and four nils.
+-- Parts: rate_limits() defines the functions for a queue with rate limits, explanations() the
+--        functions to explain a job.
+-- Effect: also a heartbeat. Counts the attempts. Drops expired jobs, and buries jobs without
+--         attempts left. A process has at most one job in need of isolation; further such jobs are
+--         delayed by up to a second. In a paused queue, no job becomes READY or is leased. Leases
+--         no more jobs than the rate limits have tokens. Leases at most 4 MiB of jobs, and drops or
+--         buries at most 4 MiB of jobs with their errors; the first job of each kind is always
+--         accepted.
+-- Reply: when the next job is due, or nil; to explain a job, a list of this time, job_status(), and
+--        queue_status() before the acquisition. Then for each lease: fence, job, id, attempts, and
+--        timeout or [timeout, metadata]. First the leases whose reply was lost, then the new
+--        leases. A lease already received by the worker has its fence and four nils.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases = P .. 'routemaster:leases:' .. worker
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
--- A server that lost its newest data must not assign a fence twice.
+-- A server that lost its newest data, for example in a failover, must not assign a fence twice.
 fence = math.max(fence, tonumber(ARGV[8]))
 local waiting = expect_queue(q)
--- Whether a process already has a job that needs isolation. The key `isolated` has the lease of the
--- last one.
+-- Whether a process already has a job that needs isolation. The key `isolated` contains the last
+-- lease of such a job.
 local isolated = P .. 'routemaster:isolated:' .. ARGV[9]
 local holder, held = string.match(redis.call('GET', isolated) or '', '^(%S+) (%d+)$')
 local isolates = holder ~= nil and
@@ -32,7 +33,7 @@ local isolates = holder ~= nil and
 local flags = redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)
 local paused = flags[1] == 1
 local rates = flags[2] == 1 and not paused and rate_limits()(q) or nil
--- Whether some jobs need their records to be placed and taken in order.
+-- Whether jobs may have a priority, a group or rate limits, so that their records must be read.
 local has_ranks = waiting > 0 or rates ~= nil
 local explains, before, explained = ARGV[10] == '1', nil, nil
 expect('HLEN', 'counters')
@@ -42,7 +43,7 @@ if redis.call('HSET', P .. 'workers', worker, now) == 1 then note_name('workers'
 
 if rates then rates.begin() end
 
--- Sorts jobs with equal due times by their ids, so the job pushed first goes first. The jobs are
+-- Sorts jobs with equal due times by their ids, which is the order of the pushes. The jobs are
 -- already sorted by due time.
 local function sort_by_ids(all)
     local together, jobs = false, {}
@@ -109,7 +110,7 @@ if known < newest then
     end
 end
 
--- No worker is noted as idle: resuming the queue wakes them all.
+-- Does not record the worker as idle, because resuming the queue wakes all workers.
 if paused then return reply end
 
 if explains then
@@ -117,7 +118,7 @@ if explains then
     before = queue_status(q)
 end
 
--- Gives jobs to the worker. `taken` has the jobs with their ids and records, `texts` the jobs as
+-- Leases jobs to the worker. `taken` has the jobs with their ids and records, `texts` the jobs as
 -- they were pushed.
 local function give(taken, texts)
     local format, prefix, jobs = string.format, q .. '\0', taken.jobs
@@ -129,7 +130,7 @@ local function give(taken, texts)
     end
     for i = 1, #jobs do
         fence = fence + 1
-        -- As text, because Redis formats numbers slowly.
+        -- Formatted here, because Redis formats numbers slowly.
         fields[2 * i + 1], fields[2 * i + 2] = format('%d', fence), prefix .. jobs[i]
         reply[at + 1], reply[at + 2] = fence, texts[i]
         add_attempt(at + 2, taken.ids[i], taken.records[i])
@@ -146,7 +147,7 @@ end
 local room = limit - (#reply - 1) / width
 if room > 0 and rates then room = rates.room(room) end
 for _ = 1, room > 0 and 10 or 0 do
-    -- At most 1,000, as `unpack` is limited.
+    -- At most 1,000, because Lua limits the arguments of `unpack`.
     local taken = take_own(q, math.min(room, 1000), has_ranks, rates, slice, ends, isolates)
     local got = #taken.jobs
     if explains and not explained and got > 0 then
@@ -157,7 +158,7 @@ for _ = 1, room > 0 and 10 or 0 do
     room = room - got
     if got < 1000 or room <= 0 then break end
 end
--- Whether there is more to do at once.
+-- Whether the next acquisition could lease more jobs at once.
 local more = redis.call('EXISTS', KEYS[1]) == 1
 if has_ranks and not more then
     local first = redis.call('ZRANGE', P .. 'routemaster:ranks:' .. q, 0, 0, 'WITHSCORES')[2]
@@ -167,20 +168,21 @@ end
 local opens_at = rates and rates.opens_at()
 if rates then
     local opened = opens_at ~= nil and opens_at <= now
-    -- Another worker may have room for the jobs left here.
+    -- Wakes another worker, which may have free slots for the remaining jobs.
     if opened and rates.room(1) > 0 then wake(q, -1) end
     more = more or opened or rates.goes_on()
     rates.save()
 end
 if more then
-    -- When the queue has a token, this worker polls without a wake-up.
+    -- The worker polls again when the queue has a token. It needs no wake-up.
     reply[1] = rates and rates.next() or now
 else
     local first = redis.call('ZRANGE', P .. 'jobs:scheduled:' .. q, 0, 0, 'WITHSCORES')[2]
     if first then reply[1] = math.max(tonumber(first), now) end
     if opens_at and (not reply[1] or opens_at < reply[1]) then reply[1] = opens_at end
     if rates and reply[1] then reply[1] = math.max(reply[1], rates.next()) end
-    -- Workers poll at least once a day; the key of an unused queue expires.
+    -- The key of an unused queue expires after two days. Workers poll at least once a day and renew
+    -- it.
     redis.call('SET', P .. 'routemaster:waiting:' .. q, reply[1] or 9007199254740991, 'EX', 172800)
 end
 if explained then reply[1] = {reply[1], explained, before} end

@@ -1,44 +1,47 @@
--- AcquireJobs for `main` and `aux`: promotes up to 1,000 due jobs, then gives READY jobs to a
+-- AcquireJobs for `main` and `aux`: makes up to 1,000 due jobs READY, then leases READY jobs to a
 -- worker.
 -- KEYS  1 jobs:instant:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 worker, 6 limit, 7 the newest fence known to the
 --       worker, or 0 to get all its leases again, 8 the newest fence the worker ever got, 9... the
 --       destinations of the worker: "" for URLs, or the name of a callback
--- Parts: deliveries() makes the functions to promote and give jobs; its turns() makes the functions
---        for a mixed deployment.
--- Effect: also a heartbeat. A delivery put off beyond the longest wait is due now. A delivery job
---         whose ordering group has no free place is blocked instead of given. In a mixed
---         deployment, blocked jobs come back, and READY jobs stay in their lists until they have a
---         turn. Gives at most 4 MiB of jobs; the first job always fits.
--- Reply: when the next job falls due, or nil; then for each lease its fence and its job. First come
---        the leases whose reply was lost, then the new leases. A lease that the worker got before
+-- Parts: deliveries() defines the functions that make jobs READY and lease jobs. Its turns()
+--        defines the functions for a mixed deployment; see parts/turn.lua.
+-- Effect: also a heartbeat. A delivery delayed beyond the longest allowed delay is due now. If an
+--         ordering group is at its limit, its delivery jobs are blocked instead of leased. In a
+--         mixed deployment, blocked jobs become READY again, and a READY job stays in its list
+--         until its subscriber has a free turn. Leases at most 4 MiB of jobs; the first job is
+--         always leased.
+-- Reply: when the next job is due, or nil; then for each lease its fence and its job. First the
+--        leases whose reply was lost, then the new leases. A lease already received by the worker
 --        has its fence and nil.
 local q, worker, limit, known = ARGV[4], ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 local leases, newest_given = P .. 'routemaster:leases:' .. worker, tonumber(ARGV[8])
 local newest = tonumber(redis.call('HGET', leases, 'newest') or 0)
 local fence = tonumber(redis.call('GET', P .. 'routemaster:fence') or 0)
 if not newest or not fence then return redis.error_reply('ERR a fence is no number') end
--- A server that lost its newest data must not assign a fence twice.
+-- A server that lost its newest data, for example in a failover, must not assign a fence twice.
 fence = math.max(fence, newest_given)
 local is_main = q == 'main'
 local in_turns = mixed and is_main
--- Queues in which jobs are SCHEDULED and PENDING.
+-- The queues that have SCHEDULED and PENDING jobs.
 local parts = is_main and {'main', 'main:callbacks'} or {q}
 
--- Lists of READY jobs for this worker: the list of each callback `name`, and, with a nil name, the
--- list of the queue. The first list has deliveries without a subscriber, which any worker may end.
+-- The lists of READY jobs for this worker: the list of each callback `name`, and with `name` nil
+-- the list of the queue. The first list has deliveries of removed subscribers, which any worker may
+-- complete.
 local sources = {}
 if is_main then sources[1] = {name = '', list = P .. 'routemaster:callback:'} end
 for i = 9, is_main and #ARGV or 9 do
     local name = is_main and ARGV[i] ~= '' and ARGV[i] or nil
     sources[#sources + 1] = {name = name, list = name and sources[1].list .. name or KEYS[1]}
-    -- Unreadable batches, which only routemaster delivers to URLs; see callback.lua.
+    -- Unreadable batches. Only routemaster delivers them to URLs, not Ruby; see callback.lua.
     if is_main and not name then
         sources[#sources + 1] = {name = true, list = P .. 'routemaster:unreadable'}
     end
 end
 
--- Returns when the first SCHEDULED job of each queue in `parts` falls due, or false.
+-- Returns when the first SCHEDULED job of each queue in `parts` is due, or false for a queue
+-- without one.
 local function first_dues()
     local dues = {}
     for i, part in ipairs(parts) do
@@ -48,7 +51,7 @@ local function first_dues()
     return dues
 end
 
--- Returns the sources with jobs. A source with an unreadable key counts as empty.
+-- Returns the sources that have jobs. A source whose key cannot be read counts as empty.
 local function filled()
     local found = {}
     for _, source in ipairs(sources) do
@@ -58,7 +61,8 @@ local function filled()
     return found
 end
 
--- Makes deliveries due now if a clock that was ahead put them off beyond the longest wait.
+-- Makes deliveries due now whose delay exceeds the longest allowed delay. A clock that was ahead
+-- set their due time.
 local function hasten(part)
     local latest, scheduled = now + 3660000, P .. 'jobs:scheduled:' .. part
     local late = redis.pcall('ZRANGE', scheduled, '+inf', '(' .. string.format('%d', latest),
@@ -74,13 +78,13 @@ if is_main then
     for _, part in ipairs(parts) do hasten(part) end
 end
 
--- All keys are checked before the first change. Most acquisitions find nothing and skip these
+-- All keys are checked before the first change. Most acquisitions find no jobs and skip these
 -- checks.
 expect('LLEN', 'jobs:instant:' .. q)
 local dues, ready = first_dues(), filled()
 local untidy = is_main and not mixed and redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
 untidy = type(untidy) == 'string' and untidy
--- Whether a job may become PENDING in both queues of `parts`.
+-- Whether jobs may become PENDING in both queues of `parts`.
 local in_parts = in_turns or untidy or dues[2]
 for _, source in ipairs(ready) do in_parts = in_parts or source.name == true end
 local finds_nothing = not in_turns and not untidy and #ready == 0 and
@@ -113,11 +117,12 @@ if known < newest then
     end
 end
 
--- Promotes and gives jobs. Returns whether there is more to do at once.
+-- Makes due jobs READY and leases jobs. Returns whether the next acquisition could do more at once.
 local function acquire()
     local batch_of, subscriber_of, callback_in, concurrency_in, may_run, offer_to, make_ready, tidy,
         set_fields, new_slice, turns = deliveries()
-    -- `is_known`: `dues` and `ready` are still valid. `more`: there is more to do.
+    -- `is_known`: `dues` and `ready` are still valid. `more`: the next acquisition could do more at
+    -- once.
     local is_known, more = not in_turns and not untidy, false
     local take_turns, take_turn, take_called, release
     if in_turns then
@@ -125,12 +130,13 @@ local function acquire()
         release(1000)
         more = redis.call('EXISTS', P .. 'routemaster:blocked:main') == 1
     elseif untidy then
-        -- An unreadable group blocks no job.
+        -- The error of an unreadable group is ignored, because it must not block the jobs of other
+        -- groups.
         local read, done = pcall(tidy, untidy)
         if done or not read then redis.call('SREM', P .. 'routemaster:untidy', untidy) end
     end
 
-    -- Unblocked jobs are promoted only after all have been unblocked. This keeps their order.
+    -- Due jobs become READY only after all blocked jobs were unblocked. This preserves their order.
     if not in_turns or not more then
         local due, kinds = {}, 0
         for i, part in ipairs(parts) do
@@ -157,13 +163,13 @@ local function acquire()
         if reply[i] then slice.add(#reply[i]) end
     end
 
-    -- Gives jobs to the worker. The jobs become PENDING in the queue `part`.
+    -- Leases jobs to the worker. The jobs become PENDING in the queue `part`.
     local function give(jobs, part)
         local format, prefix = string.format, part .. '\0'
         local fields = {'newest', format('%d', fence + #jobs)}
         for i, job in ipairs(jobs) do
             fence = fence + 1
-            -- As text, because Redis formats numbers slowly.
+            -- Formatted here, because Redis formats numbers slowly.
             fields[2 * i + 1], fields[2 * i + 2] = format('%d', fence), prefix .. job
             reply[#reply + 1] = fence
             reply[#reply + 1] = job
@@ -177,7 +183,7 @@ local function acquire()
         redis.call('SADD', P .. 'routemaster:queues', q)
     end
 
-    -- The callback and concurrency of a subscriber. Neither changes during this step.
+    -- The callback and the concurrency of each subscriber. They do not change during this step.
     local subscribers = {}
     local function subscriber(token)
         local found = subscribers[token]
@@ -194,9 +200,9 @@ local function acquire()
         return found
     end
 
-    -- Gives the worker up to `most` READY jobs of a source. Jobs no longer among the first of their
-    -- group are blocked. Jobs for another destination move there. Marks the source as `drained`
-    -- when no job is left.
+    -- Leases up to `most` READY jobs of a source to the worker. Blocks jobs that are no longer
+    -- among the first of their group. Moves jobs for another destination to its list. Sets
+    -- `drained` of the source when no job is left.
     local function take(source, most)
         local name, got, popped = source.name, 0, 0
         while got < most and popped < 10000 and not slice.full and not source.drained do
@@ -281,7 +287,8 @@ for _, due in ipairs(dues) do
 end
 for _, source in ipairs(sources) do
     if source.name ~= '' and source.name ~= true then
-        -- Workers poll at least once a day; the key of an unused queue expires.
+        -- The key of an unused queue expires after two days. Workers poll at least once a day and
+        -- renew it.
         redis.call('SET', P .. 'routemaster:waiting:' .. (source.name and parts[2] or q),
             reply[1] or 9007199254740991, 'EX', 172800)
     end

@@ -2,14 +2,15 @@
 -- KEYS  1 jobs:index:main
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 backoff_max, 9 jitter, 10
 --       concurrency_max, 11 pause
--- Effect: seals the batch and records the attempt. Or releases the job until its wait is over or
---         its ordering group has a free place. Or ends a batch without a subscriber or without
---         events.
+-- Effect: normally seals the batch and records the attempt. A delivery to an unhealthy subscriber
+--         may be released with a delay instead (throttled). A delivery beyond the limit of its
+--         ordering group is released and blocked. A batch without a subscriber or without events is
+--         removed (vanished).
 -- Reply: 0 lease lost; 1 throttled; 2 vanished; 3 at its limit; or for a delivery: uid, creation
 --        time, attempt, token, callback, uuid, timeout, max_events, max_in_flight, attempts_max,
 --        age_max, dead_max, health_points, messages.
 
--- As in routemaster/health.hpp.
+-- The formula is that of routemaster/health.hpp.
 local function retry_time(wait)
     local slack = 1
     while slack < 1024 and slack * 4 <= wait do slack = slack * 2 end
@@ -19,7 +20,7 @@ end
 local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
 local q = held_in(ARGV[4], job, worker, fence, '0')
 if not q then return 0 end
--- Only a Ruby worker takes a job away and leaves the lease.
+-- Only a Ruby worker removes a PENDING job without ending its lease. The lease is ended here.
 if mixed and not redis.call('LPOS', P .. 'jobs:pending:' .. q .. ':' .. worker, job) then
     end_lease(q, job, worker, fence)
     return 0
@@ -50,7 +51,8 @@ local health = tonumber(known[6]) or 100
 local attempted = tonumber(known[7])
 if health < 100 then
     local wait = attempted and math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5) or 0
-    -- An attempt further ahead was made while the clock was ahead.
+    -- An attempt in the distant future was made while the clock was ahead. It does not delay this
+    -- attempt.
     if wait > 0 and math.abs(now - attempted) >= wait then wait = 0 end
     wait = math.max(wait, tonumber(ARGV[11]))
     if wait > 0 then
@@ -65,8 +67,8 @@ if health < 100 then
 end
 
 if not mixed then
-    -- After the limit of a group shrinks, workers block READY jobs beyond the limit as they find
-    -- them.
+    -- When the limit of a group decreases, the READY jobs beyond the limit are not blocked at once.
+    -- Workers block these jobs in later acquisitions.
     local concurrency = tonumber(known[5]) or 1
     local window = math.min(concurrency, tonumber(known[8]) or group_start)
     local limit = math.max(1, math.min(window, tonumber(ARGV[10])))

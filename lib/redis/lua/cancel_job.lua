@@ -1,8 +1,8 @@
--- CancelJob: removes a job that no worker has, or asks its worker to stop.
+-- CancelJob: removes a job that is not leased, or makes the worker with its lease stop.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
 -- Effect: for a leased job, `cancelled` in the leases of its worker names the job; see lease.lua.
--- Reply: 1 when the job is removed, 0 when it does not exist, 2 when its worker was asked to stop.
+-- Reply: 1 when the job is removed, 0 when it does not exist, 2 when its worker will stop it.
 local q = ARGV[4]
 expect_queue(q)
 expect('HLEN', 'counters')

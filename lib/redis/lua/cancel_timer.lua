@@ -1,7 +1,7 @@
 -- CancelTimer: removes a PENDING or FIRED timer.
 -- KEYS  1 {namespace}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id
--- Reply: 1, or 0 when there is no such timer.
+-- Reply: 1, or 0 if absent.
 local id = ARGV[5]
 expect_timers()
 local held = redis.call('ZREM', pending, id) + redis.call('ZREM', fired, id)

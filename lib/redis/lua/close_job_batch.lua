@@ -1,7 +1,7 @@
--- CloseJobBatch: lets a batch of jobs end.
+-- CloseJobBatch: closes a batch of jobs. A closed batch ends when its last job ends.
 -- KEYS  1 routemaster:job_batches
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 id
--- Effect: ends the batch when none of its jobs waits or runs.
+-- Effect: ends the batch at once if all its jobs have ended.
 -- Reply: 1, or 0 when the batch does not exist.
 local id = tonumber(ARGV[4])
 local key = batch_key(id)

@@ -1,7 +1,8 @@
--- CompleteTimer: confirms a FIRED timer, pushes jobs, publishes events and posts timers.
+-- CompleteTimer: confirms a FIRED timer, and performs its follow-ups: pushes jobs, publishes events
+-- and posts timers.
 -- KEYS  1 {namespace}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 how often the timer came back, 7 its score
---       in `et`, or "" for any, 8 number of pushes, 9 number of publications; then the pushes,
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 the number of its retries, 7 its score in
+--       `et`, or "" for any, 8 number of pushes, 9 number of publications; then the pushes,
 --       publications and timers as in complete_job.lua
 -- Parts: confirm_timer(), push_job(), publish_event() and post_timer() are the scripts of these
 --        names, as functions of KEYS and ARGV.

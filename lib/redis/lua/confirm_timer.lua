@@ -1,13 +1,13 @@
 -- ConfirmTimer: confirms a FIRED timer, which removes the timer.
 -- KEYS  1 {namespace}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 how often the timer came back, or "" for any
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 the number of its retries, or "" for any
 --       firing, 7 its score in `et`, or "" for any
--- Parts: turns() makes tell_again(), which is needed only when this timer would have come back
---        next.
--- Effect: a timer posted again by Node while FIRED stays.
+-- Parts: turns() defines tell_again(), which is needed only if this timer would have been the next
+--        to be retried.
+-- Effect: if Node posted the timer again while FIRED, the new timer is not removed.
 -- Reply: 1, or 0 when no such firing waits for its confirmation.
 local id = ARGV[5]
--- These reads also fail when their key has another type than expected.
+-- If a key has a wrong type, these reads fail before any change.
 local back = redis.call('ZSCORE', fired, id)
 if not back then return 0 end
 if redis.call('ZSCORE', pending, id) then

@@ -1,14 +1,15 @@
 -- ConfirmTimer for several timers of one namespace, in order.
 -- KEYS  1 {namespace}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace; then for each timer: id, how often the timer came
---       back, or "" for any firing, its score in `et`, or "" for any
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace; then for each timer: id, the number of its retries,
+--       or "" for any firing, its score in `et`, or "" for any
 -- Parts: confirm_timer() is the script for one timer, as a function of KEYS and ARGV.
 -- Reply: a list with the reply of confirm_timer.lua for each timer, which may be an error.
 local count = (#ARGV - 4) / 3
 local function id_of(i) return ARGV[2 + 3 * i] end
 
--- Finds the timers that only have to be removed and are handled together, and their entries in
--- `confirm`. Reading each key here, before any key is changed, proves its type.
+-- Finds the timers that only have to be removed, and their entries in `confirm`. They are removed
+-- together. Each key is read here, before any change, so a key of a wrong type fails before any
+-- change.
 local function look()
     local ids, plain, noted, met = {}, {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

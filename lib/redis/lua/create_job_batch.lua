@@ -1,7 +1,7 @@
 -- CreateJobBatch: creates a batch of jobs.
 -- KEYS  1 routemaster:job_batches
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 on_success or "", 6 on_end or ""
--- Effect: also forgets up to two of the batches that ended first: batches beyond 10,000, and
+-- Effect: also removes up to two of the batches that ended first: batches beyond 10,000, and
 --         batches that ended 30 days ago.
 -- Reply: the id of the batch, and 1, or 0 when a batch of that name existed.
 expect('ZCARD', batches_open, batches_ended, batch_ends_at)

@@ -1,4 +1,4 @@
--- DeleteJob: deletes a job that no worker has.
+-- DeleteJob: deletes a job that is not leased.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
 -- Reply: 1, or 0 when the job does not exist, or 2 when it is PENDING.

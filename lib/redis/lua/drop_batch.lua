@@ -1,8 +1,8 @@
 -- DropBatch: drops a queued batch and its delivery job.
 -- KEYS  1 batches:{uid}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid
--- Effect: frees the place of the batch in its ordering group.
--- Reply: 0, or 1 when the batch does not exist, or 2 when its delivery is under way.
+-- Effect: removes the batch from its ordering group, where the next batch becomes eligible.
+-- Reply: 0, or 1 when the batch does not exist, or 2 when its delivery is in progress.
 local token, uid = ARGV[4], ARGV[5]
 if redis.call('LINDEX', KEYS[1], 0) ~= token then return 1 end
 expect_batch(token)

@@ -1,5 +1,5 @@
 -- DropOldestBatches: drops the oldest DEAD batches, then the oldest queued batches and their jobs.
--- Skips batches whose delivery is under way.
+-- Skips batches whose delivery is in progress.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 limit
 -- Effect: checks at most 1,000 batches beyond the limit.
@@ -11,8 +11,8 @@ expect('HLEN', 'counters', 'batches:gauges:batch', 'batches:gauges:event')
 local limit = tonumber(ARGV[4])
 local checked = {}
 
--- Returns the first `most` batches of an index, each with its subscriber, which is element `place`
--- of its list. A batch that is gone has no subscriber.
+-- Returns the first `most` batches of an index with their subscribers. The subscriber is element
+-- `place` of the batch's list. A batch that no longer exists has no subscriber.
 local function first_of(index, most, list, place)
     local found = {}
     for i, uid in ipairs(redis.call('ZRANGE', index, 0, most - 1)) do

@@ -1,7 +1,7 @@
--- DueRecurringJobs: returns the recurring jobs that are due, and when the next one is due.
+-- DueRecurringJobs: returns the due recurring jobs, and when the next job is due.
 -- KEYS  1 routemaster:recurring:due
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 limit
--- Reply: now; when the next job is due beyond the listed ones, or nil; then recurring_reply() for
+-- Reply: now; when the first job beyond the listed jobs is due, or nil; then recurring_reply() for
 --        each job.
 local limit = tonumber(ARGV[4])
 local found = redis.call('ZRANGE', KEYS[1], '-inf', '+inf', 'BYSCORE', 'LIMIT', 0, limit + 1,

@@ -1,9 +1,9 @@
--- ExplainJob: explains why a job does not run, or which worker has the job.
+-- ExplainJob: explains why a job does not run, or which worker has its lease.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id
 -- Reply: nil when the job does not exist; else job_status(), queue_status(), five numbers (-1 when
 --        absent): the last heartbeat of its worker, the time of its lease, the concurrency of the
---        group that keeps the job waiting, the next token of its queue, the next token of its
+--        group that blocks the job, the next token of its queue, the next token of its
 --        group; then queue_workers(), now, and a list of ids: the first jobs of the group, at most
 --        10, or the BURIED jobs among the awaited jobs.
 local q, id = ARGV[4], tonumber(ARGV[5])

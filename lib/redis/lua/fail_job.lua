@@ -1,8 +1,8 @@
 -- FailJob: ends an attempt that failed.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 id or 0, 9 run_at, 10 "1" to
---       bury the job, 11 error, 12 how long the job may go on failing in ms, or 0
--- Effect: saves the error. The job runs again at run_at, or is BURIED.
+--       bury the job, 11 error, 12 the time limit for its failures in ms, or 0
+-- Effect: stores the error. The job is due again at run_at, or becomes BURIED.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the job is now BURIED.
 local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])
 if not q then return 0 end

@@ -1,12 +1,13 @@
 -- GiveUpTimer: makes a FIRED timer DEAD.
 -- KEYS  1 {namespace}:et
--- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 how often the timer came back, or "" for any
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 the number of its retries, or "" for any
 --       firing, 7 its score in `et`, or "" for any, 8 the reason, or ""
--- Reply: 1, or 0 when no such firing waits for its confirmation.
+-- Reply: 1, or 0 when no such firing awaits confirmation.
 local id = ARGV[5]
 expect_timers()
 local back = redis.call('ZSCORE', fired, id)
--- A timer posted again by Node while FIRED is another timer.
+-- If Node posted the timer again while FIRED, the PENDING timer is another one and must not become
+-- DEAD.
 if not back or redis.call('ZSCORE', pending, id) then return 0 end
 if ARGV[7] ~= '' and tonumber(back) ~= tonumber(ARGV[7]) then return 0 end
 local event = redis.call('HGET', events, id)

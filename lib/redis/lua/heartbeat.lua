@@ -3,10 +3,10 @@
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker; and for a worker with a profile: 5 profile, 6 its
 --       queues, each followed by a NUL, 7 busy, 8 busy_since, 9 how long the worker counts as alive
 --       in ms
--- Effect: keeps the leases of the worker for a day more, in case a Ruby worker takes its jobs and
---         forgets the worker. Keeps the profile for three days. Keeps `routemaster:serving:{q}` for
---         a week: when each worker of the queue counts as dead, and, under the empty name, minus
---         the time of the last heartbeat of any worker.
+-- Effect: the leases of the worker expire in a day, because a Ruby worker may requeue its jobs and
+--         remove it from `workers`. Its profile expires in three days. `routemaster:serving:{q}`
+--         expires in a week. It contains when each worker of the queue will count as dead, and,
+--         under the empty name, minus the time of the last heartbeat of any worker.
 -- Reply: the fences of the worker's cancelled jobs.
 local leases = 'routemaster:leases:' .. ARGV[4]
 expect('HLEN', 'workers', leases)

@@ -1,7 +1,7 @@
 -- KickJobs: makes BURIED jobs READY, or one SCHEDULED job.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 id, or "" for the jobs that were buried first, 6 limit
--- Effect: the attempts of BURIED jobs begin anew, and the jobs no longer expire. Kicks at most 4
+-- Effect: the attempts of BURIED jobs restart at 0, and the jobs no longer expire. Kicks at most 4
 --         MiB of jobs and their errors, or one larger job.
 -- Reply: the number of jobs kicked.
 local q = ARGV[4]

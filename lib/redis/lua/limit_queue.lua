@@ -2,8 +2,8 @@
 -- KEYS  1 routemaster:limits
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 jobs, 6 time in ms and 7 burst of its limit, 8 to 10
 --       the same numbers of the limit for each group; zeros for no limit
--- Effect: the revision is new, so all buckets begin full. The next acquisitions move throttled jobs
---         back. All workers of the queue are woken.
+-- Effect: assigns a new revision, so all token buckets begin full. The next acquisitions make
+--         throttled jobs READY again. Wakes all workers of the queue.
 -- Reply: 1.
 local q = ARGV[4]
 local none, wanted = '0 0 0 0 0 0', table.concat(ARGV, ' ', 5, 10)

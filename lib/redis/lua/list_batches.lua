@@ -1,7 +1,8 @@
 -- ListBatches: lists the batches of a subscriber in the order of their ordering group.
 -- KEYS  1 routemaster:group:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 limit, 6 uid after which to begin, or ""
--- Effect: a mixed deployment has no ordering groups, so the 10,000 oldest batches are searched.
+-- Effect: a mixed deployment has no ordering groups, so it searches the 10,000 oldest batches
+--         instead.
 -- Reply: queued_batch() for each batch; or 0 when the batch ARGV[6] is not listed.
 local token, limit, after = ARGV[4], tonumber(ARGV[5]), ARGV[6]
 local uids

@@ -1,8 +1,8 @@
 -- ListCounters: lists the counters, by their encoded keys.
 -- KEYS  1 counters
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit, 6 "1" once the index was repaired
--- Reply: field, value, and so on; or 0 when the index is outdated.
--- A field that is not MessagePack of [name, [[tag, text or nil]...]] is no counter and is skipped.
+-- Reply: field, value, and so on; or 0 when the index is outdated. Fields that are not MessagePack
+--        of [name, [[tag, text or nil]...]] are no counters and are skipped.
 local function is_counter(field)
     local values = {pcall(cmsgpack.unpack, field)}
     local key = values[2]

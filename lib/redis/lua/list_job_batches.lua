@@ -1,4 +1,4 @@
--- ListJobBatches: lists batches of jobs, either open batches or batches that have ended, by id.
+-- ListJobBatches: lists batches of jobs by id: either the open batches or the ended ones.
 -- KEYS  1 routemaster:job_batches, or routemaster:job_batches:ended
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 after, 5 limit
 -- Reply: `after` of the next page, or 0 when nothing follows, then job_batch_reply() of each batch.

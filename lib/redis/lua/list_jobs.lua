@@ -1,4 +1,4 @@
--- ListJobs: lists the jobs of a queue in one state, by id. Optionally only jobs of one name or one
+-- ListJobs: lists the jobs of a queue in a state, by id. Optionally only the jobs of a name or a
 -- group.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 state, as in job_status(), 6 after, 7 limit, 8 the

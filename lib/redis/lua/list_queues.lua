@@ -9,7 +9,7 @@ local function has_jobs(q) return redis.call('EXISTS', P .. 'jobs:index:' .. q) 
 
 local limits = {}
 
--- Ruby Routemaster does not list its queues in this set, so `main` and `aux` are added below.
+-- Ruby Routemaster does not add its queues to this set, so `main` and `aux` are added below.
 local names = page('routemaster:queues', false, '', function(q)
     if q == 'main' or q == 'aux' then return false end
     local flags = redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)

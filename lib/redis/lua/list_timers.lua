@@ -1,14 +1,14 @@
--- ListTimers: lists the timers of one state by their instants and, among equals, by their ids.
+-- ListTimers: lists the timers in one state, by their due times and then by their ids.
 -- KEYS  1 {namespace}:ei, or :et, or :routemaster:dead
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 state, 6 from, 7 after, 8 until, 9 limit
--- Effect: reads at most 10,000 timers, and ends before the reply exceeds 4 MiB of events. Skips
---         timers without an event, as Node may leave, and timers now in another state.
+-- Effect: reads at most 10,000 timers, and stops before the reply exceeds 4 MiB of events. Skips
+--         timers without an event, which Node may leave behind, and timers now in another state.
 -- Reply: timer_reply() for each timer.
 local state, from, after = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[7]
 local last, limit = tonumber(ARGV[8]), tonumber(ARGV[9])
 local key = ({[0] = pending, fired, dead})[state]
 
--- Compares byte by byte, because `<` would follow the locale of the server.
+-- Compares bytes, because `<` would depend on the locale of the server.
 local function before(a, b)
     for i = 1, math.min(#a, #b) do
         local x, y = string.byte(a, i), string.byte(b, i)
@@ -17,9 +17,9 @@ local function before(a, b)
     return #a < #b
 end
 
--- Returns how many timers come before the first one to list.
+-- Returns how many timers precede the first timer to list.
 local function first_place()
-    -- The caller sees whole milliseconds: a fraction counts as the next whole millisecond.
+    -- Replies contain whole milliseconds. A fraction counts as the next millisecond.
     local low = '(' .. string.format('%.0f', from - 1)
     local place = redis.call('ZCOUNT', key, '-inf', '(' .. string.format('%.17g', from))
     if after == '' then
@@ -38,7 +38,7 @@ local function first_place()
     return low_place
 end
 
--- Returns the timers in this state among `ids`, as pairs of id and score.
+-- Returns which of the timers in `ids` are in the listed state, as pairs of id and score.
 local function in_state(some, ids)
     local others = {}
     if state == 1 then
@@ -53,7 +53,7 @@ local function in_state(some, ids)
     return found
 end
 
--- Adds timers to the reply, up to 4 MiB. Returns whether the reply has room for more.
+-- Adds timers to the reply, up to 4 MiB. Returns whether more fit.
 local reply, bytes = {}, 0
 local function add(found)
     if #found == 0 then return true end

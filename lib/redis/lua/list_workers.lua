@@ -7,8 +7,8 @@
 --        0; or 0 when the index is outdated.
 local shown_max = 20
 
--- Returns the number of jobs leased by a worker of routemaster, and [queue, job] of the oldest
--- jobs.
+-- Returns the number of jobs that a routemaster worker has leased, and [queue, job] of the oldest
+-- ones.
 local function leased_by(worker)
     local leases = P .. 'routemaster:leases:' .. worker
     local total, shown = redis.call('HLEN', leases), {}
@@ -16,8 +16,8 @@ local function leased_by(worker)
         if other then total = total - 1 end
     end
     if total > 2 * shown_max then
-        -- Of three fields, at least one is a fence. As a rule all jobs are of one queue, and its
-        -- queue stands for all.
+        -- Reads three random fields, because two fields of the hash are no fences. Normally all
+        -- jobs of a worker are in one queue, and the first queue found is used.
         local some = redis.call('HRANDFIELD', leases, 3, 'WITHVALUES')
         local q
         for i = 1, #some, 2 do
@@ -43,7 +43,7 @@ local function leased_by(worker)
     return total, shown
 end
 
--- Returns the number of jobs leased by a Ruby worker, which has no fences, and the oldest jobs.
+-- Returns the number of jobs of a Ruby worker, and the oldest ones. Ruby workers have no fences.
 local function pending_at(worker)
     local total, shown = 0, {}
     for _, q in ipairs({'main', 'aux'}) do

@@ -1,7 +1,7 @@
 -- PauseQueue: pauses or resumes a queue.
 -- KEYS  1 routemaster:paused
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 "1" to pause, "0" to resume
--- Effect: pushes to a paused queue wake no workers. Resuming wakes all workers of the queue.
+-- Effect: while a queue is paused, pushes wake no workers. Resuming wakes all workers of the queue.
 -- Reply: 1.
 local q = ARGV[4]
 if ARGV[5] == '1' then

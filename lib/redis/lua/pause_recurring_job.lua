@@ -1,7 +1,7 @@
 -- PauseRecurringJob: pauses or resumes a recurring job.
 -- KEYS  1 routemaster:recurring
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 "1" to pause, "0" to resume
--- Effect: resuming settles the ticks up to now, so they never run.
+-- Effect: resuming marks the ticks up to now as settled, so they never run.
 -- Reply: 1, or 0 when the recurring job does not exist.
 expect_recurring()
 local record, paused = recurring_of(ARGV[4]), tonumber(ARGV[5])

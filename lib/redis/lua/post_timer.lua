@@ -1,13 +1,13 @@
--- PostTimer: posts a timer, and replaces a timer with an equal id.
+-- PostTimer: posts a timer. Replaces a timer with the same id.
 -- KEYS  1 {namespace}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 event, 7 due_at, 8 time to confirm in ms, or
 --       0 for the default of its listener, 9 "1" to keep a PENDING or FIRED timer
--- Parts: turns() makes tell_of(), needed by few posts: the timer is the next one due, or its id
---        exists.
+-- Parts: turns() defines tell_of(). It is needed only if the timer is the first to be due, or if
+--        its id exists.
 -- Reply: 1 if a timer was replaced, 2 if a timer was kept, else 0.
 local id, due_at, within = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[8])
--- These reads also fail when their key has another type than expected. Most timers are new, and not
--- the next one due, and need no further keys.
+-- If a key has a wrong type, these reads fail before any change. Most timers are new and not the
+-- first to be due, and need no further keys.
 local known = redis.call('HEXISTS', events, id) == 1
 if ARGV[9] and known and
     (redis.call('ZSCORE', pending, id) or redis.call('ZSCORE', fired, id)) then
@@ -23,7 +23,7 @@ if stirs or was_dead or was_noted or within > 0 then expect_timers() end
 
 local was_pending = redis.call('ZADD', pending, due_at, id) == 0
 redis.call('HSET', events, id, ARGV[6])
--- Otherwise a confirmation of the earlier firing would end the new timer.
+-- Removes the earlier firing. Otherwise its confirmation would remove the new timer.
 local was_fired = known and redis.call('ZREM', fired, id) == 1
 if was_dead then
     redis.call('ZREM', dead, id)

@@ -7,8 +7,9 @@
 local count = (#ARGV - 4) / 4
 local function id_of(i) return ARGV[1 + 4 * i] end
 
--- Returns the timers that are handled together: new, without a time to confirm, and not the next
--- one due. Reading each key here, before any key is changed, proves its type.
+-- Returns the timers that are posted together: new timers without a time to confirm that are not
+-- the first to be due. Each key is read here, before any change, so a key of a wrong type fails
+-- before any change.
 local function look()
     local ids, plain, met = {}, {}, {}
     for i = 1, count do ids[i] = id_of(i) end

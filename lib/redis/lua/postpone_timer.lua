@@ -1,4 +1,4 @@
--- PostponeTimer: gives a PENDING timer another due time.
+-- PostponeTimer: changes the due time of a PENDING timer.
 -- KEYS  1 {namespace}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id, 6 due_at
 -- Reply: 1, or 0 when the timer is not PENDING.

@@ -6,11 +6,11 @@
 --       publisher must be a valid token, 10 bytes that fill a batch, 11 the only subscriber, or "",
 --       12 message, 13 timestamp, 14 the first 17 characters of new batch ids, 15 "1" for an event
 --       that no Ruby worker can read
--- Parts: batches() makes the functions to begin or fill a batch; its places() makes those for jobs
---        that are not READY at once.
+-- Parts: batches() defines the functions that begin or fill a batch. Its places() defines the
+--        functions for jobs that are not READY at once.
 -- Effect: claims the topic. Appends the event to the CURRENT batch of each subscriber, or begins a
---         batch with its delivery job. Seals full batches. Updates the counters. Marks a batch
---         whose event no Ruby worker can read, and moves its job away from Ruby workers.
+--         batch with its delivery job. Seals full batches. Updates the counters. Marks a batch if
+--         Ruby workers cannot read its event, and hides its job from them.
 -- Reply: 1; 0 when another publisher owns the topic; -1 when the publisher may claim no more
 --        topics; -2 when the publisher is no valid token; -3 when the subscriber does not exist.
 local only = ARGV[11]
@@ -33,7 +33,8 @@ if claims then
 end
 if not owner then redis.call('SCARD', P .. 'topics') end
 
--- All keys are read before the first change. Most publications neither begin nor fill a batch.
+-- All keys are read before the first change. Most publications neither begin nor fill a batch and
+-- need few keys.
 local expect, expect_queue, callback_in, offer_to, concurrency_in, join, fresh_uid, places
 local jobs, gauge = P .. 'jobs:index:main', P .. 'batches:gauges:event'
 local tokens = only ~= '' and {only} or redis.call('SMEMBERS', P .. 'subscribers:' .. topic)
@@ -42,17 +43,17 @@ if #tokens > 1 then table.sort(tokens) end
 --   token       the subscriber
 --   uid         its CURRENT batch
 --   begins      for a new batch, the size of its ordering group, else nil
---   due         when to place the job of the batch, or false when the job exists
---   goes        whether the job is READY at once in the list for URLs
+--   due         the due time of the delivery job, or false when the job exists
+--   goes        whether the job becomes READY at once in the list for URLs
 --   is_full     whether the event fills the batch
---   unreadable  whether the batch has to be marked first
+--   unreadable  whether the batch must be marked as unreadable for Ruby workers
 local targets = {}
 local stale, some_begin, some_wait, some_move, some_go
 for _, token in ipairs(tokens) do
     local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid',
         'callback', 'max_in_flight', 'window')
-    -- Every subscriber has a uuid, possibly empty. Without a uuid, the hash is a leftover of a late
-    -- write.
+    -- Every subscriber has a uuid, which may be empty. A hash without a uuid was left by a write
+    -- after the subscriber was removed.
     if wants[3] then
         local uid = redis.call('SRANDMEMBER', P .. 'batches:current:' .. token)
         local events = 1
@@ -66,7 +67,7 @@ for _, token in ipairs(tokens) do
             end
         end
         local target = {token = token, uid = uid, due = false}
-        -- An existing batch whose job was lost gets a new job.
+        -- If another program lost the job of the batch, a new job is created.
         if not uid or redis.call('SISMEMBER', jobs, '\146\165batch\145\180' .. uid) == 0 then
             target.due = math.min(tonumber(ARGV[13]), now) + (tonumber(wants[1]) or 500)
         end
@@ -93,9 +94,9 @@ for _, token in ipairs(tokens) do
                 (mixed or target.begins < concurrency_in(wants[5], wants[6]))
             if target.goes then some_go = true else some_move = true end
         end
-        -- The memory of a batch is measured for large events and for every 64th event. A key with a
-        -- byte count would cost each publication a write, and Ruby workers would not remove the
-        -- key.
+        -- The size of a batch in memory is measured for each large event and for every 64th event.
+        -- A key with a count of bytes would cost a write in each publication, and Ruby workers
+        -- would not remove the key.
         if uid and not target.is_full and (#message >= 1024 or events % 64 == 0) then
             local batch = P .. 'batches:' .. uid
             local bytes = redis.pcall('MEMORY', 'USAGE', batch, 'SAMPLES', '0')
@@ -123,7 +124,7 @@ end
 if #targets > 0 then redis.call('HLEN', gauge) end
 
 if only == '' then
-    -- The first change: if it fails, nothing else was changed.
+    -- This is the first change. If it fails, nothing was changed.
     tally(ARGV[6], 1)
     tally(ARGV[7], #message)
     if claims then

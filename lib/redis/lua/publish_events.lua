@@ -16,9 +16,10 @@ local function is_unreadable(i) return ARGV[11 + 4 * i] == '1' end
 
 local function is_large(message) return #message >= 1024 or #message >= bytes_max end
 
--- Returns how many events, beginning at `first`, only have to be appended to existing batches: by
--- the rules of publish_event.lua they neither begin nor fill a batch. Also returns the CURRENT
--- batches of the subscribers. Reading each key here, before any key is changed, proves its type.
+-- Returns how many events, beginning at `first`, only have to be appended to existing batches,
+-- because they neither begin nor fill a batch by the rules of publish_event.lua. Also returns the
+-- CURRENT batches of the subscribers. Each key is read here, before any change, so a key of a wrong
+-- type fails before any change.
 local function look(first)
     local run, batches, some_unreadable = 0, {}, false
     while first + run <= count and not is_large(message_of(first + run)) do
@@ -46,8 +47,8 @@ local function look(first)
                 redis.call('EXISTS', P .. 'routemaster:unreadable:' .. uid) == 0 then
                 return 0
             end
-            -- The number of the first event in its batch. Every 64th event measures the memory of
-            -- its batch.
+            -- The position that the first event gets in its batch. Every 64th event measures the
+            -- size of its batch, and is handled by publish_event.lua.
             local number = math.max(length - 2, 1)
             if number % 64 == 0 then return 0 end
             run = math.min(run, (tonumber(wants[1]) or 100) - number, 64 - number % 64)
@@ -64,7 +65,7 @@ local function append(first, run, batches)
         messages[#messages + 1] = message_of(i)
         bytes = bytes + #message_of(i)
     end
-    -- The first change: if it fails, nothing else was changed.
+    -- This is the first change. If it fails, nothing was changed.
     tally(ARGV[6], run)
     tally(ARGV[7], bytes)
     add(KEYS[1], 'counter', run)

@@ -1,16 +1,18 @@
--- PushJob: puts a job into a queue, unless an equal job is there.
+-- PushJob: adds a job to a queue, unless the queue has an equal job.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 run_at; unless all have their defaults: 7
 --       attempts_max, 8 timeout, 9 expires_at; for a key or metadata: 10 key or "", 11 scope, 12
 --       until, 13 for the job that has the key: "1" to replace it, "2" to replace and postpone it,
---       "0" to keep it, 14 metadata or "", 15 priority, 16 MessagePack of a map of rare options, or
---       "", 17 if the job waits for other jobs: MessagePack of their ids, sorted and distinct
--- Parts: makes functions only when needed: ruby_pushes() for `main` and `aux`, keyed_pushes() for a
---        job with a key, records() for options, job_groups() for an ordering group, afters() for a
---        job that waits for other jobs, batches() for a job in a batch, queue_names() for the first
---        job of a queue, checks() for a key of another type.
+--       "0" to leave it, 14 metadata or "", 15 priority, 16 MessagePack of a map of rarely used
+--       options, or "", 17 if the job waits for other jobs: MessagePack of their ids, sorted and
+--       distinct
+-- Parts: these functions define further functions when needed: ruby_pushes() for `main` and `aux`,
+--        keyed_pushes() for a job with a key, records() for options, job_groups() for an ordering
+--        group, afters() for a job that waits for other jobs, batches() for a job in a batch,
+--        queue_names() for the first job of a queue, checks() for a key of another type.
 -- Reply: 1, or 0 for a duplicate, or 2 when another job was replaced; then the id of the job. The
---        id is 0 where jobs have no ids, and when the job is done and only its key is kept.
+--        id is 0 in a queue without ids, and for a duplicate of a completed job whose key has not
+--        expired.
 local q, job, run_at = ARGV[4], ARGV[5], tonumber(ARGV[6])
 if q == 'main' or q == 'aux' then return ruby_pushes()(q, job, run_at) end
 local timeout, priority = tonumber(ARGV[8]), tonumber(ARGV[15])
@@ -66,8 +68,8 @@ end
 
 if further then checks()(q) end
 
--- When a key has another type, the changes made before are undone. This costs less than checking
--- each key first. The job is placed last.
+-- If a key has a wrong type, the changes made so far are undone. This costs less than checking each
+-- key before. The job is added to its list last.
 local done, reply = pcall(push)
 if done and batch and added then count_in(batch, 'total', 1) end
 if done then return reply end

@@ -1,8 +1,8 @@
 -- PushJob for several jobs with the default options, in order.
 -- KEYS  1 jobs:index:{q}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, not `main` or `aux`; then for each job: job, run_at
--- Parts: queue_names() makes functions for the first job of a queue, checks() for a key of another
---        type.
+-- Parts: queue_names() defines functions for the first job of a queue, checks() for a key of
+--        another type.
 -- Reply: a list with the reply of push_job.lua for each job.
 local q = ARGV[4]
 local ids, instant = P .. 'routemaster:ids:' .. q, P .. 'jobs:instant:' .. q
@@ -10,7 +10,7 @@ local scheduled = P .. 'jobs:scheduled:' .. q
 local jobs = {}
 for i = 5, #ARGV, 2 do jobs[#jobs + 1] = ARGV[i] end
 
--- Reading each key here, before any key is changed, proves its type.
+-- Each key is read here, before any change, so a key of a wrong type fails before any change.
 local function look()
     redis.call('LLEN', instant)
     redis.call('ZCARD', scheduled)
@@ -22,7 +22,7 @@ if not done then
     error(size)
 end
 
--- The new jobs, without repetitions.
+-- The new jobs, each once.
 local added, place_of = {}, {}
 for i, job in ipairs(jobs) do
     if known[i] == 0 and not place_of[job] then
@@ -34,7 +34,8 @@ local replies = {}
 if #added > 0 then
     local id = redis.call('INCRBY', P .. 'routemaster:job_id', #added) - #added
     local numbered, ready, dues, later, first = {}, {}, {}, {}, math.huge
-    -- Most jobs have equal due times, and Redis converts numbers slowly.
+    -- Formatted times are cached, because most jobs have the same due time and Redis converts
+    -- numbers slowly.
     local times = {}
     for i = 1, #added do
         local job = added[i]

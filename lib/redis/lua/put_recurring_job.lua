@@ -1,7 +1,8 @@
 -- PutRecurringJob: adds a recurring job, or changes its settings.
 -- KEYS  1 routemaster:recurring
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 name, 5 settings, 6 revision
--- Effect: a new recurring job is due now, and so is a job whose schedule or time zone changes.
+-- Effect: the job is due now if it is new, or if its schedule or time zone changes. The scheduler
+-- then computes its next tick.
 -- Reply: 1.
 local function ticks_of(settings)
     local read, map = pcall(cmsgpack.unpack, settings)

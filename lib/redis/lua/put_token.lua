@@ -1,4 +1,4 @@
--- PutToken: makes a token valid, or renames it.
+-- PutToken: adds a token, or changes its name.
 -- KEYS  1 api_tokens:by_token
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 name
 -- Reply: 1.

@@ -1,4 +1,5 @@
--- RedeliverDeadBatches: appends DEAD batches to their ordering group, as if they began now.
+-- RedeliverDeadBatches: makes DEAD batches the last batches of their ordering group, as if they
+-- were new.
 -- KEYS  1 routemaster:dead:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 uid or "" for all, 6 limit
 -- Effect: each batch gets a READY delivery job. Skips a batch whose job exists already.

@@ -1,4 +1,4 @@
--- RemoveJobBatch: forgets a batch of jobs. Its jobs continue.
+-- RemoveJobBatch: removes a batch of jobs, but not its jobs.
 -- KEYS  1 routemaster:job_batches
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 id
 -- Reply: 1, or 0 when the batch does not exist.

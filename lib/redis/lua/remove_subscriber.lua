@@ -1,7 +1,7 @@
 -- RemoveSubscriber; also RemoveToken, which removes a token and its subscriber.
 -- KEYS  1 subscriber:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 "1" to remove the API token, too
--- Effect: queued batches stay, and end when they fall due. DEAD batches are dropped.
+-- Effect: queued batches stay, and workers remove them when they are due. DEAD batches are dropped.
 -- Reply: 1 removed, 0 unknown.
 local token = ARGV[4]
 local topics = redis.call('SMEMBERS', P .. 'topics:' .. token)

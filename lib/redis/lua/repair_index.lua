@@ -1,10 +1,10 @@
--- Repairs an index for a listing, in several calls: makes the index equal to its set or hash.
+-- Repairs the index of a set or hash of names, in several calls; see parts/index.lua.
 -- KEYS  1 the set or hash
--- ARGV  1 prefix, 2 now, 3 fleet, 4 the key of the set or hash, without the prefix, 5 where to
---       continue; "source 0" at first
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 the key of the set or hash, without the prefix, 5 the reply of
+--       the previous call; "source 0" at first
 -- Effect: checks about 500 names: first the names of the set or hash, in the order of SSCAN or
 --         HSCAN, then the names of the index, in their order.
--- Reply: where to continue, or "" at the end.
+-- Reply: the argument for the next call, or "" at the end.
 local source, index = KEYS[1], P .. 'routemaster:index:' .. ARGV[4]
 local where, at = string.match(ARGV[5], '^(%l+) (.*)$')
 local is_hash = redis.call('TYPE', source).ok == 'hash'

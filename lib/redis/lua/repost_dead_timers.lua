@@ -1,4 +1,4 @@
--- RepostDeadTimers: makes DEAD timers PENDING again, with all retries.
+-- RepostDeadTimers: makes DEAD timers PENDING again, and resets their retries.
 -- KEYS  1 {namespace}:routemaster:dead
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 id or "" for all, 6 due_at
 -- Reply: the number of timers posted.

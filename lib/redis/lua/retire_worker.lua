@@ -1,9 +1,9 @@
--- RetireWorker: releases all jobs of a worker at once and forgets the worker.
+-- RetireWorker: removes a worker and releases its jobs, which are due at once.
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 worker
 -- Effect: releases at most 1,000 jobs, and at most 4 MiB of jobs or one larger job, so the server
---         is not blocked for long. The attempts do not count. In a mixed deployment also unblocks
---         jobs, since this may be the last worker of routemaster.
+--         is not blocked for long. The attempts do not count. In a mixed deployment, also unblocks
+--         jobs, because this may be the last worker of routemaster.
 -- Reply: the number of jobs released, and 1 if there is more to do, else 0.
 expect('HLEN', 'workers', 'counters', 'routemaster:scrubbed')
 local queues = all_queues()

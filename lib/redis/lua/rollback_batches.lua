@@ -1,10 +1,10 @@
--- For check_rollback: reads batches.
+-- For check_rollback, which checks a server before a return to Ruby Routemaster: reads batches.
 -- KEYS  1 batches:index
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 "batches:" or "routemaster:dead_batch:", 5 the number of
 --       elements before the messages in each list, of which the third last is the subscriber, 6...
 --       uids
 -- Reply: for each batch: uid, 1 if hidden from Ruby workers, else 0, subscriber or "", messages.
---        Ends at 4 MiB of messages, or after one larger batch.
+--        Stops at 4 MiB of messages, or after one larger batch.
 local before, size, reply = tonumber(ARGV[5]), 0, {}
 for i = 6, #ARGV do
     local list = redis.pcall('LRANGE', P .. ARGV[4] .. ARGV[i], 0, -1)

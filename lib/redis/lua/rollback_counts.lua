@@ -1,4 +1,4 @@
--- For check_rollback: counts the data that Ruby processes do not see.
+-- For check_rollback: counts the data that is hidden from Ruby processes.
 -- KEYS  1 routemaster:blocked:main
 -- ARGV  1 prefix, 2 now, 3 fleet
 -- Reply: the numbers of blocked jobs; of deliveries to callbacks and of batches that no Ruby worker

@@ -2,13 +2,13 @@
 -- KEYS  1 workers
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 silence
 -- Effect: releases at most 1,000 jobs, and at most 4 MiB of jobs or one larger job, so the server
---         is not blocked for long. Jobs without attempts left are BURIED.
--- After a gap of half the silence without scrubs, silent workers get one grace period: they count
--- as seen now, but not twice. `routemaster:scrubbed` has the time of the last scrub in the field
--- "", and the heartbeat that was assumed for each worker. In a mixed deployment also unblocks jobs,
--- then removes the ordering groups of 500 subscribers, and hides jobs of `aux` unknown to Ruby
--- workers. Otherwise brings the hidden jobs back, and checks up to 100 blocked jobs, whose groups
--- another program may have changed.
+--         is not blocked for long. Jobs without attempts left are BURIED. If no scrub ran for half
+--         of the silence or longer, silent workers get one grace period: their heartbeat is assumed
+--         to be now, but only once. `routemaster:scrubbed` has the time of the last scrub in the
+--         field "", and the assumed heartbeat of each worker. In a mixed deployment, a scrub also
+--         unblocks jobs, removes the ordering groups of 500 subscribers, and hides jobs of `aux`
+--         that Ruby workers cannot run. Otherwise it returns these hidden jobs to `aux`, and checks
+--         up to 100 blocked jobs, because another program may have changed their groups.
 -- Reply: the number of jobs released; 1 if there is more to do, else 0; queue and id of each job
 --        that is now BURIED.
 expect('HLEN', 'counters', 'routemaster:scrubbed')
@@ -18,8 +18,8 @@ local queues = all_queues()
 local workers = redis.call('HKEYS', KEYS[1])
 table.sort(workers)
 
--- A Ruby worker that exits because of an error is removed from `workers`, but its jobs stay
--- PENDING.
+-- Jobs may also be PENDING for workers that are not in `workers`. When a Ruby worker exits because
+-- of an error, it is removed from `workers`, but its jobs stay PENDING.
 local known, strays = {}, {}
 for _, worker in ipairs(workers) do known[worker] = true end
 for _, q in ipairs(queues) do
@@ -28,7 +28,7 @@ for _, q in ipairs(queues) do
     end
 end
 
--- A worker seen in the future, because the clock was set back, counts as seen now.
+-- If the clock was set back, a heartbeat may be in the future. It then counts as now.
 local scrubbed = P .. 'routemaster:scrubbed'
 local before = tonumber(redis.call('HGET', scrubbed, ''))
 local long_ago = before and now > before and now - before >= math.floor(silence / 2)
@@ -96,7 +96,7 @@ for _, job in ipairs(redis.call('SRANDMEMBER', P .. 'routemaster:blocked:main', 
         let_in(job, false)
     elseif not seen[token] then
         seen[token] = true
-        -- may_run() may have unblocked the job already.
+        -- may_run() may already have unblocked the job.
         if may_run(token, uid) then let_in(job, token) end
     end
 end

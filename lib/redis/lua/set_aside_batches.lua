@@ -5,7 +5,7 @@
 expect_queue('main')
 for i = 4, #ARGV do
     local token = subscriber_of(ARGV[i])
-    -- A DEAD batch has no job.
+    -- A batch without a subscriber here is DEAD and has no job.
     set_aside(token or '', ARGV[i], not token)
 end
 return 1

@@ -1,10 +1,10 @@
 -- SettleDelivery: ends a delivery and its job in one step.
 -- KEYS  1 jobs:index:main
--- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 "1" when delivered, 9 change
---       of health, 10 begun_at, 11 retry_at, 12 "1" for a permanent failure, 13 error, 14
---       concurrency_max
--- Effect: the last failure allowed by the subscriber makes the batch DEAD, and drops up to 1,000 of
---         the oldest DEAD batches beyond `dead_max`.
+-- ARGV  1 prefix, 2 now, 3 fleet, 4 queue, 5 job, 6 worker, 7 fence, 8 "1" when delivered, 9 the
+--       change of the subscriber's health, 10 begun_at, 11 retry_at, 12 "1" for a permanent
+--       failure, 13 error, 14 concurrency_max
+-- Effect: after the last allowed failure, the batch becomes DEAD, and up to 1,000 of the oldest
+--         DEAD batches beyond `dead_max` are dropped.
 -- Reply: 1, or 0 when the lease is lost, or 2 when the batch is now DEAD.
 local job, worker, fence = ARGV[5], ARGV[6], ARGV[7]
 local q = held_in(ARGV[4], job, worker, fence, '0')
@@ -20,7 +20,7 @@ local events = math.max(redis.call('LLEN', P .. 'batches:' .. uid) - 3, 0)
 local exists = read_key('SISMEMBER', 'subscribers', token) == 1
 local known = read_key('HMGET', 'subscriber:' .. token, 'health_points', 'attempts_max',
     'age_max', 'dead_max', 'max_in_flight', 'window')
--- Whether the batch is the only one of its subscriber, so its end unblocks no other batch.
+-- Whether the batch is the only one of its subscriber. Its removal then unblocks no other batch.
 local group = read_key('ZRANGE', 'routemaster:group:' .. token, 0, 1)
 local is_alone = group[1] == uid and not group[2]
 expect_ended_batch(token)
@@ -33,8 +33,8 @@ if not end_lease(q, job, worker, fence) then return 0 end
 
 local created_at, attempts = tonumber(head[2]), tonumber(head[3]) or 0
 
--- Returns whether a failure is the last one of its batch. 0, or a value that is no number, means no
--- limit.
+-- Returns whether this failure makes the batch DEAD. A limit of 0, or a limit that is no number,
+-- means no limit.
 local function dies(attempts_max, age_max)
     if attempts_max <= 0 and age_max <= 0 then return false end
     return ARGV[12] == '1' or (attempts_max > 0 and attempts >= attempts_max) or
@@ -42,7 +42,8 @@ local function dies(attempts_max, age_max)
 end
 
 local status = delivered and 'success' or 'failure'
--- At most a day, even if the clock was set meanwhile: the square must stay a whole number.
+-- Limited to a day, because the clock may have been set meanwhile. The square of the time must
+-- remain an exact number.
 local took = math.min(math.max(now - begun_at, 0), 86400000)
 local age = begun_at - (created_at or begun_at)
 count_status('delivery.batches', token, status, 1)

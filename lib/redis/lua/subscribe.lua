@@ -18,7 +18,8 @@ expect_queue('main')
 if redis.call('SADD', P .. 'subscribers', token) == 1 then note_name('subscribers', token) end
 redis.call('HSET', KEYS[1], 'callback', ARGV[5], 'uuid', ARGV[6])
 redirect(token, before, concurrency)
--- After a restart, a process names its callbacks again and acquires the jobs that waited.
+-- After a restart, a process registers its callbacks again. Its workers must then acquire the
+-- deliveries that are waiting.
 wake(to_callbacks, -1)
 if ARGV[7] ~= '' then redis.call('HSET', KEYS[1], 'timeout', ARGV[7]) end
 if ARGV[8] ~= '' then redis.call('HSET', KEYS[1], 'max_events', ARGV[8]) end

@@ -1,13 +1,13 @@
--- TakeTimers: gives due timers to a listener.
+-- TakeTimers: assigns due timers to a listener. They are then FIRED.
 -- KEYS  1 {namespace}:ei
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 namespace, 5 listener, 6 limit; 0 to leave, 7 time to confirm
 --       in ms, for timers without their own time
--- Effect: first puts back timers not confirmed in time. The listener joins at the left end of `ch`.
---         The current listener (see timer_turn.lua) loses its turn when it took a timer. A current
---         listener of Node also loses its turn when it was late and this listener took the timer.
---         Puts back and gives at most one chunk of 4 MiB each.
--- Reply: when to poll next, or nil; then for each timer: id, due time, event, number of returns so
---        far, maximum number of returns, and time of the next return, or nil.
+-- Effect: first retries timers that were not confirmed in time. The listener is added at the left
+--         end of `ch`. If the current listener (see timer_turn.lua) took a timer, the next listener
+--         becomes current. The same applies to a current listener of Node that was late, if this
+--         listener took the timer. Retries at most 4 MiB of timers and assigns at most 4 MiB.
+-- Reply: when to poll next, or nil; then for each timer: id, due time, event, number of retries so
+--        far, maximum number of retries, and time of the next retry, or nil.
 local me, limit, within = T .. 'ch:' .. ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
 expect_timers()
 
@@ -24,7 +24,7 @@ put_back()
 
 local reply, ended, kept = {false}, {}, {}
 
--- Gives a timer to the listener. A timer without an event is dropped.
+-- Assigns a timer to the listener. A timer without an event is removed.
 local function give(id, score, event, own)
     if not event then return end
     local count, max = retries_in(event)
@@ -69,13 +69,14 @@ if limit == 0 then return reply end
 if next and next <= now then
     reply[1] = now
 elseif not ours then
-    -- Node may have been notified of too early an instant, and then takes nothing.
+    -- Node may have been notified of too early an instant. Node then takes nothing, and this
+    -- listener polls later.
     local grace, base = tunables()
     reply[1] = now + base * redis.call('LLEN', channels)
     if next then reply[1] = math.min(reply[1], instant(next) + math.ceil(grace / 4)) end
 elseif next then
-    -- A current listener that is late already counts as gone a second after its own time to poll,
-    -- not after `next`.
+    -- If the current listener is already late, it counts as dead a second after its own polling
+    -- time, and not a second after `next`.
     local turn = asks_at(first)
     turn = turn and turn < now and math.min(turn, instant(next)) or instant(next)
     reply[1] = first == me and instant(next) or turn + silence

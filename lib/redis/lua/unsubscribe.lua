@@ -1,4 +1,4 @@
--- Unsubscribe: ends one subscription.
+-- Unsubscribe: removes the subscription of a subscriber to a topic.
 -- KEYS  1 topics:{token}
 -- ARGV  1 prefix, 2 now, 3 fleet, 4 token, 5 topic
 -- Reply: 0 done, 1 unknown subscriber, 2 unknown topic, 3 not subscribed.

@@ -1,6 +1,6 @@
 /// @file
-/// A part for scripts that put jobs back: functions for a job that was cancelled or has no attempts
-/// left.
+/// A fragment for scripts that release jobs, with the functions for jobs that were cancelled or
+/// have no attempts left.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `cancellations()` returns `drop_cancelled` of cancelled.lua,
+/// Script fragment in which `cancellations()` returns `drop_cancelled` of cancelled.lua,
 /// `settle_batches` of job_batch.lua, and `bury_unreported`, `add_error` and `bury` of burial.lua.
-/// Needs the parts `record` and `ranks`, and `batch_ends_part`.
+/// Needs the fragments `record` and `ranks`, and `batch_ends_part`.
 inline std::string cancellations_part() {
     using namespace lua;
     const auto names = queue_names_part();

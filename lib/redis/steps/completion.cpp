@@ -18,7 +18,7 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Checks the steps of a list as if each were submitted alone.
+/// Validates the steps in a list as if each were submitted alone.
 template <class S>
 Result<void> check_all(std::string_view list, const std::vector<S>& steps,
                        const RequestContext& context) {
@@ -50,7 +50,7 @@ Result<void> check_follow_ups_of(const S& step, const RequestContext& context) {
     return check_all("timers", step.timers, context);
 }
 
-/// The part follow_ups.lua, with the functions it needs.
+/// The fragment follow_ups.lua, with all needed functions.
 std::string follow_ups_part() {
     std::string text = job_groups_part();
     text += batch_ends_part();
@@ -64,7 +64,8 @@ std::string follow_ups_part() {
     return text += lua::follow_ups;
 }
 
-/// Reads the reply of both scripts. Returns false when there was nothing to end.
+/// Parses the reply of both scripts. Returns false if the lease was lost or no firing awaited
+/// confirmation.
 bool read_reply(const ScriptReply& reply, std::vector<Pushed>& all_pushed,
                 std::vector<TimerPosted>& all_posted) {
     const auto parts = items(reply.value, 1);

@@ -38,7 +38,7 @@ struct StepProtocol<ListCounters> {
         std::vector<Counter> counters;
         const auto parts = items(reply.value);
         for (std::size_t i = 0; i + 1 < parts.size(); i += 2) {
-            // Fields are left out unless routemaster or Ruby Routemaster wrote them.
+            // Fields that neither routemaster nor Ruby Routemaster can have written are omitted.
             auto key = decode_counter_key(text(*parts[i]));
             if (key) counters.push_back({*std::move(key), number(*parts[i + 1])});
         }

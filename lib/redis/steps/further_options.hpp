@@ -1,6 +1,6 @@
 /// @file
-/// Rare options of jobs, as the server stores them: MessagePack of a map by their names. Unknown
-/// names are ignored.
+/// Rarely used options of jobs, as stored on the server: MessagePack of a map by option names.
+/// Unknown names are ignored.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace routemaster::redis {
 
-/// Packs the rare options of a job. Empty when the job has no rare options.
+/// Encodes the rarely used options of a job. Empty if all have their defaults.
 inline std::string packed_further(const JobOptions& options) {
     Value::Map map;
     if (!options.group.empty()) map.emplace_back("group", Value{options.group});
@@ -25,7 +25,7 @@ inline std::string packed_further(const JobOptions& options) {
     return map.empty() ? std::string{} : encode(Value{std::move(map)});
 }
 
-/// The reverse. Unreadable options are left out.
+/// The reverse of `packed_further`. Unreadable options are ignored.
 inline void unpack_further(std::string_view bytes, JobOptions& options) {
     if (bytes.empty()) return;
     const auto value = decode_value(bytes);
@@ -46,7 +46,7 @@ inline void unpack_further(std::string_view bytes, JobOptions& options) {
     }
 }
 
-/// The batch among the packed options; 0 for none.
+/// The batch in the encoded options; 0 if absent.
 inline JobBatchId batch_in(std::string_view bytes) {
     if (bytes.empty()) return 0;
     JobOptions options;

@@ -1,5 +1,5 @@
 /// @file
-/// Parts for scripts that end jobs: functions for a job that belongs to a batch.
+/// Fragments for scripts that end jobs, with the functions for a job that belongs to a batch.
 
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `batch_ends()` returns `end_batches` of job_batch_end.lua. Stands behind
-/// `job_groups_part`, and before the part `job_batch`, where `batch_ends()` is called.
+/// Script fragment in which `batch_ends()` returns `end_batches` of job_batch_end.lua. Must be
+/// behind `job_groups_part`, and before the fragment `job_batch` with its call of `batch_ends()`.
 inline std::string batch_ends_part() {
     using namespace lua;
     const auto names = queue_names_part();
@@ -22,8 +22,9 @@ inline std::string batch_ends_part() {
                   "end_batches");
 }
 
-/// A part of a script: `batches()` returns `leave_batch`, `settle_batches`, `may_join`, `count_in`
-/// and `batch_in` of job_batch.lua, which few jobs need. Stands behind `batch_ends_part`.
+/// Script fragment in which `batches()` returns `leave_batch`, `settle_batches`, `may_join`,
+/// `count_in` and `batch_in` of job_batch.lua, which few jobs need. It must be behind
+/// `batch_ends_part`.
 inline std::string batches_part() {
     return lazily("batches", {lua::job_batch},
                   "leave_batch, settle_batches, may_join, count_in, batch_in");

@@ -1,5 +1,6 @@
 /// @file
-/// A part for scripts that place or end jobs: functions for a job with an ordering group.
+/// A fragment for scripts that schedule or end jobs, with the functions for a job in an ordering
+/// group.
 
 #pragma once
 
@@ -10,10 +11,10 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `job_groups()` returns `place_grouped`, `leave_group`, `leave_by`,
+/// Script fragment in which `job_groups()` returns `place_grouped`, `leave_group`, `leave_by`,
 /// `is_held`, `first_of`, `stop_throttling`, `offer_own`, `position_of`, `throttled_as`,
-/// `throttled_in` and `unthrottle` of job_group.lua. Stands before the parts `ranks`, `forget` and
-/// `burial`, where `job_groups()` is called.
+/// `throttled_in` and `unthrottle` of job_group.lua. Must be before the fragments `ranks`, `forget`
+/// and `burial` with their calls of `job_groups()`.
 inline std::string job_groups_part() {
     using namespace lua;
     return lazily("job_groups", {wake, ready, record, ranks, deleted, unrank, job_group},

@@ -1,5 +1,5 @@
 /// @file
-/// Reads the status of a job, as job_status() of the scripts replies it.
+/// Parses the status of a job, as the Lua function job_status() returns it.
 
 #pragma once
 

@@ -116,7 +116,7 @@ struct StepProtocol<PushJob> {
         push.idempotency_key = {};
         request.add_step(push);
     }
-    /// Sorted and distinct.
+    /// The ids as a MessagePack array, sorted and distinct.
     static std::string packed_ids(const std::vector<JobId>& jobs) {
         const std::set<JobId> ids{jobs.begin(), jobs.end()};
         return encode(Value{Value::Array{ids.begin(), ids.end()}});
@@ -250,7 +250,7 @@ struct StepProtocol<AckJob> {
     static Settlement reply(const ScriptReply& reply) { return settlement(reply.value); }
 };
 
-/// For steps that may bury a job.
+/// The reply of a step that may bury a job.
 Settlement settlement_or_burial(const redisReply& reply) {
     return number(reply) == 2 ? Settlement::buried : settlement(reply);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Metadata of jobs, as the server stores it: a text that scripts pass on.
+/// Encodes the metadata of jobs as a text, which scripts store and return without parsing it.
 
 #pragma once
 
@@ -23,7 +23,7 @@ inline std::string packed(const JobMetadata& metadata) {
     return encode(Value{std::move(map)});
 }
 
-/// The reverse. Unreadable entries are left out.
+/// The reverse of `packed`. Unreadable entries are ignored.
 inline JobMetadata unpacked(std::string_view bytes) {
     JobMetadata metadata;
     const auto value = decode_value(bytes);
@@ -35,8 +35,8 @@ inline JobMetadata unpacked(std::string_view bytes) {
     return metadata;
 }
 
-/// Part of a reply: the timeout of a job, alone or in a list with its metadata, its priority, its
-/// rare options, and the ids of the jobs it waits for.
+/// Element of a reply: either the timeout of a job alone, or a list of the timeout, the metadata,
+/// the priority, the rarely used options, and the ids of the jobs that it waits for.
 struct TimeoutPart {
     explicit TimeoutPart(const redisReply& part) {
         if (part.type != REDIS_REPLY_ARRAY) {
@@ -56,7 +56,7 @@ struct TimeoutPart {
     JobMetadata metadata;
     std::int32_t priority = 0;
     std::string further;       ///< See further_options.hpp.
-    std::vector<JobId> after;  ///< Only in the status of a job.
+    std::vector<JobId> after;  ///< Present only in the status of a job.
 };
 
 }  // namespace routemaster::redis

@@ -1,5 +1,5 @@
 /// @file
-/// Steps that run inside another step.
+/// Scripts of steps, to be called by other scripts.
 
 #pragma once
 
@@ -9,13 +9,13 @@
 
 namespace routemaster::redis {
 
-// Their protocols are in other files.
+// Instantiated in other files.
 extern template struct Protocols<JobSteps>;
 extern template struct Protocols<TopicSteps>;
 extern template struct Protocols<TimerSteps>;
 extern template struct Protocols<TimerFiringSteps>;
 
-/// The script of a step of another domain, as a function of its name.
+/// The script of a step of another domain, as a Lua function with the name of the step.
 template <class S>
 std::string function_of() {
     return Protocols<DomainOf<S>>::function_named(S::traits.name);

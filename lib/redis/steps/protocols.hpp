@@ -1,5 +1,5 @@
 /// @file
-/// Derives calls from the protocols of a domain. Included by the files in steps/, which end with
+/// Builds calls from the protocols of a domain. Included by the files in steps/, which end with
 /// `template struct Protocols<…Steps>;`.
 
 #pragma once
@@ -15,8 +15,8 @@
 
 namespace routemaster::redis {
 
-// A script is never destroyed: the destructor of a static store or pool runs after the destructors
-// of static objects that were made later, and sends scripts.
+// The script of a step. It is never destroyed: the destructor of a static store or pool may still
+// send scripts, after the destructors of static objects that were constructed later.
 
 template <class S>
 const Script& script_of() {
@@ -24,7 +24,7 @@ const Script& script_of() {
     return script;
 }
 
-/// The script that performs this step.
+/// The script for this step, depending on its content.
 template <class S>
 const Script& script_for(const S& step) {
     if constexpr (requires { StepProtocol<S>::ruby_script(); }) {

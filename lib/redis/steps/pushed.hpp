@@ -1,5 +1,5 @@
 /// @file
-/// Reads the reply of a script to a push.
+/// Parses the reply of a script to a push.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::redis {
 
-/// From the result in the reply of push_job.lua, and the id.
+/// Converts a result in the reply of push_job.lua, with the id.
 [[nodiscard]] inline Pushed pushed(const redisReply& outcome, const redisReply& id) {
     const auto word = number(outcome);
     return {word == 1   ? PushOutcome::pushed

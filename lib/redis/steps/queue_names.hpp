@@ -1,5 +1,5 @@
 /// @file
-/// A part for scripts that may add the first job of a queue or end its last job.
+/// A fragment for scripts that may add the first job of a queue or remove its last job.
 
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace routemaster::redis {
 
-/// A part of a script: `queue_names()` returns `enlist` and `delist`, of the files of these names.
+/// Script fragment in which `queue_names()` returns `enlist` and `delist`, of the files of these
+/// names.
 inline std::string queue_names_part() {
     using namespace lua;
     return lazily("queue_names", {index, unindex, enlist, delist}, "enlist, delist");

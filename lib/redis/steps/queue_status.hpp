@@ -1,5 +1,5 @@
 /// @file
-/// Reads the status of a queue, as queue_status() of the scripts replies it.
+/// Parses the status of a queue, as the Lua function queue_status() returns it.
 
 #pragma once
 

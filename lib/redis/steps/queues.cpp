@@ -17,7 +17,7 @@ void add(Request& request, const std::optional<RateLimit>& limit) {
     request.arguments().add(numbers.jobs).add(numbers.per.count()).add(numbers.tokens_max());
 }
 
-/// The limits in a text of `routemaster:limits`; no limits when it is unreadable.
+/// Parses the limits in a value of `routemaster:limits`. An unreadable value means no limits.
 RateLimits limits_in(std::string_view text) {
     std::array<std::int64_t, 7> numbers{};
     const auto* at = text.data();

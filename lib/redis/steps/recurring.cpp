@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::string_view recurring_key = "routemaster:recurring";
 
-/// Ticks are instants of a calendar, and schedulers compare them. They are not converted between
-/// clocks: each conversion would change them by a few milliseconds.
+/// Converts a tick without regard to the clock offset. Schedulers compare ticks, and each
+/// conversion between clocks would change them by a few milliseconds.
 std::int64_t as_it_is(TimePoint at) { return to_wire(at, Duration{0}); }
 TimePoint as_it_is(const redisReply& part) { return from_wire(number(part), Duration{0}); }
 

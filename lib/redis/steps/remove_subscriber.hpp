@@ -1,5 +1,5 @@
 /// @file
-/// The script that removes a subscriber, with or without its token.
+/// The script that removes a subscriber, with or without its API token.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::redis {
 
-/// For `RemoveSubscriber` and `RemoveToken`.
+/// Builds the script of `RemoveSubscriber` or `RemoveToken`.
 [[nodiscard]] inline Script remove_subscriber_script(const StepTraits& traits) {
     using namespace lua;
     return compose("remove_subscriber", script_kind(traits),

@@ -44,8 +44,8 @@ struct StepProtocol<Subscribe> {
                        subscribe);
     }
 
-    /// A topic name that violates Ruby's rules breaks the topic lists of Ruby processes. A callback
-    /// that is no URL crashes their workers.
+    /// A topic name that violates Ruby's rules would break the topic lists of Ruby processes. A
+    /// callback that is no URL would crash their workers.
     static Result<void> check_mixed_fleet(const Subscribe& step, const RequestContext&) {
         if (auto checked =
                 routemaster::check(step.token, step.topics, step.options, TopicRule::ruby);

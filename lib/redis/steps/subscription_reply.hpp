@@ -1,5 +1,5 @@
 /// @file
-/// Reads a subscription from its parts in the reply of a script.
+/// Parses a subscription in the reply of a script.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::redis {
 
-/// The parts are token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
-/// dead_max.
+/// Parses the elements token, callback, uuid, timeout, max_events, max_in_flight, attempts_max,
+/// age_max, dead_max.
 [[nodiscard]] inline Subscription subscription(const std::array<const redisReply*, 9>& parts) {
     Subscription found;
     found.token = text(*parts[0]);

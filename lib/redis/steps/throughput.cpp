@@ -19,7 +19,7 @@ constexpr std::int64_t hour = 3'600'000;
 
 using Counts = std::map<std::int64_t, QueueCounts>;
 
-/// The number counted under a letter of throughput.lua; null for other letters.
+/// The count for a letter of throughput.lua. Null for other letters.
 std::uint64_t* number_in(QueueCounts& counts, char letter) {
     switch (letter) {
         case 'd':
@@ -34,7 +34,8 @@ std::uint64_t* number_in(QueueCounts& counts, char letter) {
     }
 }
 
-/// Adds to a minute or an hour, if it is among the last `most`. Unreadable fields are left out.
+/// Adds to the count of a minute or an hour, if it is among the last `most`. Unreadable fields are
+/// ignored.
 void add(Counts& all, char letter, std::int64_t place, std::int64_t last, std::int64_t most,
          std::int64_t increment) {
     QueueCounts known;
@@ -42,7 +43,8 @@ void add(Counts& all, char letter, std::int64_t place, std::int64_t last, std::i
     *number_in(all[place], letter) += static_cast<std::uint64_t>(increment);
 }
 
-/// The spans are in the server's time and are not converted between the clocks.
+/// Converts the counts. Their times are times of the server's clock, and are not converted between
+/// clocks.
 std::vector<QueueCountsAt> listed(const Counts& counts, std::int64_t span) {
     std::vector<QueueCountsAt> all;
     for (const auto& [place, one] : counts) {

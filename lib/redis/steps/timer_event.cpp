@@ -19,14 +19,14 @@ namespace {
 constexpr std::string_view wrapped = "_payload";
 constexpr std::array<std::string_view, 4> reserved{"id", "maxRetries", "_numRetries", wrapped};
 
-/// An event has one level more than its payload.
+/// An event is nested one level deeper than its payload.
 constexpr std::size_t depth_max = msgpack_depth_max + 1;
 
 bool is_reserved(std::string_view name) {
     return std::find(reserved.begin(), reserved.end(), name) != reserved.end();
 }
 
-/// The payload, when it is a map whose keys may stand beside the keys of the event; else null.
+/// The payload, if it is a map whose entries can be added to the event's object. Otherwise null.
 const Value::Map* plain_map(const Value& payload) {
     const auto* map = payload.get_if<Value::Map>();
     if (map == nullptr) return nullptr;

@@ -1,5 +1,5 @@
 /// @file
-/// Common functions of the protocols for timers.
+/// Functions that several protocols of timers use.
 
 #pragma once
 
@@ -14,19 +14,19 @@
 
 namespace routemaster::redis {
 
-/// A part for scripts that rarely have to notify the current listener of the next due timer:
-/// `turns()` returns `function` of timer_turn.lua.
+/// Script fragment in which `turns()` returns `function` of timer_turn.lua. For scripts that rarely
+/// have to notify the current listener.
 inline std::string lazy_turns(std::string_view function) {
     return lazily("turns", {lua::timer_turn}, function);
 }
 
-/// The instant at which a timer is due, comes back or died. Other programs may have written any
-/// number.
+/// The time at which a timer is due, will be retried, or died. Clamped, because other programs may
+/// have written any number.
 inline TimePoint timer_instant(const ScriptReply& reply, const redisReply& part) {
     return std::min(reply.time(part), due_at_max);
 }
 
-/// The result of a post, from the reply of post_timer.lua.
+/// Parses the reply of post_timer.lua.
 inline TimerPosted timer_posted(const redisReply& part) {
     switch (number(part)) {
         case 0: return TimerPosted::posted;
@@ -36,7 +36,6 @@ inline TimerPosted timer_posted(const redisReply& part) {
     }
 }
 
-/// How often a timer came back or may come back.
 inline std::uint32_t timer_retries(const redisReply& part) {
     return static_cast<std::uint32_t>(count(part).value);
 }

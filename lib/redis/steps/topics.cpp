@@ -47,9 +47,10 @@ struct StepProtocol<PublishEvent> {
     }
 
     static void request(Request& request, const PublishEvent& step) {
-        // The characters that the ids of one publication share; the script counts up the rest.
+        // Length of the common prefix of the batch ids of one publication. The script generates the
+        // remaining characters.
         constexpr std::size_t family_length = Uid::length - 3;
-        // In a mixed deployment, `check_mixed_fleet` has refused unreadable events.
+        // In a mixed deployment, `check_mixed_fleet` has already rejected unreadable events.
         const bool is_readable =
             request.is_mixed_fleet() || check_message_for_ruby(step.message, event_data_max_ruby);
         const auto tags = detail::published_tags(step.topic, step.publisher);

@@ -1,5 +1,6 @@
 /// @file
-/// Profiles of workers, as the server stores them: MessagePack maps that scripts pass on.
+/// Encodes the profiles of workers as MessagePack maps. Scripts store and return profiles without
+/// parsing.
 
 #pragma once
 
@@ -37,8 +38,8 @@ inline std::string packed(const WorkerProfile& profile, const Request& request) 
                                    {"silence", profile.silence.count()}}});
 }
 
-/// The fields of a profile that any program may have written. Values outside the bounds of
-/// `WorkerProfile` are cut.
+/// Reader for the fields of a profile, possibly written by another program. Values outside the
+/// bounds of `WorkerProfile` are clamped.
 class ProfileFields {
 public:
     explicit ProfileFields(Value map) : map_{std::move(map)} {}
@@ -48,7 +49,7 @@ public:
         return found == nullptr ? std::string{} : found->substr(0, profile_name_bytes_max);
     }
 
-    /// A number from 0 to `most`; 0 if absent.
+    /// A number from 0 to `most`; 0 if the field is absent.
     [[nodiscard]] std::int64_t number(std::string_view field, std::int64_t most) const {
         const auto* found = find<std::int64_t>(field);
         return found == nullptr ? 0 : std::clamp<std::int64_t>(*found, 0, most);
@@ -58,7 +59,7 @@ public:
         return find<std::int64_t>(field) != nullptr;
     }
 
-    /// The names of a list, without names that are too long.
+    /// The names in a list. Too long names are omitted.
     [[nodiscard]] std::vector<std::string> names(std::string_view field) const {
         std::vector<std::string> names;
         const auto* found = find<Value::Array>(field);
@@ -71,7 +72,7 @@ public:
         return names;
     }
 
-    /// The length of a list, with names that `names` omits.
+    /// The length of a list, including names omitted by `names`.
     [[nodiscard]] std::size_t size(std::string_view field) const {
         const auto* found = find<Value::Array>(field);
         return found == nullptr ? 0 : found->size();
@@ -87,7 +88,7 @@ private:
     Value map_;
 };
 
-/// Reads a profile. Missing or damaged fields have their defaults; damaged `others` are unknown.
+/// Decodes a profile. Missing or damaged fields have their defaults; damaged `others` are unknown.
 /// Nothing if `bytes` are not a MessagePack map.
 inline std::optional<WorkerProfile> profile_in(std::string_view bytes, const ScriptReply& reply) {
     using Others = WorkerProfile::Others;
@@ -112,14 +113,14 @@ inline std::optional<WorkerProfile> profile_in(std::string_view bytes, const Scr
         .silence = Duration{fields.number("silence", silence_max)}};
 }
 
-/// Reads the reply of queue_workers() of the scripts. `handler` is as in `FindQueueWorkers`.
+/// Parses the result of the Lua function queue_workers(). `handler` is that of `FindQueueWorkers`.
 inline QueueWorkers queue_workers_in(const redisReply& part, const ScriptReply& reply,
                                      std::string_view handler) {
     const auto parts = items(part, 3);
     QueueWorkers all{.unprofiled = count(*parts[0]).value};
     if (number(*parts[1]) >= 0) all.last_at = reply.time(*parts[1]);
     for (std::size_t i = 3; i + 2 < parts.size(); i += 3) {
-        // A worker whose profile cannot be read may have any handler.
+        // A worker with an unreadable profile counts as a worker with any handler.
         const WorkerProfile unreadable{.others = WorkerProfile::Others::unknown};
         const auto profile = profile_in(text(*parts[i]), reply);
         detail::count_worker(all, profile.value_or(unreadable),

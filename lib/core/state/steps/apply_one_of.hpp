@@ -1,5 +1,6 @@
 /// @file
-/// The dispatch of a step to its `apply`. Included where the specialisations of `apply` are.
+/// Dispatches a step to its `Machine::apply`. To be included where the specialisations of `apply`
+/// are declared.
 
 #pragma once
 

@@ -16,11 +16,11 @@
 
 namespace routemaster::detail {
 
-/// The existing jobs equal to some pushes without a key. They are looked up before any change,
-/// because their bytes may have to be read from a journal.
+/// For each push without a key, the equal job in its queue, if any. Jobs are looked up before any
+/// change, because reading from a journal may fail.
 class EqualJobs {
 public:
-    /// `done`, if any, is about to end and excludes no push.
+    /// `done`, if not null, is about to be completed. A push of an equal job is then allowed.
     EqualJobs(JobTable& jobs, const std::vector<PushJob>& pushes, const JobState* done) {
         found_.reserve(pushes.size());
         for (const auto& push : pushes) {
@@ -31,7 +31,8 @@ public:
         }
     }
 
-    /// The id of the job excluding a push: an existing job, or a job of an earlier push.
+    /// The id of the job that excludes a push, because it is equal: an existing job, or the job of
+    /// an earlier push in the list.
     [[nodiscard]] std::optional<JobId> of(const PushJob& push, std::size_t place) const {
         if (const auto* found = found_[place]) return found->queue.has_ids ? found->order : 0;
         const auto earlier = pushed_.find({push.queue, push.job});
@@ -39,7 +40,7 @@ public:
         return earlier->second;
     }
 
-    /// Notes a pushed job. `push` must outlive the object.
+    /// Records a pushed job. `push` must outlive the object.
     void add(const PushJob& push, JobId id) { pushed_[{push.queue, push.job}] = id; }
 
 private:
@@ -117,7 +118,8 @@ std::vector<Pushed> Machine::push_all(const std::vector<PushJob>& pushes, EqualJ
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         const auto& push = pushes[i];
         if (!push.options.key.text.empty()) {
-            // Cannot fail: the push waits for no jobs, and its batch and queue have been checked.
+            // `value()` cannot throw: the push waits for no jobs, and its batch and queue were
+            // checked.
             pushed.push_back(push_with_key(push).value());
         } else if (const auto id = equal.of(push, i)) {
             pushed.push_back({PushOutcome::duplicate, *id});
@@ -143,7 +145,7 @@ std::vector<TimerPosted> Machine::post_all(const std::vector<PostTimer>& timers)
 }
 
 Result<void> Machine::may_publish_all(const std::vector<PublishEvent>& publications) {
-    // Changes made by the earlier publications of the list.
+    // The changes that earlier publications in the list will have made.
     std::map<std::string_view, const std::string*> owners;
     std::map<std::string_view, std::uint32_t> claims;
     for (std::size_t i = 0; i < publications.size(); ++i) {

@@ -1,5 +1,5 @@
 /// @file
-/// The namespaces of timers that count for `timer_namespaces_max`.
+/// Which timer namespaces count towards `timer_namespaces_max`.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace routemaster::detail {
 
-/// Whether a timer of this namespace adds a namespace that counts. The namespace of actions is the
-/// bus's own, and does not count, as the bus's own queues do not count for `queues_max`.
+/// Whether a timer would create a namespace that counts towards the limit. The namespace of actions
+/// is internal and does not count. Likewise, internal queues do not count towards `queues_max`.
 inline bool adds_namespace(const TimerTable& timers, const std::string& space) {
     return space != action_space && !timers.has_space(space);
 }

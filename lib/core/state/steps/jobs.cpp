@@ -22,8 +22,8 @@ Error Machine::too_many_queues() const {
 template <>
 Result<PushJob::Reply> Machine::apply(PushJob& step) {
     const auto& key = step.idempotency_key;
-    // Without a time, the key only covers retries of one call after a lost reply. This store loses
-    // no replies.
+    // With a time of 0, the key covers only repetitions of one call after a lost reply. In this
+    // store, replies are never lost, so the key is ignored.
     const bool of_call = key.time == Duration{0};
     if (key.text.empty() || of_call) return push(step);
     auto& keys = jobs_.idempotency_keys();

@@ -4,7 +4,7 @@
 
 namespace routemaster::detail {
 
-/// A reply without timers contains nothing to be made durable first.
+/// A reply without timers reveals no state that would have to be durable first.
 template <>
 Result<TakeTimers::Reply> Machine::apply(TakeTimers& step) {
     depends_on_row_ = 0;

@@ -48,8 +48,9 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
                        std::move(report));
 }
 
-/// A delivery that crashes its process reports no failure, so attempts are counted when they begin.
-/// After a refusal, `begin_again` may have counted once more without an attempt.
+/// Whether the delivery has no attempts left. Attempts are counted at their beginning, because a
+/// delivery that crashes its process reports no failure. After each rejection, `begin_again` may
+/// have counted an attempt without making it.
 bool Dispatcher::Impl::none_left(Id id, const Flight& flight, const Subscription& wants) const {
     return wants.attempts_max > 0 &&
            flight.attempt > std::uint64_t{wants.attempts_max} + loop_.refusals(id);
@@ -74,7 +75,8 @@ void Dispatcher::Impl::on(Delivered& delivered) {
         .health_change = outcome ? options_.health.heal_rate : options_.health.damage_rate,
         .begun_at = flight.begun_at,
         .concurrency_max = concurrency_max(),
-        // Only the end of the dispatcher waits for the settlement.
+        // While the dispatcher runs, the settlement may be written together with later records.
+        // Only a closing dispatcher waits for the settlement.
         .patient = !loop_.closing()};
     if (!outcome) {
         const auto points = changed_health(flight.health_points, step.health_change);

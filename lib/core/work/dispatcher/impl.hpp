@@ -1,5 +1,5 @@
 /// @file
-/// The implementation of `Dispatcher`. Each source file beside this header has a task of its own.
+/// `Dispatcher::Impl`. Each source file in this folder implements one of its tasks.
 
 #pragma once
 
@@ -62,9 +62,9 @@ public:
 private:
     using Id = detail::LeaseLoop::Id;
 
-    /// A job under way.
+    /// A delivery job in progress.
     struct Flight {
-        bool beginning = true;  ///< The store has not replied to `BeginDelivery`.
+        bool beginning = true;  ///< The store has not replied to `BeginDelivery` yet.
         std::string subscriber{};
         Uid batch{};
         int health_points = health_points_max;
@@ -76,22 +76,22 @@ private:
         std::string error{};
     };
 
-    /// A report of a transport, from any thread.
+    /// The report of a transport. It may arrive on any thread.
     struct Delivered {
         Id id;
         DeliveryReport report;
     };
     using OwnEventQueue = detail::OwnEventQueue<Delivered>;
 
-    /// Limit of remembered subscribers with unnamed callbacks.
+    /// How many subscribers with unregistered callbacks are remembered.
     static constexpr std::size_t unnamed_max = 10'000;
     static constexpr Duration at_limit_pause{1'000};
 
     [[nodiscard]] static detail::LeaseLoopOptions loop_options(const DispatcherOptions& options,
                                                                const Uid& worker);
 
-    /// All destinations of the transports. Begins with the next destination each time: with few
-    /// free deliveries, the last destinations would otherwise starve.
+    /// All destinations of the transports. Each call begins with another destination, because with
+    /// few free slots the last destinations would otherwise starve.
     [[nodiscard]] std::optional<std::vector<std::string>> destinations() override;
 
     // --- Begin ----------------------------------------------------------------------------------
@@ -102,8 +102,9 @@ private:
 
     [[nodiscard]] std::uint32_t concurrency_max() const noexcept;
 
-    /// The pause for unhealthy subscribers, if too many deliveries go to them. Counts deliveries
-    /// still beginning, because their subscribers may be unhealthy.
+    /// How long further deliveries to unhealthy subscribers must pause, because too many are in
+    /// progress. Deliveries that are still beginning count, because their subscribers may be
+    /// unhealthy.
     [[nodiscard]] Duration unhealthy_pause() const noexcept;
 
     void begun(Id id, Outcome outcome) override;
@@ -114,13 +115,14 @@ private:
 
     void deliver(Id id, DeliveryStart start);
 
-    /// Whether all attempts allowed by the subscription began before this attempt.
+    /// Whether all attempts that the subscription allows began before this attempt.
     [[nodiscard]] bool none_left(Id id, const Flight& flight, const Subscription& wants) const;
     [[nodiscard]] Transport* serving(std::string_view callback) const;
     void on(Delivered& delivered);
     void log_outcome(const Flight& flight, const DeliveryReport& report);
 
-    /// Logs once per subscriber, until its callback is called again: repeated attempts are no news.
+    /// Logs that a subscriber's callback is not registered. Logs once per subscriber until the
+    /// callback is called again.
     void log_unnamed(const std::string& subscriber);
 
     // --- Settle ---------------------------------------------------------------------------------
@@ -128,13 +130,14 @@ private:
     void settled(Id id, Settlement settlement) override;
     void log_death(const Flight& flight) const;
 
-    // --- The end --------------------------------------------------------------------------------
+    // --- Closing --------------------------------------------------------------------------------
 
-    /// Withdraws flights from their transports after the deadline, and returns their ids. Called
-    /// before reports are taken: a callback that has just returned still counts.
+    /// After the deadline, withdraws flights from their transports and returns their ids. Called
+    /// before reports are processed, because the report of a callback that has just returned still
+    /// counts.
     std::vector<Id> take_back();
 
-    /// Releases these flights, except for returned flights.
+    /// Releases the jobs of these flights, except flights that ended or are being settled.
     void nack(const std::vector<Id>& ids);
 
     void end(Id id);
@@ -157,12 +160,12 @@ private:
     Random random_;
     detail::LeaseLoop loop_;
     OwnEventQueue events_;
-    std::size_t acquisitions_ = 0;  // Chooses the first destination of the next acquisition.
+    std::size_t acquisitions_ = 0;  // Selects the first destination of the next request.
     std::shared_ptr<const WorkerProfile> profile_{};  // The profile sent last.
     TimePoint now_{};
     bool attached_ = false;
     std::unordered_map<Id, Flight> flights_;
-    /// Subscribers with an unnamed callback, already logged.
+    /// Subscribers whose unregistered callback was already logged.
     std::set<std::string> unnamed_;
     std::size_t beginning_ = 0;  // Number of flights with `beginning`.
     std::size_t unhealthy_ = 0;  // Number of flights to unhealthy subscribers.

@@ -8,7 +8,8 @@ namespace routemaster {
 
 void Dispatcher::Impl::settled(Id id, Settlement settlement) {
     const auto& flight = flights_.at(id);
-    // After refusals, `lease_lost` may mean that an earlier try settled the job.
+    // After a rejection, `lease_lost` may mean that an earlier try settled the job. Only otherwise
+    // was the lease lost.
     if (settlement == Settlement::lease_lost && loop_.refusals(id) == 0) {
         warn("lost the lease of a delivery to '" + public_part(flight.subscriber) +
              "': it will arrive again");

@@ -1,5 +1,5 @@
 /// @file
-/// The step to end an attempt of a remote worker.
+/// Builds the step that ends an attempt of a remote worker.
 
 #pragma once
 
@@ -14,11 +14,12 @@
 
 namespace routemaster::detail {
 
-/// The steps to end an attempt. The reply to each is or contains a `Settlement`.
+/// The steps that end an attempt. Each reply is or contains a `Settlement`.
 using EndStep = std::variant<AckJob, CompleteJob, ReleaseJob, FailJob>;
 
-/// The step for the end of an attempt. Without a time in `end`, a failed job runs again as `retry`
-/// says, with a jitter decided by `chance` from [0, 1), and a released job runs at once.
+/// Builds the step that ends an attempt. If `end` has no time, `retry` decides when a failed job is
+/// due again, with a jitter determined by `chance`, a random number in [0, 1); a released job is
+/// due at once.
 [[nodiscard]] EndStep step_of(AttemptEnd end, Lease lease, const RetryPolicy& retry, TimePoint now,
                               double chance);
 

@@ -15,11 +15,13 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
         look_at_ = now + interval_;
         return never;
     }
-    // After the clock was set back, waits until the store has heard of all live workers.
+    // If the clock was set back, pauses until the store has received heartbeats of all live
+    // workers.
     look_at_ = std::min(look_at_, now + (look_at_ == never ? interval_ : silence_));
     if (asked_at_) return never;
-    // When a process or machine stands still, all its workers miss heartbeats. A clock set forward
-    // looks alike. A process that is always late scrubs every second time.
+    // When a process or machine was suspended, all its workers miss heartbeats. A clock set forward
+    // has the same symptoms. The search then pauses once. A process that is always late skips every
+    // second scrub.
     const bool stood_still = now - interval_ >= expected_at;
     if (stood_still && !stood_still_) look_at_ = now + silence_;
     stood_still_ = stood_still;
@@ -33,7 +35,8 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
 void DeadSearch::note(const Result<ReleasedJobs>& reply, TimePoint now) {
     const auto asked_at = *std::exchange(asked_at_, std::nullopt);
     if (reply) log_released(*reply, log_);
-    // The store heard of no workers in this time.
+    // While the store was unreachable, no worker could send a heartbeat, so all look silent. The
+    // search pauses until workers could have sent heartbeats.
     const bool was_away = !reply || now - asked_at >= 2 * interval_;
     look_at_ = was_away ? now + silence_ : reply->more ? now : asked_at + interval_;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The search for dead workers by a process without a worker.
+/// `DeadSearch`: searches for dead workers in a process that has no worker itself.
 
 #pragma once
 
@@ -16,9 +16,9 @@
 
 namespace routemaster::detail {
 
-/// Performs `ScrubWorkers` at an interval, as each worker does. After this process stood still, or
-/// the store was away, the search waits until the store has heard of all live workers. Thread
-/// safety: none.
+/// Periodic `ScrubWorkers`, as each worker performs it. After this process was suspended, or the
+/// store was unreachable, the search pauses until the store has received heartbeats of all live
+/// workers. Not thread safe.
 class DeadSearch {
 public:
     /// The store must outlive the object.
@@ -27,8 +27,8 @@ public:
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    /// Scrubs if due. Returns when to poll next. When not `needed`, because a worker of this
-    /// process scrubs, does nothing, but must still be polled.
+    /// Scrubs if due. Returns when to poll next. If not `needed`, because a worker of this process
+    /// scrubs, the function does nothing. It must be called nevertheless.
     TimePoint poll(TimePoint now, bool needed);
 
 private:
@@ -39,10 +39,10 @@ private:
     const Duration silence_;
     const Log log_;
     OwnEventQueue<Result<ReleasedJobs>> events_;
-    std::optional<TimePoint> asked_at_;  // Without a reply yet.
+    std::optional<TimePoint> asked_at_;  // When the current step was submitted.
     TimePoint look_at_ = never;
-    TimePoint expected_at_ = never;  // The last returned time; `never` if none.
-    bool stood_still_ = false;       // The last poll was late by an interval or more.
+    TimePoint expected_at_ = never;  // The time that the last poll returned; `never` if none.
+    bool stood_still_ = false;       // Whether the last poll was late by an interval or more.
 };
 
 }  // namespace routemaster::detail

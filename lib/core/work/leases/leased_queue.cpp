@@ -12,15 +12,15 @@
 namespace routemaster::detail {
 namespace {
 
-/// How long a request waits for the store after the end of its wait.
+/// How long a request waits for a reply of the store after the end of its own wait.
 constexpr Duration store_timeout{5'000};
-/// How often to search for clients who are gone.
+/// How often waiting requests are examined for disconnected clients.
 constexpr Duration look_interval{1'000};
 /// How many expired leases a poll ends at most.
 constexpr int ended_max = 1'000;
 /// How long a client counts as free after a request that got too few jobs.
 constexpr Duration free_pause{10'000};
-/// How many clients with handlers are known at once.
+/// How many clients with handlers are remembered.
 constexpr std::size_t clients_max = 1'000;
 
 LeaseLoopOptions loop_options(std::string queue, Uid worker, const JobLeasesOptions& options) {
@@ -83,7 +83,8 @@ TimePoint LeasedQueue::send() {
     }
     next = std::min(next, look_at_);
     if (!extending_.empty()) next = std::min(next, extending_.front().until);
-    // Further expired leases must wait for replies about earlier ones.
+    // While settlements are at their limit, expired leases cannot be ended. The next reply to a
+    // settlement causes a poll.
     if (ends_.empty() || (is_overdue() && !loop_.takes_settlements())) return next;
     return std::min(next, ends_.begin()->first);
 }
@@ -93,7 +94,7 @@ bool LeasedQueue::idle(TimePoint now) const noexcept {
            loop_.asked() == 0 && now - used_at_ >= options_.idle_max;
 }
 
-/// Nothing must wait for an instant twice.
+/// Limits stored times to the new time after the clock was set back, so that no wait is prolonged.
 void LeasedQueue::clock_set_back(Duration passed) {
     used_at_ = std::min(used_at_, now_);
     look_at_ = std::min(look_at_, now_);
@@ -113,8 +114,9 @@ void LeasedQueue::clock_set_back(Duration passed) {
     }
 }
 
-/// No client could extend a lease while this process stood still, so this time does not count. A
-/// clock set forward looks alike. The lease loop finds leases taken over meanwhile.
+/// Extends all leases by the time for which this process was suspended, because no client could
+/// extend a lease. A clock set forward has the same symptoms. The lease loop finds leases taken
+/// over by other workers meanwhile.
 void LeasedQueue::stood_still(Duration span) {
     for (auto lease = leases_.begin(); lease != leases_.end(); ++lease) {
         auto& given = lease->second;
@@ -125,8 +127,8 @@ void LeasedQueue::stood_still(Duration span) {
 
 // --- Waiting requests ---------------------------------------------------------------------------
 
-/// The list of handlers is incomplete while some client does not list its handlers, or while there
-/// are too many clients.
+/// Remembers the handlers of a client. While some client lists no handlers, or there are too many
+/// clients, the list of handlers in the profile counts as incomplete.
 void LeasedQueue::note_client(const LeaseRequest& request) {
     const auto until = now_ + request.wait + options_.idle_max;
     const bool fits = clients_.size() < clients_max || clients_.contains(request.worker);
@@ -150,7 +152,7 @@ void LeasedQueue::forget_clients() {
     std::erase_if(clients_, [this](const auto& each) { return each.second.until <= now_; });
 }
 
-/// Between two requests of a client that polls, no request waits, although the client is free.
+/// Records whether a client is free. Between two polls, a free client has no waiting request.
 void LeasedQueue::note_answer(const LeaseWaiter& waiter) {
     const auto& client = waiter.request.worker;
     const bool is_free = !waiter.gone() && waiter.jobs.size() < waiter.request.limit;
@@ -176,7 +178,7 @@ void LeasedQueue::describe(Heartbeat& heartbeat) {
     heartbeat.profile = std::make_shared<const WorkerProfile>(std::move(profile));
 }
 
-/// The slots of remote clients are not known: while no client is free, all slots are in use.
+/// The slots of remote clients are unknown. While no client is free, all slots count as used.
 void LeasedQueue::describe_slots(WorkerProfile& profile, Heartbeat& heartbeat) const {
     heartbeat.busy = static_cast<std::uint32_t>(leases_.size());
     for (const auto& [fence, given] : leases_) {
@@ -207,8 +209,7 @@ LeasedQueue::Waiters::iterator LeasedQueue::answer(Waiters::iterator waiter,
     return next;
 }
 
-/// The first request that is not filled and whose client is still there; null without such a
-/// request.
+/// The first request for more jobs with a connected client, or null.
 LeaseWaiter* LeasedQueue::next_in_turn() {
     while (!waiters_.empty()) {
         auto& first = waiters_.front();
@@ -264,7 +265,7 @@ void LeasedQueue::answer_served() {
     }
 }
 
-/// Called after the reply to an acquisition. Marks the requests covered by the acquisition.
+/// Called after the reply to an acquisition. Marks the requests that the acquisition covered.
 void LeasedQueue::note_reply() {
     asking_ = false;
     for (auto& waiter : waiters_) {
@@ -279,7 +280,7 @@ void LeasedQueue::note_reply() {
     look_at_ = std::min(look_at_, now_);
 }
 
-/// Completes requests whose wait is over or whose clients are gone.
+/// Completes requests at the end of their wait, and requests of disconnected clients.
 void LeasedQueue::look_through() {
     look_at_ = never;
     for (auto each = waiters_.begin(); each != waiters_.end();) {
@@ -311,7 +312,7 @@ LeasedQueue::Leases::iterator LeasedQueue::find(const LeaseName& name) {
     return same ? found : leases_.end();
 }
 
-/// Sets the end of a lease, at most the timeout of its attempt.
+/// Sets when a lease expires, at most at the timeout of its attempt.
 void LeasedQueue::end_at(Leases::iterator lease, TimePoint until) {
     auto& given = lease->second;
     if (!given.settling(ends_)) ends_.erase(given.ends);
@@ -335,8 +336,9 @@ void LeasedQueue::extend(LeaseName name, std::optional<Duration> lease_time, Ext
     extending_.push_back({std::move(name), std::move(done), now_ + store_timeout});
 }
 
-/// While this process stood still, or the store was away, another worker may have taken a lease
-/// over. The store must be asked before a client hears of a lasting lease.
+/// Completes extensions. While this process was suspended, or the store was unreachable, another
+/// worker may have taken a lease over. A client must not be told that its lease lasts before the
+/// store has confirmed this.
 void LeasedQueue::answer_extensions() {
     for (auto& each : std::exchange(extending_, {})) {
         const auto found = find(each.name);
@@ -369,8 +371,8 @@ void LeasedQueue::settled(const LeaseName& name, bool ended) {
     leases_.erase(found);
 }
 
-/// Ends a chunk of expired leases: each end is a step with its job, and very many may expire at
-/// once.
+/// Ends expired leases, a limited number per poll. Each end is a step that contains its job, and
+/// very many leases may expire at once.
 void LeasedQueue::end_overdue() {
     for (int n = 0; n < ended_max && is_overdue() && loop_.takes_settlements(); ++n) {
         const auto fence = ends_.begin()->second;
@@ -412,7 +414,7 @@ void LeasedQueue::release(const std::vector<LeasedJob>& jobs) {
 
 void LeasedQueue::settled(Id id, Settlement settlement) {
     const auto text = ended_.extract(id);
-    // Another process may have settled the job.
+    // The job was settled by another process meanwhile, so nothing is logged.
     if (settlement == Settlement::lease_lost) return;
     if (text) log(LogLevel::warning, text.mapped());
     if (settlement == Settlement::buried) {
@@ -442,7 +444,7 @@ void LeasedQueue::unfit(Id id, const Error& error) {
     loop_.release(id, now_ + options_.retry.wait_max);
 }
 
-// --- The end ------------------------------------------------------------------------------------
+// --- Closing ------------------------------------------------------------------------------------
 
 void LeasedQueue::close(TimePoint deadline) {
     closing_ = true;
@@ -460,8 +462,8 @@ void LeasedQueue::close(TimePoint deadline) {
     loop_.close(deadline);
 }
 
-/// Leases still being settled at the end are released with the rest, unless another process settles
-/// them.
+/// Removes the leases that are still being settled after the deadline. Their jobs are released with
+/// the rest, unless another process settles them.
 void LeasedQueue::forget_left() {
     for (const auto& [fence, given] : leases_) loop_.forget(given.id);
     leases_.clear();

@@ -1,5 +1,5 @@
 /// @file
-/// One queue of `JobLeases`: waiting requests and leases.
+/// `LeasedQueue`: a queue of `JobLeases`, with waiting requests and leases.
 
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace routemaster::detail {
 
-/// The error of requests while this process ends.
+/// The error for requests while this process shuts down.
 [[nodiscard]] Error leases_stopping();
 
 struct LeaseWaiter {
@@ -33,8 +33,8 @@ struct LeaseWaiter {
     TimePoint until{};  ///< When the request is completed, even without jobs.
     std::vector<LeasedJob> jobs{};
 
-    /// How far the store was asked on behalf of the request. A request is not completed without
-    /// jobs before the store was asked.
+    /// Whether an acquisition covers the request (`asked`), and whether its reply has arrived
+    /// (`answered`). A request without jobs is not completed before that.
     enum class Look : std::uint8_t { none, asked, answered };
     Look look = Look::none;
 
@@ -42,10 +42,11 @@ struct LeaseWaiter {
     [[nodiscard]] bool passing() const noexcept { return request.wait <= Duration{0}; }
 };
 
-/// Gets the result of an extension; empty when the lease is lost.
+/// Receives the result of an extension; empty when the lease is lost.
 using ExtensionDone = std::function<void(Result<std::optional<Extension>>)>;
 
-/// A `LeaseLoop` whose slots are the waiting requests. Thread safety: none.
+/// Pool of leases for remote clients: a `LeaseLoop` whose slots are the waiting requests of
+/// clients. Not thread safe.
 class LeasedQueue final : public LeaseLoop::Owner {
 public:
     /// The store, the options and the random numbers must outlive the queue.
@@ -54,41 +55,39 @@ public:
 
     void wake_with(std::function<void()> wake) { loop_.wake_with(std::move(wake)); }
 
-    /// The first half of a poll, and the second half, which returns when to poll next.
+    /// The two halves of a poll. `send` returns when to poll next.
     void receive(TimePoint now);
     TimePoint send();
 
-    /// Adds a request; a later poll completes it. Call this and the following functions between the
-    /// halves of a poll.
+    /// Adds a request, which a later poll completes. This function and the following functions must
+    /// be called between the halves of a poll.
     void wait(LeaseWaiter waiter);
 
-    /// Extends a lease. `done` is called once the lease is certain not to be lost.
+    /// Extends a lease. `done` is called once the lease was confirmed by the store.
     void extend(LeaseName name, std::optional<Duration> lease_time, ExtensionDone done);
 
-    /// The lease with this name. Keeps it from expiring. Null when the lease is unknown or being
-    /// settled.
+    /// The lease with this name, which does not expire until `settled` is called. Null when the
+    /// lease is unknown or already being settled.
     [[nodiscard]] const Lease* begin_settling(const LeaseName& name);
-    /// Ends what `begin_settling` began. Without `ended`, the lease goes on.
+    /// Completes what `begin_settling` began. If `ended` is false, the lease continues.
     void settled(const LeaseName& name, bool ended);
 
-    /// Completes all waiting requests with an error.
     void refuse_waiting(const Error& error);
 
-    /// Stops acquisitions and releases all jobs. Poll until `over`.
+    /// Stops acquisitions and releases all jobs. The queue must be polled until `over`.
     void close(TimePoint deadline);
     [[nodiscard]] bool over() const noexcept { return loop_.retired(); }
 
-    /// Whether the queue has been unused for `idle_max`.
     [[nodiscard]] bool idle(TimePoint now) const noexcept;
 
-    /// Requests waiting for jobs, and requests with a wait of 0.
+    /// Number of requests that wait for jobs, and number of requests with a wait of 0.
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size() - passing_; }
     [[nodiscard]] std::size_t passing() const noexcept { return passing_; }
     [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
     /// Bytes of jobs that are leased or being settled.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return loop_.leased_bytes(); }
 
-    // Reports of the lease loop.
+    // Calls of the lease loop.
     using Id = LeaseLoop::Id;
     void describe(Heartbeat& heartbeat) override;
     void acquired(Id id, const Lease& lease) override;
@@ -108,21 +107,21 @@ private:
         Duration lease_time;
         TimePoint begun_at;
         TimePoint times_out;
-        /// In `ends_`, or `ends_.end()` while the lease is being settled.
+        /// Position in `ends_`, or `ends_.end()` while the lease is being settled.
         Ends::iterator ends;
         TimePoint until;
         bool cancelled = false;
         [[nodiscard]] bool settling(const Ends& all) const noexcept { return ends == all.end(); }
     };
     struct Client {
-        /// How long the client counts as present without a lease or a request.
+        /// Until when the client counts as present although it has no lease and no request.
         TimePoint until;
         std::vector<std::string> handlers;
     };
     struct Extending {
         LeaseName name;
         ExtensionDone done;
-        TimePoint until;  ///< When it is completed in any case.
+        TimePoint until;  ///< When the extension is completed in any case.
     };
     /// By fence.
     using Leases = std::unordered_map<std::uint64_t, Given>;
@@ -161,24 +160,24 @@ private:
     LeaseLoop loop_;
     TimePoint now_;
     TimePoint used_at_;
-    Waiters waiters_;            // In the order of arrival.
-    Waiters served_;             // To be completed with jobs.
-    std::size_t wanted_ = 0;     // Jobs wanted by all waiting requests.
-    std::size_t passing_ = 0;    // Waiting requests with a wait of 0.
-    TimePoint look_at_ = never;  // When to complete the next waiting request.
+    Waiters waiters_;            // Waiting requests, in the order of arrival.
+    Waiters served_;             // Requests to be completed with jobs.
+    std::size_t wanted_ = 0;     // Number of jobs that all waiting requests want.
+    std::size_t passing_ = 0;    // Number of waiting requests with a wait of 0.
+    TimePoint look_at_ = never;  // When to examine the waiting requests next.
     bool unasked_ = false;       // Some request is not covered by an acquisition yet.
-    bool asking_ = false;        // An acquisition is under way.
+    bool asking_ = false;        // An acquisition is in progress.
     std::optional<Error> trouble_;
     std::map<std::string, Client> clients_;       // By name, at most `clients_max`.
-    TimePoint unnamed_until_ = TimePoint::min();  // Until then some client names no handlers.
+    TimePoint unnamed_until_ = TimePoint::min();  // Until then a client lists no handlers.
     // Clients whose last request got too few jobs, by name, at most `clients_max`, and until when
     // these clients count as free.
     std::map<std::string, TimePoint> free_clients_;
     const TimePoint since_;
     Leases leases_;
     Ends ends_;
-    std::vector<Extending> extending_;           // In the order of arrival.
-    std::unordered_map<Id, std::string> ended_;  // Log texts of expired leases.
+    std::vector<Extending> extending_;           // Extensions in progress, in the order of arrival.
+    std::unordered_map<Id, std::string> ended_;  // Log texts of leases being settled.
     bool closing_ = false;
 };
 

@@ -1,5 +1,5 @@
 /// @file
-/// An attempt at a job, from its acquisition to its settlement.
+/// `Attempt`: an attempt at a job, from its acquisition to its settlement.
 
 #pragma once
 
@@ -23,10 +23,10 @@ struct Attempt;
 
 using AttemptPtr = std::shared_ptr<Attempt>;
 
-/// Attempts by the time of their timeouts.
 using Timeouts = std::multimap<TimePoint, AttemptPtr>;
 
-/// Shared by the loop, the thread of the handler, and its responder.
+/// Attempt at a job. The loop of the pool, the thread of the handler and the job's responder share
+/// it.
 struct Attempt {
     Attempt(std::size_t in_queue, LeaseLoop::Id of_lease, Job job, const Lease& lease,
             const Handler& by, TimePoint now, const Clock& clock,
@@ -41,9 +41,9 @@ struct Attempt {
     const LeaseLoop::Id id;
     JobContext context;
     const Handler& handler;
-    Duration timeout{0};  ///< 0: no timeout. Set before threads see it.
+    Duration timeout{0};  ///< 0: no timeout. Written before other threads see the attempt.
 
-    // The members below are used by the loop only.
+    // Only the loop uses the members below.
 
     const TimePoint acquired_at;
     std::optional<Timeouts::iterator> times_out{};

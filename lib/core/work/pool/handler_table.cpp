@@ -10,7 +10,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// The end of an attempt after the current exception. Needs no memory.
+/// Converts the exception being handled to the end of an attempt. Allocates no memory.
 JobVerdict verdict_of_current(const RetryPolicy& policy) {
     try {
         try {

@@ -1,5 +1,5 @@
 /// @file
-/// The handlers of a pool by job name, and the middleware around them.
+/// `HandlerTable`: the handlers of a pool by job name, and the middleware around them.
 
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace routemaster::detail {
 
-/// A handler: `handle` or `begin`.
+/// A handler: either `handle` or, for an asynchronous handler, `begin`.
 struct Handler {
     JobHandler handle{};
     AsyncJobHandler begin{};
@@ -28,31 +28,32 @@ struct Handler {
     Duration timeout{0};
 };
 
-/// The handlers of a pool. Filled first, then shared by all threads.
+/// Table of the handlers of a pool. Filled first, then shared by all threads.
 ///
-/// Thread safety: `add` and `use` before all other calls; the rest from any thread.
+/// Thread safety: `add` and `use` must be called first, by one thread. All other members may then
+/// be called from any thread.
 class HandlerTable : public std::enable_shared_from_this<HandlerTable> {
 public:
-    /// Throws `Failure` when the name is empty or taken.
+    /// Throws `Failure` when the name is empty or already has a handler.
     void add(std::string name, Handler handler);
-    /// The handler for all unnamed jobs. Throws `Failure` when there is one already.
+    /// Adds a handler for all jobs whose names have no handler. Throws `Failure` when there is one
+    /// already.
     void add_other(Handler handler);
     void use(JobMiddleware middleware) { middleware_.push_back(std::move(middleware)); }
 
-    /// Null when there is no handler for this name.
     [[nodiscard]] const Handler* find(const std::string& name) const;
 
     void describe(WorkerProfile& profile) const;
 
-    /// Runs the handler of an attempt and reports its end to `board`. An asynchronous handler
-    /// reports later.
+    /// Runs the handler of an attempt inside its middleware, and reports the end to `board`. An
+    /// asynchronous handler reports later.
     void run(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
 
 private:
     [[nodiscard]] JobVerdict handle(Attempt& attempt) const;
     void begin(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
 
-    /// Runs `innermost` inside all middleware from `layer` on.
+    /// Runs `innermost` inside all middleware from index `layer` on.
     void inside(std::size_t layer, JobContext& context,
                 const std::function<void()>& innermost) const;
 

@@ -92,7 +92,7 @@ AttemptPtr JobBoard::begin() {
     if (attempt->timeout > Duration{0}) {
         begun_places_.front() = attempt;
         begun_.splice(begun_.end(), begun_places_, begun_places_.begin());
-        // While jobs wait, the loop polls often enough.
+        // While jobs wait, the loop polls often enough and need not be woken.
         if (count_ == 0) wake_loop();
     }
     if (count_ == refill_) wake_loop();

@@ -1,5 +1,5 @@
 /// @file
-/// The exchange of jobs between the loop of a pool and its threads.
+/// `JobBoard`: passes jobs between the loop of a pool and its threads.
 ///
 ///     loop ──offer──► waiting ──next──► under way ──end──► ended ──take──► loop
 ///                        └──────withdraw──────► loop
@@ -21,16 +21,16 @@
 
 namespace routemaster::detail {
 
-/// Jobs waiting for a slot, and jobs that ended. A begun job takes a slot until its end, in a
-/// thread or in a responder.
+/// Queue of jobs waiting for a slot, and of ended jobs. A begun job occupies a slot until its end,
+/// whether in a thread or in a responder.
 ///
-/// There is one lock. A thread takes it once per job, the loop once per poll. Wake-ups are rare:
+/// There is one lock. A thread locks it once per job, the loop once per poll. Wake-ups are rare:
 /// threads are woken one at a time, and each wakes the next when jobs remain. The loop is woken to
 /// fetch more jobs, or when a job ended and no job waits. Otherwise the loop polls every
 /// `look_interval`.
 ///
-/// Beginning and ending a job allocates nothing: memory that runs out on the thread of a handler
-/// would end the program. `offer` allocates the list nodes of both.
+/// Beginning and ending a job allocates nothing, because an exception for lack of memory on the
+/// thread of a handler would end the program. `offer` allocates the list nodes for both.
 ///
 /// Thread safety: all members from any thread. The object may outlive the pool.
 class JobBoard {
@@ -40,35 +40,36 @@ public:
         JobVerdict verdict;
     };
 
-    /// News for the loop.
+    /// What the loop receives at a poll.
     struct Report {
         std::list<Ended> ended{};
-        std::list<AttemptPtr> begun{};  ///< Jobs with a timeout only.
+        std::list<AttemptPtr> begun{};  ///< Only jobs with a timeout.
         std::size_t waiting = 0;
         std::size_t running = 0;
     };
 
-    /// How long an ended job may stay here while jobs wait.
+    /// How long an ended job may wait here for the loop while other jobs wait for a slot.
     static constexpr Duration look_interval{2};
 
-    /// `strict`: jobs of a queue precede all jobs of the queues behind it. Otherwise jobs begin in
-    /// the order of arrival.
+    /// `strict`: the jobs of a queue begin before all jobs of the queues behind it. Otherwise jobs
+    /// begin in the order of arrival.
     JobBoard(std::size_t queues, std::size_t slots, bool strict)
         : slots_{slots}, strict_{strict}, waiting_(strict ? queues : 1) {}
 
     // --- For the loop ---------------------------------------------------------------------------
 
-    /// Calls `wake`, from any thread, when the loop should poll.
+    /// Sets a function that is called, from any thread, when the loop should poll.
     void wake_with(std::function<void()> wake);
 
     void offer(std::vector<AttemptPtr>& fresh);
 
     [[nodiscard]] Report take();
 
-    /// Takes away jobs that have been waiting since before `since`; with `never`, all jobs.
+    /// Removes and returns jobs that have been waiting since before `since`; with `never`, all
+    /// waiting jobs.
     [[nodiscard]] std::vector<AttemptPtr> withdraw(TimePoint since);
 
-    /// Ends the threads: `next` returns null from now on.
+    /// Ends the threads: from now on, `next` returns null.
     void close();
 
     [[nodiscard]] std::size_t running() const;
@@ -76,13 +77,14 @@ public:
 
     // --- For threads ----------------------------------------------------------------------------
 
-    /// The next job, which takes a slot. Waits for a job. Null after `close`.
+    /// Waits for a job and a free slot. Returns the job, which then occupies the slot. Null after
+    /// `close`.
     [[nodiscard]] AttemptPtr next();
 
-    /// The next job, which takes a slot; null when no job may begin now.
+    /// The next job, which then occupies a slot. Null when no job may begin now.
     [[nodiscard]] AttemptPtr next_now();
 
-    /// Reports the end of a job and frees its slot. Call once.
+    /// Reports the end of a job and frees its slot. To be called once per job.
     void end(AttemptPtr attempt, JobVerdict verdict);
 
 private:
@@ -93,17 +95,18 @@ private:
     const OwnerProcess process_{"worker pool"};
     const std::size_t slots_;
     const bool strict_;
-    // Guards the members below. Locked during calls of `wake_`: no call begins after `wake_with`.
+    // Guards the members below. It is locked during calls of `wake_`: no call of the old function
+    // begins after `wake_with` returned.
     mutable std::mutex mutex_;
     IdleThreads idle_;
     std::vector<std::deque<AttemptPtr>> waiting_;
     std::size_t count_ = 0;   // Number of waiting jobs.
-    std::size_t refill_ = 0;  // When this few jobs wait, the loop is woken to fetch more.
+    std::size_t refill_ = 0;  // When no more jobs than this wait, the loop is woken to fetch more.
     std::size_t running_ = 0;
     std::list<Ended> ended_;
-    std::list<Ended> ended_places_;  // One node for each job that waits or runs.
+    std::list<Ended> ended_places_;  // Unused list nodes, one for each waiting or running job.
     std::list<AttemptPtr> begun_;
-    std::list<AttemptPtr> begun_places_;  // One node for each waiting job with a timeout.
+    std::list<AttemptPtr> begun_places_;  // Unused nodes, one per waiting job with a timeout.
     std::function<void()> wake_;
     bool woken_ = false;  // The loop was woken and has not polled since.
     bool closed_ = false;

@@ -31,7 +31,7 @@ JobVerdict failed_verdict(const char* error) noexcept {
     try {
         verdict.error = error;
     } catch (const std::bad_alloc&) {
-        verdict.error = "out of memory";  // Short enough to be stored without an allocation.
+        verdict.error = "out of memory";  // Short enough to need no allocation.
     }
     return verdict;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The end of an attempt at a job, as reported by its handler.
+/// `JobVerdict`: how an attempt at a job ended, as its handler reports it.
 
 #pragma once
 
@@ -13,32 +13,33 @@
 
 namespace routemaster::detail {
 
-/// The end of an attempt, before the retry policy decides.
+/// How an attempt ended, before the retry policy is applied.
 struct JobVerdict {
     enum class Kind : std::uint8_t {
         done,
-        failed,  ///< Runs again as the policy says.
-        retry,   ///< Failed; runs again after `delay`.
-        bury,    ///< Failed for good.
-        /// Runs again after `delay`; the attempt does not count.
+        failed,  ///< Due again when the retry policy says.
+        retry,   ///< Failed; due again after `delay`.
+        bury,    ///< Failed; BURIED at once.
+        /// Due again after `delay`; the attempt does not count.
         snoozed,
     };
 
     Kind kind = Kind::done;
     std::string error{};
     Duration delay{0};
-    /// The rule of the policy for this error, or null.
+    /// The rule of the retry policy that applies to the error, or null.
     const RetryRule* rule = nullptr;
 };
 
-/// The text of an error, cut to `job_error_max` bytes of whole UTF-8 characters. Invalid bytes
-/// become `?`.
+/// The text of an error, truncated to `job_error_max` bytes without splitting a UTF-8 character.
+/// Invalid bytes become `?`.
 [[nodiscard]] std::string kept_text(std::string_view error);
 
-/// A failed attempt. Without memory for the text, the text is "out of memory".
+/// The verdict of a failed attempt. If there is no memory for the text, the text is "out of
+/// memory".
 [[nodiscard]] JobVerdict failed_verdict(const char* error) noexcept;
 
-/// The end of an attempt after an exception of its handler, by the policy.
+/// The verdict after an exception of the handler, by the retry policy.
 [[nodiscard]] JobVerdict verdict_of(const std::exception& error, const RetryPolicy& policy);
 
 }  // namespace routemaster::detail

@@ -42,7 +42,7 @@ PoolLoop::~PoolLoop() {
     for (const auto& queue : queues_) {
         for (const auto& [id, attempt] : queue->attempts) give_up(*attempt);
     }
-    // Responders may outlive the loop.
+    // Responders may outlive the loop and must not wake it any more.
     board_->wake_with({});
     join();
 }
@@ -67,7 +67,7 @@ void PoolLoop::join() {
     threads_.clear();
 }
 
-// --- A poll -------------------------------------------------------------------------------------
+// --- Polling ------------------------------------------------------------------------------------
 
 void PoolLoop::begin() {
     if (begun_.exchange(true)) return;
@@ -85,7 +85,8 @@ void PoolLoop::begin() {
 }
 
 TimePoint PoolLoop::poll(TimePoint now) {
-    // The jobs that waited meanwhile probably have new leases elsewhere.
+    // After a long suspension of this process, other workers have probably leased the jobs that
+    // were waiting for a slot here. They are released.
     const bool stood_still = begun_ && now - now_ >= options_.worker_silence;
     if (now < now_) shift_timeouts(now - now_);
     now_ = now;
@@ -109,7 +110,8 @@ TimePoint PoolLoop::poll(TimePoint now) {
 }
 
 void PoolLoop::run_inside() {
-    // Each slot at most once: a handler that returns at once frees its slot for the next job.
+    // Begins at most one job per slot and poll. An asynchronous handler that returns at once frees
+    // its slot for the next job, and the loop must not be kept busy for ever.
     for (std::size_t i = 0; i < slots_; ++i) {
         const auto attempt = board_->next_now();
         if (attempt == nullptr) return;
@@ -143,7 +145,7 @@ void PoolLoop::describe(Queue& queue, Heartbeat& heartbeat) const {
         queue.profile = std::make_shared<const WorkerProfile>(std::move(profile));
     }
     heartbeat.profile = queue.profile;
-    // All queues of the pool share the slots.
+    // The load counts the jobs of all queues of the pool, because they share the slots.
     heartbeat.busy = static_cast<std::uint32_t>(board_->running());
     for (const auto& other : queues_) {
         for (const auto& [id, attempt] : other->attempts) {

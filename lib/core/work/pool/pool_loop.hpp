@@ -1,5 +1,5 @@
 /// @file
-/// The loop of a pool: fetches jobs, passes jobs to the threads, and settles their ends.
+/// `PoolLoop`: acquires the jobs of a worker pool, passes jobs to threads, and settles jobs.
 
 #pragma once
 
@@ -30,19 +30,19 @@
 
 namespace routemaster::detail {
 
-/// A lease loop for each queue, and the threads that run handlers.
+/// Active object with a lease loop for each queue, and the threads that run handlers.
 ///
-/// Thread safety: as `Active` says; `status` and `trouble` from any thread.
+/// Thread safety: as `Active` says; `status` and `trouble` may be called from any thread.
 class PoolLoop final : public Active {
 public:
-    /// The store must outlive the loop. The handlers must be declared before the first `poll`.
+    /// The store must outlive the loop. All handlers must be declared before the first `poll`.
     PoolLoop(Store& store, WorkerPoolOptions options, std::shared_ptr<HandlerTable> handlers);
     PoolLoop(const PoolLoop&) = delete;
     PoolLoop& operator=(const PoolLoop&) = delete;
     ~PoolLoop() override;
 
-    /// Starts the threads. Throws `Failure` when it cannot; the object is unusable then. Further
-    /// calls do nothing. Called by `poll`, too.
+    /// Starts the threads; later calls do nothing. Throws `Failure` when a thread cannot be
+    /// started; the object is unusable then. Called by `poll`, too.
     void begin();
 
     TimePoint poll(TimePoint now) override;
@@ -50,10 +50,10 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override;
 
-    /// Whether `poll` or `begin` was called. Then handlers may no longer be declared.
+    /// Whether `poll` or `begin` was called. From then on, no handlers may be declared.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// Ends the threads. Waits for running handlers.
+    /// Ends the threads, after waiting for running handlers.
     void join();
 
     [[nodiscard]] WorkerPoolStatus status() const;
@@ -77,10 +77,10 @@ private:
         const std::size_t place;
         LeaseLoop loop;
         std::unordered_map<Id, AttemptPtr> attempts;
-        std::shared_ptr<const WorkerProfile> profile{};  // Made for the first heartbeat.
+        std::shared_ptr<const WorkerProfile> profile{};  // Created for the first heartbeat.
     };
 
-    /// The numbers in `status`; written by the loop only.
+    /// The numbers in `status`. Only the loop writes them.
     struct Counts {
         std::atomic<std::uint64_t> done{0};
         std::atomic<std::uint64_t> failed{0};
@@ -92,13 +92,12 @@ private:
         std::atomic<std::uint64_t> unhandled{0};
     };
 
-    /// A job waiting this long for a slot goes back to its queue.
+    /// A job that waits this long for a slot is released to its queue.
     static constexpr Duration waiting_max{1'000};
-    /// Jobs per acquisition.
+    /// Largest number of jobs per acquisition.
     static constexpr std::size_t acquired_max = 512;
 
-    // --- Reports of the lease loops
-    // ---------------------------------------------------------------
+    // --- Calls of the lease loops ---------------------------------------------------------------
 
     void describe(Queue& queue, Heartbeat& heartbeat) const;
     void acquired(Queue& queue, Id id, const Lease& lease);
@@ -107,20 +106,20 @@ private:
     static void cancelled(const Queue& queue, Id id);
     void unfit(Queue& queue, Id id, const Error& error);
 
-    // --- Ends of jobs ---------------------------------------------------------------------------
+    // --- Ended attempts -------------------------------------------------------------------------
 
     void run_inside();
     void watch(const AttemptPtr& attempt);
     void time_out();
-    /// Settles a job as its handler reports, unless the attempt was given up meanwhile.
+    /// Settles a job as its handler reported. Does nothing if the attempt was abandoned meanwhile.
     void end(const AttemptPtr& attempt, JobVerdict& verdict);
-    /// The step to end a failed attempt.
+    /// Builds the step that ends a failed attempt.
     [[nodiscard]] Step failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                                const RetryPolicy& policy);
     void forget_timeout(Attempt& attempt);
-    /// The clock was set back: keeps the remaining time of each attempt.
+    /// Moves all timeouts after the clock was set back. Each attempt retains its remaining time.
     void shift_timeouts(Duration by);
-    /// Stops an attempt whose result no longer counts.
+    /// Abandons an attempt: requests its stop and ignores its result.
     static void give_up(Attempt& attempt);
 
     /// Releases jobs that have been waiting for a slot since before `since`.
@@ -128,9 +127,9 @@ private:
     /// Releases the running jobs and stops their tokens.
     void release_running();
 
-    // --- Fetching jobs --------------------------------------------------------------------------
+    // --- Acquiring jobs -------------------------------------------------------------------------
 
-    /// Gives each queue its share of the free slots and lets it ask for jobs.
+    /// Assigns each queue its share of the free slots, and lets its lease loop request jobs.
     TimePoint send(std::size_t taken);
 
     [[nodiscard]] bool over() const { return !queues_.empty() && queues_.front()->loop.over(now_); }
@@ -139,7 +138,7 @@ private:
     }
 
     const WorkerPoolOptions options_;
-    const Clock& clock_;  // For handlers. The loop gets the time from `poll`.
+    const Clock& clock_;  // Used by handlers. The loop itself gets the time from `poll`.
     const std::size_t slots_;
     std::shared_ptr<HandlerTable> handlers_;
     std::shared_ptr<JobBoard> board_;
@@ -151,10 +150,10 @@ private:
     TimePoint now_{};
     std::atomic<bool> begun_ = false;  // Read by other threads.
     bool closing_ = false;
-    std::vector<AttemptPtr> fresh_;  // Acquired, not offered yet.
+    std::vector<AttemptPtr> fresh_;  // Acquired jobs that are not yet offered to the threads.
     Timeouts timeouts_;
     Counts counts_;
-    std::vector<std::jthread> threads_;  // Destroyed first.
+    std::vector<std::jthread> threads_;  // Last: threads must end before other members.
 };
 
 }  // namespace routemaster::detail

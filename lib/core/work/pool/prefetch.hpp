@@ -1,5 +1,5 @@
 /// @file
-/// How many jobs a pool fetches before there are slots for them.
+/// `Prefetch`: how many jobs a pool acquires in advance, before slots are free.
 
 #pragma once
 
@@ -10,20 +10,21 @@
 
 namespace routemaster::detail {
 
-/// As many jobs as ended in the last two windows of time. A pool of short jobs then need not wait
-/// for its store, and a pool of long jobs keeps no jobs from workers with free slots. A burst
-/// begins with few jobs, and doubles their number until the store keeps up. The number is 0 for two
-/// windows after a job came for a repeated attempt: the job may have crashed its process, and a
-/// crash would end the waiting jobs, too.
+/// Adaptive number of jobs to acquire in advance: as many jobs as ended in the last two time
+/// windows. With this number, a pool of short jobs need not wait for its store, and a pool of long
+/// jobs does not withhold jobs from workers with free slots. A burst begins with few jobs, and the
+/// number doubles until the store keeps up. The number is 0 for two windows after a job arrived for
+/// a repeated attempt. Such a job may have crashed its process, and another crash would interrupt
+/// the waiting jobs, too.
 ///
-/// Thread safety: none.
+/// Not thread safe.
 class Prefetch {
 public:
     static constexpr Duration window{10};
 
     explicit Prefetch(std::size_t most) : most_{most} {}
 
-    /// Notes the number of jobs ended since the last call.
+    /// Records that `jobs` jobs ended since the last call.
     void ended(TimePoint now, std::size_t jobs) noexcept {
         if (now < none_until_ && none_until_ - now <= 2 * window) return;
         if (now < begun_ || now - begun_ >= window) {
@@ -34,7 +35,7 @@ public:
         current_ += jobs;
     }
 
-    /// Notes a job whose attempt is not its first.
+    /// Records the arrival of a job for a repeated attempt.
     void came_again(TimePoint now) noexcept {
         none_until_ = now + 2 * window;
         last_ = current_ = 0;
@@ -47,7 +48,7 @@ private:
     TimePoint begun_{};  // Beginning of the current window.
     std::size_t last_ = 0;
     std::size_t current_ = 0;
-    TimePoint none_until_{};  // Two windows after the last repeated job.
+    TimePoint none_until_{};  // End of the two windows after a repeated attempt arrived.
 };
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// The state shared by all copies of a `JobResponder`.
+/// `Response`: the state that all copies of a `JobResponder` share.
 
 #pragma once
 
@@ -15,10 +15,10 @@ namespace routemaster::detail {
 
 class HandlerTable;
 
-/// Reports the end of an attempt once. Thread safe.
+/// One-time report of the end of an attempt. Thread safe.
 class Response {
 public:
-    /// Keeps `handlers` alive: the attempt refers to its handler.
+    /// Shares the ownership of `handlers`, because the attempt refers to its handler.
     Response(std::shared_ptr<JobBoard> board, std::shared_ptr<const HandlerTable> handlers,
              AttemptPtr attempt)
         : board_{std::move(board)}, handlers_{std::move(handlers)}, attempt_{std::move(attempt)} {}

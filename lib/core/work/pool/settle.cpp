@@ -17,7 +17,7 @@ std::string shown(std::string_view name) {
     return "'" + log_text(name, name_max) + "'";
 }
 
-/// A job in a log line, without its arguments: they are not for logs.
+/// Describes a job in a log line. Arguments are omitted, because they may be secret or long.
 std::string text_of(std::string_view name, const Lease& lease) {
     auto text = "job " + shown(name);
     if (lease.id != 0) text += " (" + std::to_string(lease.id) + ")";
@@ -26,7 +26,7 @@ std::string text_of(std::string_view name, const Lease& lease) {
 
 }  // namespace
 
-// --- Reports of the lease loops -----------------------------------------------------------------
+// --- Calls of the lease loops -------------------------------------------------------------------
 
 void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
     if (closing_) return queue.loop.release(id);
@@ -65,7 +65,8 @@ void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
         add(counts_.buried);
         log(LogLevel::warning, text() + " is BURIED");
     }
-    // After refusals, `lease_lost` may mean that an earlier try settled the job.
+    // After a rejection, `lease_lost` may mean that an earlier try settled the job. Only otherwise
+    // was the lease lost.
     if (settlement == Settlement::lease_lost && queue.loop.refusals(id) == 0) {
         add(counts_.lease_lost);
         log(LogLevel::warning, "lost the lease of " + text() + ": it runs again");
@@ -105,13 +106,14 @@ void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
     queue.loop.release(id, now_ + options_.retry.wait_max);
 }
 
-// --- Ends of jobs -------------------------------------------------------------------------------
+// --- Ended attempts -----------------------------------------------------------------------------
 
 void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
     auto& queue = *queues_[attempt->queue];
     forget_timeout(*attempt);
     auto follow_ups = attempt->context.take_follow_ups();
-    // Given up meanwhile: timed out, lost, or released at the end.
+    // The attempt was abandoned meanwhile: it timed out, lost its lease, or was released at the
+    // deadline. Its result is ignored.
     if (!queue.attempts.contains(attempt->id) || queue.loop.settling(attempt->id)) return;
     const auto& lease = queue.loop.lease(attempt->id);
     switch (verdict.kind) {
@@ -151,7 +153,8 @@ Step PoolLoop::failure(const Lease& lease, std::string_view name, JobVerdict ver
                             ": " + log_text(failed.error, error_max));
     auto step = fail_job(lease, failed, policy, now_, random_.unit());
     if (!is_ruby_queue(lease.queue)) return step;
-    // Ruby's queues have no BURIED jobs and store no errors.
+    // Queues of Ruby Routemaster have no BURIED jobs and store no errors. A failed job is therefore
+    // nacked with a due time.
     const auto run_at = step.bury ? due_after(policy.wait_max, now_) : step.run_at;
     return NackJob{std::move(step.lease), run_at};
 }
@@ -190,7 +193,7 @@ void PoolLoop::time_out() {
     }
 }
 
-// --- The end ------------------------------------------------------------------------------------
+// --- Closing ------------------------------------------------------------------------------------
 
 void PoolLoop::release_waiting(TimePoint since) {
     for (const auto& attempt : board_->withdraw(since)) {

@@ -37,7 +37,8 @@ std::vector<std::size_t> SlotShares::share(const std::vector<Wish>& wishes, std:
     for (; free > 0; --free) {
         const auto queue = next(wishes, turns);
         charge(turns, queue);
-        // The slots of a waiting queue stay free until its reply.
+        // The slot belongs to a queue with an acquisition in progress, and stays free until its
+        // reply.
         if (wishes[queue] == Wish::waits) continue;
         charge(credits_, queue);
         ++shares[queue];

@@ -1,5 +1,5 @@
 /// @file
-/// How the free slots of a pool are shared among its queues.
+/// `SlotShares`: distributes the free slots of a pool over its queues.
 
 #pragma once
 
@@ -11,26 +11,27 @@
 
 namespace routemaster::detail {
 
-/// Shares slots among the queues with jobs. Thread safety: none.
+/// Scheduler that distributes free slots over the queues with jobs. Not thread safe.
 class SlotShares {
 public:
     enum class Wish : std::uint8_t {
-        nothing,  ///< Has no jobs, as far as is known.
-        waits,    ///< Has an acquisition under way.
-        wants,    ///< Would ask for jobs.
+        nothing,  ///< No jobs are expected in the queue.
+        waits,    ///< An acquisition from the queue is in progress.
+        wants,    ///< The queue could request jobs now.
     };
 
     SlotShares(const std::vector<PoolQueue>& queues, QueueOrder order);
 
-    /// How many free slots each queue may fill. In strict order, the first queue with jobs gets
-    /// all. By weight, queues take turns (as nginx balances: "smooth weighted round robin"), and
-    /// each gets its part in the long run. A queue with an acquisition under way takes part, too:
-    /// its slots stay free until its reply. Otherwise the next asking queue would take this part. A
-    /// queue that does not ask is given all slots, which has no effect.
+    /// How many free slots each queue may fill. In strict order, the first queue with jobs gets all
+    /// slots. By weight, slots are distributed by smooth weighted round robin (as in nginx). In the
+    /// long run, each queue thus gets a share in proportion to its weight. A queue with an
+    /// acquisition in progress gets a share as well. This share stays free until the reply.
+    /// Otherwise the next acquisition from another queue would use it up. For a queue without an
+    /// acquisition, the result is `free` and has no effect.
     [[nodiscard]] std::vector<std::size_t> share(const std::vector<Wish>& wishes, std::size_t free);
 
 private:
-    /// The queue to get the next slot.
+    /// The queue that gets the next slot.
     [[nodiscard]] std::size_t next(const std::vector<Wish>& wishes,
                                    const std::vector<std::int64_t>& credits) const;
 

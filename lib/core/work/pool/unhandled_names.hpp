@@ -1,5 +1,5 @@
 /// @file
-/// Names of jobs without a handler in this pool.
+/// `UnhandledNames`: names of jobs for which this pool has no handler.
 
 #pragma once
 
@@ -13,13 +13,14 @@
 
 namespace routemaster::detail {
 
-/// How long a pool leaves jobs of an unhandled name to other processes: 1 s, doubled each time a
-/// job comes after that, up to a minute. Thread safety: none.
+/// Backoff by job name: for how long a pool releases jobs without a handler, to let other processes
+/// acquire these jobs. 1 s, doubled each time a job with the name arrives again, up to a minute.
+/// Not thread safe.
 class UnhandledNames {
 public:
     struct Left {
-        Duration wait;  ///< When to acquire the job again.
-        bool news;      ///< The name was new.
+        Duration wait;  ///< The delay before the job may be acquired again.
+        bool news;      ///< Whether this is the first job with this name.
     };
 
     [[nodiscard]] Left came(const std::string& name, TimePoint now) {

@@ -1,5 +1,5 @@
 /// @file
-/// One namespace of `TimerRequests`, with its waiting requests.
+/// `RequestedTimers`: a namespace of `TimerRequests`, with its waiting requests.
 
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace routemaster::detail {
 
-/// The error of requests while this process ends.
+/// The error for requests while this process shuts down.
 [[nodiscard]] Error timers_stopping();
 
 struct TimerWaiter {
@@ -30,15 +30,16 @@ struct TimerWaiter {
     std::function<void(Result<std::vector<FiredTimer>>)> done;
     TimePoint until{};  ///< When the request is completed, even without timers.
 
-    /// How far the store was asked on behalf of the request. A request is not completed without
-    /// timers before the store was asked.
+    /// Whether a `TakeTimers` covers the request (`asked`), and whether its reply has arrived
+    /// (`answered`). A request without timers is not completed before that.
     enum class Look : std::uint8_t { none, asked, answered };
     Look look = Look::none;
 
     [[nodiscard]] bool gone() const noexcept { return request.gone && request.gone->load(); }
 };
 
-/// A listener for the first waiting request. Thread safety: none.
+/// Listener of a timer namespace on behalf of remote clients. It takes timers for the first waiting
+/// request. Not thread safe.
 class RequestedTimers {
 public:
     /// The store and the options must outlive the object.
@@ -47,24 +48,23 @@ public:
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    /// Adds a request; a later poll completes it.
+    /// Adds a request, which a later poll completes.
     void wait(TimerWaiter waiter);
 
-    /// Completes all requests with an error, except for the request of a `TakeTimers` under way.
+    /// Completes all requests with an error, except a request whose `TakeTimers` is in progress.
     void refuse_waiting(const Error& error);
 
-    /// Stops taking timers and leaves the listeners. Poll until `over`, at most a second after the
-    /// deadline.
+    /// Stops taking timers and leaves the listeners of the namespace. The object must be polled
+    /// until `over`, which takes at most a second after the deadline.
     void close(TimePoint deadline);
     [[nodiscard]] bool over() const noexcept { return over_; }
 
-    /// Does the due work and returns when to poll next.
+    /// Does the work that is due. Returns when to poll next.
     TimePoint poll(TimePoint now);
 
-    /// Whether the namespace has been unused for `idle_max`.
     [[nodiscard]] bool idle() const noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size(); }
-    /// Waiting requests with a wait of 0.
+    /// Number of waiting requests with a wait of 0.
     [[nodiscard]] std::size_t passing() const noexcept;
 
 private:
@@ -76,9 +76,10 @@ private:
     struct Left {};
     using Event = std::variant<Taken, Left>;
 
-    /// How long no request must be waiting before the listener leaves its line (`TimerTurns`).
+    /// After this long without a waiting request, the listener leaves the queue of listeners
+    /// (`TimerTurns`), so that another listener takes the timers.
     static constexpr Duration unwanted_grace{20};
-    /// How long to wait for the store after the deadline.
+    /// How long to wait for the store's reply after the deadline.
     static constexpr Duration leave_timeout{1'000};
 
     void on(Taken& taken);
@@ -87,7 +88,7 @@ private:
     void answer_overdue();
     void ask();
     void leave();
-    /// Whether a `TakeTimers` is under way for this request.
+    /// Whether a `TakeTimers` for this request is in progress.
     [[nodiscard]] bool served(Waiters::const_iterator waiter) const {
         return asking_for_first_ && waiter == waiters_.begin();
     }
@@ -102,12 +103,12 @@ private:
     AcquireSchedule schedule_;
     TimePoint now_;
     TimePoint used_at_;
-    Waiters waiters_;  // In the order of arrival.
+    Waiters waiters_;  // Waiting requests, in the order of arrival.
     std::optional<Error> trouble_;
     bool asking_ = false;
     bool asking_for_first_ = false;
     bool joined_ = false;
-    bool unwanted_ = false;  // The listener left its line, as no request waits.
+    bool unwanted_ = false;  // No request waits: the listener has left the queue.
     std::optional<TimePoint> close_at_;
     bool leaving_ = false;
     bool over_ = false;

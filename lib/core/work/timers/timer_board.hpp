@@ -1,5 +1,5 @@
 /// @file
-/// The exchange of timers between the loop of a listener and its threads.
+/// `TimerBoard`: passes timers between the loop of a listener and its threads.
 ///
 ///     loop ──offer──► waiting ──next──► under way ──end──► ended ──take──► loop
 ///                        └──────withdraw──────► loop
@@ -32,48 +32,50 @@ struct EndedTimer {
     std::int64_t firing = 0;
     bool handled = false;
     std::shared_ptr<const FollowUps> follow_ups{};  ///< Null without follow-ups.
-    bool given_up = false;                          ///< Failed for good: to become DEAD.
-    std::string reason{};                           ///< Why it is given up.
+    bool given_up = false;                          ///< Failed for good: must become DEAD.
+    std::string reason{};                           ///< Why the timer becomes DEAD.
 };
 
-/// Timers waiting for a slot, and timers that ended. A begun timer takes a slot until its end, in a
-/// thread or in a responder.
+/// Queue of timers waiting for a slot, and of ended timers. A begun timer occupies a slot until its
+/// end, whether in a thread or in a responder.
 ///
-/// There is one lock. A thread takes it once per timer, the loop once per poll. Threads are woken
+/// There is one lock. A thread locks it once per timer, the loop once per poll. Threads are woken
 /// one at a time, and each wakes the next when timers remain. The loop is woken to take more
 /// timers, and when a timer ended, unless the loop polls anyway.
 ///
-/// Ending a timer allocates nothing: memory that runs out on the thread of a handler would end the
-/// program. `offer` allocates the list node.
+/// Ending a timer allocates nothing, because an exception for lack of memory on the thread of a
+/// handler would end the program. `offer` allocates the list node.
 ///
 /// Thread safety: all members from any thread. The object may outlive the listener.
 class TimerBoard {
 public:
-    /// News for the loop.
+    /// What the loop receives at a poll.
     struct Report {
         std::list<EndedTimer> ended{};
         std::size_t waiting = 0;
         std::size_t running = 0;
     };
 
-    /// How long an ended timer may stay here while timers wait and end quickly.
+    /// How long an ended timer may wait here for the loop while other timers wait for a slot and
+    /// end quickly.
     static constexpr Duration look_interval{2};
 
     explicit TimerBoard(std::size_t slots) : slots_{slots} {}
 
     // --- For the loop ---------------------------------------------------------------------------
 
-    /// Calls `wake`, from any thread, when the loop should poll.
+    /// Sets a function that is called, from any thread, when the loop should poll.
     void wake_with(std::function<void()> wake);
 
     void offer(std::vector<FiredTimer> fresh);
 
-    /// Takes the news. `looks`: the loop will poll within `look_interval` while timers wait.
+    /// Returns the report for the loop. `looks`: while timers wait, the loop will poll within
+    /// `look_interval`, and need not be woken.
     [[nodiscard]] Report take(bool looks);
 
     [[nodiscard]] std::vector<FiredTimer> withdraw();
 
-    /// Ends the threads: `next` returns nothing from now on. Later ends are dropped.
+    /// Ends the threads: from now on, `next` returns nothing. Timers that end later are ignored.
     void close();
 
     [[nodiscard]] std::size_t running() const;
@@ -81,14 +83,14 @@ public:
 
     // --- For threads ----------------------------------------------------------------------------
 
-    /// Reports the end of a timer, if any, and waits for the next timer, which takes a slot.
-    /// Nothing after `close`.
+    /// Reports the end of a timer, if `ended` is present. Then waits for a timer and a free slot,
+    /// and returns the timer, which occupies the slot. Nothing after `close`.
     [[nodiscard]] std::optional<FiredTimer> next(std::optional<EndedTimer> ended);
 
-    /// The next timer, which takes a slot; nothing when no timer may begin now.
+    /// The next timer, which then occupies a slot. Nothing when no timer may begin now.
     [[nodiscard]] std::optional<FiredTimer> next_now();
 
-    /// Reports the end of a timer and frees its slot. Call once.
+    /// Reports the end of a timer and frees its slot. To be called once per timer.
     void end(EndedTimer ended);
 
 private:
@@ -99,14 +101,15 @@ private:
 
     const OwnerProcess process_{"timer listener"};
     const std::size_t slots_;
-    // Guards the members below. Locked during calls of `wake_`: no call begins after `wake_with`.
+    // Guards the members below. It is locked during calls of `wake_`: no call of the old function
+    // begins after `wake_with` returned.
     mutable std::mutex mutex_;
     IdleThreads idle_;
     std::deque<FiredTimer> waiting_;
-    std::size_t refill_ = 0;  // When this few timers wait, the loop is woken to take more.
+    std::size_t refill_ = 0;  // When no more timers than this wait, the loop is woken to take more.
     std::size_t running_ = 0;
     std::list<EndedTimer> ended_;
-    std::list<EndedTimer> places_;  // One node for each timer that waits or runs.
+    std::list<EndedTimer> places_;  // Unused list nodes, one for each waiting or running timer.
     std::function<void()> wake_;
     bool looks_ = false;
     bool woken_ = false;  // The loop was woken and has not polled since.

@@ -32,7 +32,7 @@ std::string text_of_current() {
     }
 }
 
-/// What happens to a timer after a failure.
+/// What happens to a timer after a failure, for a log line.
 const char* fate_of(const Timer& timer, bool for_good) {
     if (timer.confirm_by == never) return "it is gone";
     return for_good || timer.last() ? "it becomes DEAD" : "it fires again";
@@ -120,7 +120,7 @@ void TimerLoop::begin() {
     }
 }
 
-// --- A poll -------------------------------------------------------------------------------------
+// --- Polling ------------------------------------------------------------------------------------
 
 TimePoint TimerLoop::poll(TimePoint now) {
     const bool set_back = now < now_;
@@ -166,7 +166,7 @@ TimePoint TimerLoop::next_poll() const {
     }
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!full_since_) return std::min(next, schedule_.next());
-    // A slot that becomes free wakes the loop.
+    // No poll is needed, because a slot that becomes free wakes the loop.
     if (told_busy_ || asking_) return next;
     return std::min(next, std::max(schedule_.next(), *full_since_ + busy_grace));
 }
@@ -182,7 +182,8 @@ void TimerLoop::clock_set_back() {
 
 // --- Handlers -----------------------------------------------------------------------------------
 
-/// Memory that runs out outside the handler is a failure, too: the timer fires again.
+/// Runs the handler. If memory is exhausted outside of the handler, the firing has failed as well,
+/// and the timer fires again.
 std::optional<EndedTimer> TimerLoop::handle(FiredTimer fired) {
     try {
         return handle_with_memory(std::move(fired));
@@ -199,7 +200,8 @@ std::optional<EndedTimer> TimerLoop::handle_with_memory(FiredTimer fired) {
                 .retries_max = fired.retries_max,
                 .confirm_by = fired.confirm_by,
                 .firing = fired.firing};
-    // The timer may have been fired again since.
+    // The time to confirm is over, so the timer may have fired again elsewhere. The handler is not
+    // run.
     if (clock_.now() >= timer.confirm_by) {
         log_failure(options_.log, timer, "its time was over before it began");
         return end_of(timer, false);
@@ -254,7 +256,8 @@ void TimerLoop::remember(const std::shared_ptr<TimerResponse>& response) {
 }
 
 void TimerLoop::run_inside() {
-    // Each slot at most once: a handler that returns at once frees its slot for the next timer.
+    // Begins at most one timer per slot and poll. An asynchronous handler that returns at once
+    // frees its slot for the next timer, and the loop must not be kept busy for ever.
     for (std::size_t i = 0; i < slots_; ++i) {
         auto fired = board_->next_now();
         if (!fired) return;
@@ -309,7 +312,8 @@ void TimerLoop::took(Outcome& outcome) {
 
 void TimerLoop::confirmed(Confirmation& confirmation, Outcome& outcome) {
     if (!outcome) return not_confirmed(confirmation, outcome.error());
-    // A timer not given up in time fires again, and is refused again.
+    // The step that makes a timer DEAD came too late. The timer fires again, and its follow-ups
+    // will be rejected again, so nothing is logged now.
     if (confirmation.timer.given_up) return;
     const auto* completed = std::get_if<CompletedTimer>(&*outcome);
     const auto what =
@@ -400,7 +404,7 @@ void TimerLoop::send() {
     steps.reserve(confirmations_.size() + 1);
     for (const auto& each : confirmations_) steps.push_back(confirmation(each.timer));
     unconfirmed_ += confirmations_.size();
-    // Confirmations and `TakeTimers` are submitted together and share a commit.
+    // Confirmations and `TakeTimers` are submitted together, to share a commit.
     if (ask) {
         schedule_.asked(now_);
         asking_ = true;
@@ -416,7 +420,7 @@ void TimerLoop::send() {
                   });
 }
 
-// --- The end ------------------------------------------------------------------------------------
+// --- Closing ------------------------------------------------------------------------------------
 
 void TimerLoop::leave() {
     if (leaving_ || asking_) return;
@@ -431,7 +435,7 @@ void TimerLoop::leave() {
 
 void TimerLoop::on(Left& left) {
     left_ = true;
-    // The store will find the listener silent.
+    // The store will remove the listener later, because it does not poll.
     if (!left.done) {
         log(LogLevel::warning,
             "could not leave the listeners of " + space_ + ": " + left.done.error().message());
@@ -440,8 +444,9 @@ void TimerLoop::on(Left& left) {
 
 bool TimerLoop::all_ended() const noexcept {
     if (!close_at_ || waiting_ > 0 || !fresh_.empty()) return false;
-    // A running handler cannot be stopped, and its result is confirmed. Asynchronous handlers may
-    // never end: the loop does not wait for them after the deadline.
+    // A running handler cannot be interrupted, and its result is confirmed. The loop therefore
+    // waits for running handlers. Asynchronous handlers may never report, and the loop does not
+    // wait for them after the deadline.
     if (running_ > 0 && (handler_.handle || !over())) return false;
     const bool settled = left_ && unconfirmed_ == 0 && confirmations_.empty() && retries_.empty();
     return settled || now_ >= settle_by_;

@@ -1,5 +1,5 @@
 /// @file
-/// The loop of a listener: takes timers, passes timers to the threads, and confirms them.
+/// `TimerLoop`: takes the due timers of a namespace, passes timers to threads, and confirms timers.
 ///
 ///     TakeTimers ──► taken ──► board ──► handled ──► ConfirmTimer ──► confirmed
 ///         ▲                      │                        └─ refused: sent again, until too late
@@ -36,29 +36,29 @@ namespace routemaster::detail {
 
 class TimerResponse;
 
-/// A handler: `handle` or `begin`.
+/// A handler: either `handle` or, for an asynchronous handler, `begin`.
 struct AnyTimerHandler {
     TimerHandler handle{};
     AsyncTimerHandler begin{};
-    /// If set: when the store refuses the follow-ups of a timer for good, the timer becomes DEAD at
-    /// once. Returns the reason, from the follow-ups and the store's error.
+    /// If set, a timer becomes DEAD at once when the store rejects its follow-ups for good. The
+    /// function returns the reason. Its arguments are the follow-ups and the store's error.
     std::function<Error(const FollowUps&, const Error&)> refusal{};
 };
 
-/// A listener without a `Runner`.
+/// Listener for timers that the caller polls.
 ///
-/// Thread safety: as `Active` says; `status` and `trouble` from any thread.
+/// Thread safety: as `Active` says; `status` and `trouble` may be called from any thread.
 class TimerLoop final : public Active {
 public:
-    /// The store must outlive the loop. The options must be checked and have a name.
+    /// The store must outlive the loop. The options must have been validated, and have a name.
     TimerLoop(Store& store, std::string space, AnyTimerHandler handler,
               TimerListenerOptions options);
     TimerLoop(const TimerLoop&) = delete;
     TimerLoop& operator=(const TimerLoop&) = delete;
     ~TimerLoop() override;
 
-    /// Starts the threads. Throws `Failure` when it cannot; the object is unusable then. Further
-    /// calls do nothing. Called by `poll`, too.
+    /// Starts the threads; later calls do nothing. Throws `Failure` when a thread cannot be
+    /// started; the object is unusable then. Called by `poll`, too.
     void begin();
 
     TimePoint poll(TimePoint now) override;
@@ -66,10 +66,9 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override { return closed_; }
 
-    /// Whether `poll` or `begin` was called.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// Ends the threads. Waits for running handlers.
+    /// Ends the threads, after waiting for running handlers.
     void join();
 
     [[nodiscard]] const std::string& name() const noexcept { return options_.name; }
@@ -77,17 +76,18 @@ public:
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:
-    /// The end of a handled firing, not confirmed by the store yet.
+    /// The end of a handled firing that the store has not confirmed yet.
     struct Confirmation {
         EndedTimer timer;
         std::uint32_t refusals = 0;
-        bool in_doubt = false;  ///< A reply was lost: the timer may be confirmed already.
+        bool in_doubt = false;  ///< A reply was lost, so the timer may already be confirmed.
     };
 
-    // Events, from any thread.
+    // Events. They may be added from any thread.
     struct Replied {
         std::vector<Confirmation> confirmations;
-        /// Outcomes of the confirmations, then of `TakeTimers`, if one was sent.
+        /// Outcomes of the confirmations, followed by the outcome of `TakeTimers`, if one was
+        /// submitted.
         std::vector<Outcome> outcomes;
     };
     struct Left {
@@ -95,7 +95,7 @@ private:
     };
     using Event = std::variant<Replied, Left>;
 
-    /// The numbers in `status`; written by the loop only.
+    /// The numbers in `status`. Only the loop writes them.
     struct Counts {
         std::atomic<std::uint64_t> taken{0};
         std::atomic<std::uint64_t> handled{0};
@@ -103,28 +103,28 @@ private:
         std::atomic<std::uint64_t> late{0};
     };
 
-    /// How long all slots must be taken before the listener leaves its line (`TimerTurns`).
+    /// After this long with all slots occupied, the listener leaves the queue of listeners
+    /// (`TimerTurns`), so that another listener takes the timers.
     static constexpr Duration busy_grace{2};
-    /// How long to wait for confirmations after the deadline, and after the last end of a timer.
+    /// How long to wait for confirmations after the deadline, and after the last timer ended.
     static constexpr Duration settle_timeout{5'000};
 
     void on(Replied& replied);
     void on(Left& left);
     void confirmed(Confirmation& confirmation, Outcome& outcome);
     void took(Outcome& outcome);
-    /// The store refused a confirmation.
     void not_confirmed(Confirmation& confirmation, const Error& error);
     void give_up(EndedTimer timer, std::string reason);
     void too_late(const EndedTimer& timer);
 
-    /// Runs the handler. Empty if the firing has not ended when the handler returns.
+    /// Runs the handler. Returns nothing if an asynchronous handler will report later.
     [[nodiscard]] std::optional<EndedTimer> handle(FiredTimer fired);
     [[nodiscard]] std::optional<EndedTimer> handle_with_memory(FiredTimer fired);
-    /// Runs the asynchronous handler.
     void begin(const std::shared_ptr<TimerResponse>& response);
-    /// Remembers a response: its responder may outlive the listener.
+    /// Stores a weak reference to a response, because its responder may outlive the listener.
     void remember(const std::shared_ptr<TimerResponse>& response);
-    /// The step to confirm a firing, with its follow-ups, or to give the timer up.
+    /// Builds the step for the end of a firing: confirms the firing with its follow-ups, or makes
+    /// the timer DEAD.
     [[nodiscard]] Step confirmation(const EndedTimer& timer) const;
     void run_inside();
     void end(EndedTimer timer);
@@ -133,7 +133,7 @@ private:
     void clock_set_back();
     void drop_waiting();
     void send();
-    /// The `TakeTimers` to send, if due.
+    /// Builds the `TakeTimers` step, if one is due.
     [[nodiscard]] std::optional<TakeTimers> question();
     void leave();
     [[nodiscard]] bool over() const noexcept { return close_at_ && now_ >= *close_at_; }
@@ -147,7 +147,7 @@ private:
     const std::string space_;
     const AnyTimerHandler handler_;
     const TimerListenerOptions options_;
-    const Clock& clock_;  // For handlers. The loop gets the time from `poll`.
+    const Clock& clock_;  // Used by handlers. The loop itself gets the time from `poll`.
     const std::size_t slots_;
     const std::shared_ptr<TimerBoard> board_;
     OwnEventQueue<Event> events_;
@@ -156,19 +156,19 @@ private:
     Prefetch prefetch_;
     TimePoint now_{};
     std::atomic<bool> begun_ = false;  // Read by other threads.
-    std::size_t waiting_ = 0;          // As last reported by the board, like `running_`.
+    std::size_t waiting_ = 0;          // Waiting timers in the last report, like `running_`.
     std::size_t running_ = 0;
     bool looks_ = false;
-    bool asking_ = false;     // A `TakeTimers` is under way.
-    bool joined_ = false;     // A `TakeTimers` was sent.
-    bool told_busy_ = false;  // The last `TakeTimers` had the limit 0, as all slots were taken.
+    bool asking_ = false;     // A `TakeTimers` is in progress.
+    bool joined_ = false;     // A `TakeTimers` was submitted.
+    bool told_busy_ = false;  // The last `TakeTimers` had the limit 0: no free slots.
     std::optional<TimePoint> full_since_;
-    std::vector<FiredTimer> fresh_;  // Taken, not offered yet.
+    std::vector<FiredTimer> fresh_;  // Timers that are taken but not yet offered to the threads.
     std::vector<Confirmation> confirmations_;
     std::multimap<TimePoint, Confirmation> retries_;
-    std::size_t unconfirmed_ = 0;  // Number of confirmations sent without a reply.
+    std::size_t unconfirmed_ = 0;  // Number of submitted confirmations without a reply.
     std::optional<TimePoint> close_at_;
-    TimePoint settle_by_ = TimePoint::min();  // How long to wait for confirmations at the end.
+    TimePoint settle_by_ = TimePoint::min();  // Timeout for confirmations when closing.
     bool leaving_ = false;
     bool left_ = false;
     bool closed_ = false;
@@ -177,7 +177,7 @@ private:
     std::vector<std::weak_ptr<TimerResponse>> responses_;
     mutable std::mutex trouble_mutex_;  // Guards `trouble_`.
     std::optional<std::string> trouble_;
-    std::vector<std::jthread> threads_;  // Destroyed first.
+    std::vector<std::jthread> threads_;  // Last: threads must end before other members.
 };
 
 }  // namespace routemaster::detail

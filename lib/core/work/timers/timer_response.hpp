@@ -1,5 +1,5 @@
 /// @file
-/// The state shared by all copies of a `TimerResponder`.
+/// `TimerResponse`: the shared state of all copies of a `TimerResponder`.
 
 #pragma once
 
@@ -17,19 +17,19 @@
 
 namespace routemaster::detail {
 
-/// Logs the failure of a timer, and what happens to the timer.
+/// Logs the failure of a timer, and what happens to the timer next.
 void log_failure(const Log& log, const Timer& timer, std::string_view error, bool for_good = false);
 
-/// The end of a firing, for the loop. The follow-ups of a failed firing are dropped.
+/// Builds the report of an ended firing. The follow-ups of a failed firing are dropped.
 [[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled);
-/// The end of a firing that is given up, for the loop.
+/// Builds the report of a permanent failure of a firing.
 [[nodiscard]] EndedTimer given_up_timer(TimerContext& timer, std::string_view reason);
 
-/// Reports the end of a firing once. Without memory for the report, the firing has failed, and the
-/// timer fires again. Thread safe.
+/// One-time report of the end of a firing. If memory for the report is exhausted, the firing counts
+/// as failed, and the timer fires again. Thread safe.
 class TimerResponse {
 public:
-    /// Clock and settings are passed to `TimerContext`.
+    /// `clock` and `publications` are passed to `TimerContext`.
     TimerResponse(std::shared_ptr<TimerBoard> board, Log log, Timer timer, const Clock& clock,
                   const PublicationOptions& publications)
         : board_{std::move(board)},
@@ -53,7 +53,8 @@ public:
         });
     }
 
-    /// Called when the listener ends: drops the follow-ups so far.
+    /// Called when the listener ends. Drops the follow-ups so far, because no later step will
+    /// submit them.
     void abandon() { static_cast<void>(timer_.take_follow_ups()); }
 
 private:

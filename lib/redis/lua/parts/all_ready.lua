@@ -1,4 +1,4 @@
--- Adds several READY jobs at once, in their order. `dues` has the due time of each job. See
+-- Makes several jobs READY at once, in their order. `dues` has the due time of each job. See
 -- ready.lua.
 
 local function add_all_ready(q, jobs, dues)
@@ -6,8 +6,8 @@ local function add_all_ready(q, jobs, dues)
     local size = redis.call('LPUSH', P .. 'jobs:instant:' .. q, unpack(jobs))
     local noted = redis.pcall('LPUSH', due, unpack(dues))
     if noted ~= size then
-        -- The list of due times was out of step with the list of jobs. If no job was READY before,
-        -- only the new times stay. Otherwise the list of times is emptied.
+        -- The list of due times has another length than the list of jobs. If no job was READY
+        -- before, only the new times are retained. Otherwise the list of times is emptied.
         local from, to = 1, 0
         if size == #jobs then from, to = 0, size - 1 end
         redis.pcall('LTRIM', due, from, to)

@@ -1,8 +1,9 @@
--- Jobs of `aux` unknown to Ruby workers. An unknown job would crash a Ruby worker. In a mixed
--- deployment these jobs wait in `routemaster:aux`, by due time, and no worker acquires them; see
--- place.lua.
+-- Jobs of the queue `aux` that Ruby workers cannot run. Such a job would crash a Ruby worker. In a
+-- mixed deployment, these jobs are therefore moved to `routemaster:aux`, sorted by due time, where
+-- no worker acquires them; see place.lua.
 
--- Moves unknown jobs from `aux` to `routemaster:aux`. Checks 1,000 READY and 1,000 SCHEDULED jobs.
+-- Moves jobs that Ruby workers cannot run from `aux` to `routemaster:aux`. Checks 1,000 READY and
+-- 1,000 SCHEDULED jobs.
 local function set_aux_aside()
     local instant, scheduled = P .. 'jobs:instant:aux', P .. 'jobs:scheduled:aux'
     local aside = {}

@@ -1,3 +1,3 @@
--- The key with the error of the last attempt at a queued batch. When another program ends the
--- batch, the key remains for at most a day.
+-- The key with the error of the last attempt at a queued batch. It expires after a day, in case
+-- another program removes the batch.
 local function error_key(uid) return P .. 'routemaster:batch_error:' .. uid end

@@ -1,4 +1,4 @@
--- Resets the attempts in the record of a job. Its errors stay.
+-- Resets the attempts in the record of a job, but not its errors.
 local function begin_anew(record)
     record[1] = 0
     if not is_failing(record) then return end

@@ -1,15 +1,15 @@
--- BURIED jobs. `routemaster:buried:{q}` has the jobs, each with its id as the score, for pages.
--- `routemaster:burials:{q}` has their ids, all of 16 digits, by the time of burial.
+-- BURIED jobs. `routemaster:buried:{q}` has the jobs, sorted by id for paging.
+-- `routemaster:burials:{q}` has their ids, in 16 digits, sorted by the time of burial.
 
 local function burial_of(id) return string.format('%016.0f', id) end
 
--- Undoes `bury`, but leaves the record alone.
+-- Undoes `bury`, but does not change the record.
 local function exhume(q, job, id)
     redis.call('ZREM', P .. 'routemaster:buried:' .. q, job)
     redis.call('ZREM', P .. 'routemaster:burials:' .. q, burial_of(id))
 end
 
--- Appends the error of the latest attempt. The record keeps the last ten errors.
+-- Appends the error of the latest attempt. The record retains the last ten errors.
 local function add_error(record, text)
     local size = #record
     record[size + 1], record[size + 2], record[size + 3] = record[1], now, text
@@ -19,7 +19,7 @@ local function add_error(record, text)
     end
 end
 
--- Adds a job, which stands in no list, to the BURIED jobs. `in_hand`: see job_group.lua.
+-- Adds a job, which must be in no list, to the BURIED jobs. `in_hand`: see job_group.lua.
 local function lay(q, job, id, record, in_hand)
     select(2, job_groups())(q, id, record, in_hand)
     leave_batch(record, 'buried')
@@ -30,9 +30,9 @@ local function lay(q, job, id, record, in_hand)
     redis.call('ZADD', P .. 'routemaster:burials:' .. q, now, burial_of(id))
 end
 
--- Buries the dependents of the job `gone`, which ended without success; `fate` says how. Does not
--- enforce the limit of 10,000 BURIED jobs: dropping a job buries its own dependents, and the
--- recursion would have no bound. Returns how many jobs were buried, at most 1,000.
+-- Buries the dependents of the job `gone`, which was removed without success. `fate` says why, for
+-- their errors. Does not enforce the limit of 10,000 BURIED jobs, because dropping a job would bury
+-- its own dependents, and so on without a bound. Returns how many jobs were buried, at most 1,000.
 local function bury_dependents(q, gone, fate)
     local jobs, ids = take_dependents(q, gone)
     for i, job in ipairs(jobs) do
@@ -46,9 +46,9 @@ local function bury_dependents(q, gone, fate)
     return #jobs
 end
 
--- Buries a job, which stands in no list, then drops the oldest BURIED jobs beyond 10,000. Drops at
--- most two: one for this job, and one to make up for a job added by bury_dependents(). Dropping a
--- job buries its dependents. Returns how many dependents were buried. `in_hand`: see job_group.lua.
+-- Buries a job, which must be in no list. Then drops the oldest BURIED jobs beyond 10,000, at most
+-- two: one for this job, and one for a job added by bury_dependents(). Dropping a job buries its
+-- dependents. Returns how many dependents were buried. `in_hand`: see job_group.lua.
 local function bury(q, job, record, in_hand)
     lay(q, job, id_of(q, job), record, in_hand)
     local burials, others = P .. 'routemaster:burials:' .. q, 0

@@ -1,12 +1,12 @@
--- The places of delivery jobs, which decide which workers may acquire a job.
---   to a URL            The queue `main`, where Ruby workers acquire jobs, too.
+-- Where delivery jobs are stored. This decides which workers may acquire a job.
+--   to a URL            In the queue `main`, from which Ruby workers also acquire jobs.
 --   to a callback       READY in `routemaster:callback:NAME`, and in the set
 --                       `routemaster:callbacks`. SCHEDULED in the queue `main:callbacks`, and in a
 --                       mixed deployment also PENDING there, so Ruby workers never see the job. The
 --                       callback is a function in a process; its address is `local:NAME`.
 --   subscriber removed  READY in `routemaster:callback:` (empty name), where any worker of
---                       routemaster ends the job. In a mixed deployment READY in `main`.
--- Each promotion from SCHEDULED to READY determines the place of a job again.
+--                       routemaster completes the job. In a mixed deployment READY in `main`.
+-- Whenever a SCHEDULED job becomes READY, its destination is determined again.
 --
 -- An event that violates Ruby's rules crashes a Ruby worker. A batch with such an event has the
 -- mark `routemaster:unreadable:{uid}`. The delivery of a marked batch to a URL is treated as a
@@ -24,9 +24,9 @@ end
 local function unreadable_key(uid) return P .. 'routemaster:unreadable:' .. uid end
 local function is_unreadable(uid) return redis.call('EXISTS', unreadable_key(uid)) == 1 end
 
--- Returns the name of the callback for the batches of a subscriber; nil for a URL. Returns '' when
--- the subscriber is gone, but nil in a mixed deployment. Also returns nil for an unreadable value:
--- the delivery then fails when it begins.
+-- Returns the name of the callback for the batches of a subscriber; nil for a URL. If the
+-- subscriber was removed, returns '', or nil in a mixed deployment. Also returns nil for an
+-- unreadable value; the delivery then fails when it begins.
 local function callback_in(callback, uuid)
     if not uuid then return not mixed and '' or nil end
     return callback and string.match(callback, '^local:(.+)$') or nil
@@ -36,15 +36,15 @@ local function callback_of(token)
     return not known.err and callback_in(known[1], known[2]) or nil
 end
 
--- Returns the callback for one batch of the subscriber. The result is `unreadable` for a marked
--- batch whose subscriber has a URL.
+-- Returns the callback for a batch of the subscriber. If the subscriber has a URL, a batch that is
+-- marked as unreadable has the callback `unreadable`.
 local function destination_of(token, uid)
     return callback_of(token) or (is_unreadable(uid) and unreadable) or nil
 end
 
--- Lets a READY job be acquired at its destination. Waiting workers are woken only when the list was
--- empty. A mixed deployment always wakes workers, since Ruby workers do not announce that they
--- wait. When the list has another type, the job is retried in a minute.
+-- Makes a READY job available at its destination. Waiting workers are woken only if the list was
+-- empty. In a mixed deployment, workers are always woken, because Ruby workers do not announce that
+-- they wait. If the key of the list has a wrong type, the job is retried in a minute.
 local function offer_to(name, q, job)
     if not name then
         if redis.call('LPUSH', P .. 'jobs:instant:' .. q, job) == 1 or mixed then wake(q, -1) end
@@ -62,8 +62,8 @@ local function offer(q, job, token)
     return offer_to(token and destination_of(token, batch_of('main', job)), q, job)
 end
 
--- Undoes `offer` for a delivery to the callback `name`, or to a URL when `name` is nil. Returns
--- false when the job is not there.
+-- Undoes `offer` for a delivery to the callback `name`, or to a URL if `name` is nil. Returns false
+-- if the job is not in the list.
 local function withdraw(job, name)
     if not name then return redis.call('LREM', P .. 'jobs:instant:main', -1, job) > 0 end
     if redis.pcall('LREM', callback_key(name), -1, job) ~= 1 then return false end

@@ -1,6 +1,6 @@
--- Jobs whose cancellation came while a worker had them. Their records have -2 as `buried_at`.
+-- Jobs that were cancelled while a worker had their lease. Their records have -2 as `buried_at`.
 
--- Ends a cancelled job, which stands in no list.
+-- Removes a cancelled job, which must be in no list.
 local function drop_cancelled(q, job)
     local id = id_of(q, job)
     count('jobs.cancelled', q, 1)

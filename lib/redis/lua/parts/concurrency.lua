@@ -1,5 +1,5 @@
--- Blocks the READY jobs at the places `first` to `last` of an ordering group, so no worker acquires
--- them.
+-- Blocks the READY jobs from index `first` to index `last` of an ordering group, so workers cannot
+-- acquire them.
 local function block(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         local job = delivery_prefix .. uid

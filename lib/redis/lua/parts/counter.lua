@@ -6,14 +6,15 @@ local function add(key, field, increment)
     redis.call('HSET', key, field, math.max(increment, 0))
 end
 
--- Adds to a counter. When the sum equals the increment, the counter may be new, so its name is
--- noted in the index.
+-- Adds to a counter. If the sum equals the increment, the counter may be new, so its name is added
+-- to the index.
 local counters = P .. 'counters'
 local function tally(field, increment)
     if add(counters, field, increment) == increment then note_name('counters', field) end
 end
 
--- Counters, in Ruby Routemaster's encoding: field = MessagePack [name, [[tag, value]...]].
+-- Encoding of counter names, as in Ruby Routemaster: the field is MessagePack of [name, [[tag,
+-- value]...]].
 
 local function str(text)
     local size = #text

@@ -1,6 +1,6 @@
 -- Handles the DEAD timers that a step names: ARGV[5] is an id, or "" for up to 1,000 timers.
--- Removes each from the DEAD timers and calls `done` with its id and event. When Node has posted a
--- timer with that id again, the DEAD timer is removed without a call. Returns the number of calls.
+-- Removes each from the DEAD timers and calls `done` with its id and event. If Node has posted a
+-- timer with the same id, the DEAD timer is removed without a call. Returns the number of calls.
 local function each_dead(done)
     local ids = {ARGV[5]}
     if ARGV[5] == '' then ids = redis.call('ZRANGE', dead, 0, 999) end

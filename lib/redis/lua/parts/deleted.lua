@@ -1,15 +1,14 @@
--- READY jobs that were deleted. To remove a job from `jobs:instant:{q}`, Redis would search the
--- whole list, so a deleted job stays there until the job is popped. `routemaster:deleted:{q}`
--- counts the deleted places of each job; its field "" has the total. An equal job, pushed later,
--- stands behind them. The first job of the list is never a deleted job, unless more than 1,000
+-- Deleted READY jobs. To remove a job from `jobs:instant:{q}`, Redis would search the whole list.
+-- Therefore a deleted job stays in the list until popped. `routemaster:deleted:{q}` counts how
+-- often each deleted job is in the list; its field "" has the total. An equal job, if pushed later,
+-- is behind its deleted copies. The first job of the list is never deleted, unless more than 1,000
 -- deleted jobs follow one another.
 
 local function deleted_in(q)
     return tonumber(redis.call('HGET', P .. 'routemaster:deleted:' .. q, '') or 0) or 0
 end
 
--- Returns whether a job had been deleted, when the job was popped or is about to be popped. If yes,
--- subtracts one deleted place.
+-- Returns whether a job that is being popped was deleted. If so, decrements its count.
 local function was_deleted(q, job)
     local deleted = P .. 'routemaster:deleted:' .. q
     local times = tonumber(redis.call('HGET', deleted, job) or 0) or 0
@@ -19,8 +18,8 @@ local function was_deleted(q, job)
     return true
 end
 
--- Pops up to `most` of the first READY jobs. Returns false when there is no job. Returns the jobs
--- and their due times, as far as known.
+-- Pops up to `most` of the first READY jobs. Returns false if there is none. Returns the jobs and
+-- their due times, if known.
 local function pop_ready(q, most)
     local jobs = redis.call('RPOP', P .. 'jobs:instant:' .. q, most)
     local dues = jobs and redis.pcall('RPOP', P .. 'routemaster:due:' .. q, #jobs)
@@ -28,7 +27,7 @@ local function pop_ready(q, most)
 end
 
 -- Pops the deleted jobs at the head of the list, at most 1,000. `deleted` is the number of deleted
--- places in the list. Returns how many jobs were popped.
+-- jobs in the list. Returns how many jobs were popped.
 local function pop_deleted(q, deleted)
     local most = math.min(deleted, 1000)
     for popped = 1, most do

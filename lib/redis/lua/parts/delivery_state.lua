@@ -1,4 +1,4 @@
--- Of the READY jobs for URLs, reads the first 10,000 in the order of acquisition.
+-- delivery_state() searches only the first 10,000 READY jobs for URLs, in the order of acquisition.
 local delivery_state
 do
     local most = 10000
@@ -13,8 +13,8 @@ do
         return first[job] or more
     end
 
-    -- Returns the state of a batch's job, numbered as in job_status(), and when a SCHEDULED job
-    -- falls due.
+    -- Returns the state of a batch's job, numbered as in job_status(), and the due time if the job
+    -- is SCHEDULED.
     delivery_state = function(uid)
         local job = delivery_prefix .. uid
         local at = redis.call('ZSCORE', P .. 'jobs:scheduled:main', job) or
@@ -32,8 +32,8 @@ do
     end
 end
 
--- Returns the reply for a queued batch of a subscriber: uid, creation time, attempts, events, 1
--- when CURRENT, state, due time or "", last error. Returns nil when the batch does not exist.
+-- Returns a queued batch of a subscriber as replies list it: uid, creation time, attempts, events,
+-- 1 when CURRENT, state, due time or "", last error. Returns nil when the batch does not exist.
 local function queued_batch(uid, token)
     local list = P .. 'batches:' .. uid
     local head = redis.call('LRANGE', list, 0, 2)

@@ -1,8 +1,8 @@
--- Returns the earliest due time of a job in the queue. The candidates are the first READY job with
--- a priority, the first READY job without a priority, the oldest job waiting for a token of its
--- group, and the first SCHEDULED job, if due. Returns nil when there is no candidate. Also returns
--- nil when the due time of the first job in the list is unknown, because the job is deleted or a
--- version before `routemaster:due:{q}` pushed it.
+-- Returns the earliest due time of a due job in the queue. The candidates are the first READY job
+-- with a priority, the first READY job without a priority, the oldest job that waits for a token of
+-- its group, and the first SCHEDULED job, if due. Returns nil without a candidate. Also returns nil
+-- if the due time of the first job in the list is unknown, because the job was deleted, or was
+-- pushed by a version that did not write `routemaster:due:{q}`.
 local function due_since(q)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size = redis.call('LLEN', instant)

@@ -1,5 +1,5 @@
--- `routemaster:queues` has all queues with jobs, with rate limits or paused. It has `main` and
--- `aux` once jobs were acquired from there. Never fails.
+-- `routemaster:queues` has all queues with jobs, with rate limits or with a pause. `main` and `aux`
+-- are added with their first acquisition. The function never fails.
 
 local function enlist(q)
     if redis.pcall('SADD', P .. 'routemaster:queues', q) == 1 then

@@ -1,15 +1,16 @@
--- Reads and changes the retry counts in an event. An event is JSON, in Node's format for timers.
--- Scripts read two of its numbers and change only `_numRetries`, the number of times the timer came
--- back. A first delivery has no `_numRetries`. All other text stays as the author wrote it.
+-- Reads and changes the number of retries in an event. An event is a JSON text in the format of
+-- Node's dtimer. Scripts read two of its numbers, and change only `_numRetries`, the number of
+-- retries so far. Before the first retry, an event has no `_numRetries`. The rest of the text is
+-- not changed.
 
 local function whole(number)
     if type(number) ~= 'number' or number ~= number then return 0 end
     return math.max(0, math.min(math.ceil(number), 4294967295))
 end
 
--- Returns how often a timer came back, and how often the timer may come back. A missing number is
--- 0, and both are 0 when the text is no JSON object. Scripts and stores of routemaster write both
--- numbers at the end of the text, where a pattern finds them without parsing.
+-- Returns the number of retries so far, and the maximum. A missing number is 0, and both are 0 if
+-- the text is no JSON object. Routemaster writes both numbers at the end of the text, where a
+-- pattern finds them without parsing.
 local function retries_in(text)
     if string.byte(text) == 123 then
         local max, count = string.match(text, '[{,]"maxRetries":(%d+),"_numRetries":(%d+)}$')
@@ -23,7 +24,7 @@ local function retries_in(text)
     return whole(event._numRetries), whole(event.maxRetries)
 end
 
--- Returns where the string that begins at `at` ends.
+-- Returns the end of the JSON string that begins at `at`.
 local function end_of_string(text, at)
     repeat
         at = string.find(text, '["\\]', at + 1)
@@ -34,7 +35,7 @@ local function end_of_string(text, at)
     return at
 end
 
--- Finds the number `_numRetries` of an event. Returns where its key begins, where the number
+-- Finds the number `_numRetries` in an event. Returns where its key begins, where the number
 -- begins, and where the number ends.
 local function place_of_count(text)
     local depth, at = 0, string.find(text, '["%[%]{}]')
@@ -56,8 +57,7 @@ local function place_of_count(text)
     end
 end
 
--- Returns the event with `_numRetries` set to `count`, or without `_numRetries` when `count` is
--- nil.
+-- Returns the event with `_numRetries` set to `count`, or without `_numRetries` if `count` is nil.
 local function with_count(text, count)
     local last = string.find(text, ',"_numRetries":%d+}$')
     if last then

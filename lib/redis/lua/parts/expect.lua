@@ -1,6 +1,6 @@
--- Performs a command on a key, for a step that has changed nothing yet. When the key has another
--- type than the command expects, the step fails with an error, which names the key. A token is a
--- password, so the error has only its public part.
+-- Runs a command on a key, before a step has changed anything. If the key has a wrong type, the
+-- step fails with an error that names the key. The error has only the public part of a token,
+-- because tokens are secret.
 local function read_key(command, key, ...)
     local reply = redis.pcall(command, P .. key, ...)
     if type(reply) ~= 'table' or not reply.err then return reply end
@@ -18,15 +18,16 @@ local function read_key(command, key, ...)
 end
 
 -- Checks the types of keys before a step changes them. The command `measure` returns the size of a
--- key and costs next to nothing. An absent key passes the check. Returns the size of the last key.
+-- key at very little cost. An absent key passes the check. Returns the size of the last key.
 local function expect(measure, ...)
     local size
     for _, key in ipairs({...}) do size = read_key(measure, key) end
     return size
 end
 
--- Checks all keys between which a job of a queue may move. If the jobs of the queue have ids,
--- returns how many jobs have a priority and wait, plus how many wait for their ordering group.
+-- Checks the types of all keys between which a job of a queue may move. If the jobs of the queue
+-- have ids, returns the number of waiting jobs with a priority plus the number of jobs that wait
+-- for their ordering group.
 local function expect_queue(q)
     expect('SCARD', 'jobs:index:' .. q, 'routemaster:blocked:' .. q)
     expect('LLEN', 'jobs:instant:' .. q)

@@ -1,16 +1,16 @@
--- Performs the follow-ups of a job or timer that ends: pushes, publications and timers. All are
--- checked before anything is changed. Needs expect_timers_of(), batches(), batch_ends(), and the
--- scripts push_job(), publish_event() and post_timer() as functions of KEYS and ARGV.
+-- Performs the follow-ups of a completed job or timer: pushes, publications and timers. All of them
+-- are checked before any change. Needs expect_timers_of(), batches(), batch_ends(), and the scripts
+-- push_job(), publish_event() and post_timer() as functions of KEYS and ARGV.
 
 local pushes, publications, timers = {}, {}, {}
 
--- Batches of jobs are settled at the end of the step: the last job of a batch may push further jobs
--- into its batch.
+-- Batches of jobs are settled at the end of the step, because the last job of a batch may push
+-- further jobs into its batch as follow-ups.
 ARGV.batches, ARGV.within = {}, true
 
--- Reads the follow-ups. ARGV[at] is the number of pushes and ARGV[at + 1] the number of
--- publications; the rest are timers. For each follow-up ARGV then has the number of its arguments
--- behind the first three, and these arguments.
+-- Parses the follow-ups. ARGV[at] is the number of pushes and ARGV[at + 1] the number of
+-- publications; the remaining ones are timers. For each follow-up, ARGV then has the number of its
+-- arguments after the first three, and these arguments.
 local function read_follow_ups(at)
     local first, second = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
     at = at + 2
@@ -23,8 +23,8 @@ local function read_follow_ups(at)
     end
 end
 
--- Returns the reply for the first publication to be refused; nil when there is none. Each
--- publication sees the topics claimed by earlier publications.
+-- Returns the reply for the first publication that must be rejected, or nil. Each
+-- publication is checked as if the earlier publications had claimed their topics.
 local function refused_publication()
     local owners, claims = {}, {}
     for place, publication in ipairs(publications) do
@@ -69,9 +69,9 @@ local function expect_subscriber(token)
     end
 end
 
--- Checks everything that could fail. Fails when a key that will be written has another type than
--- expected. Returns an error reply when a push is into a batch that has ended, or when the slot of
--- a timer is being moved.
+-- Checks everything that could fail. Fails if a key that will be written has a wrong type. Returns
+-- an error reply if a push is into an ended batch, or if the cluster slot of a timer is being
+-- migrated.
 local function expect_follow_ups()
     for _, publication in ipairs(publications) do
         local only = publication[11]
@@ -103,7 +103,7 @@ local function expect_follow_ups()
     end
     if #pushes > 0 then
         expect('ZCARD', 'routemaster:kept_keys')
-        -- Fails when the key is no number.
+        -- INCRBY 0 fails if the value is no number.
         if redis.call('EXISTS', P .. 'routemaster:job_id') == 1 then
             redis.call('INCRBY', P .. 'routemaster:job_id', 0)
         end

@@ -1,4 +1,4 @@
--- Removes all data of a job, which has an id and stands in no list. `in_hand`: see job_group.lua.
+-- Removes all data of a job, which must have an id and be in no list. `in_hand`: see job_group.lua.
 local function forget(q, job, in_hand)
     select(3, job_groups())(q, job, in_hand)
     redis.call('SREM', P .. 'jobs:index:' .. q, job)

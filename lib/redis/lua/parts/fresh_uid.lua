@@ -1,5 +1,5 @@
--- Makes the ids of the batches that one publication begins. They share ARGV[14] as their prefix and
--- differ in the last three characters.
+-- Generates the ids of the batches begun by one publication. The ids have the common prefix
+-- ARGV[14] and differ in the last three characters.
 local alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 local sibling = -1
 

@@ -1,9 +1,9 @@
--- The initial window: how many batches may be under way before any batch was delivered.
+-- The initial window: how many batches of a group may be under delivery before any was delivered.
 local group_start = 16
 
--- Returns how many of the first batches of an ordering group may be under way, and `max_in_flight`.
--- `window` is the number that has worked so far, within the capacity of the workers; absent at its
--- initial size.
+-- Returns how many batches of an ordering group may be under delivery concurrently, and
+-- `max_in_flight`. `window` is an adaptive limit, absent at its initial value. The window grows
+-- with successes up to the capacity of the workers.
 local function concurrency_in(max_in_flight, window)
     local concurrency = tonumber(max_in_flight) or 1
     return math.max(1, math.min(concurrency, tonumber(window) or group_start)), concurrency

@@ -1,6 +1,6 @@
--- Removes a topic created only by subscriptions, after the last subscription ended. A mixed
--- deployment keeps the topic: a Ruby process creates the topic before it subscribes, and must find
--- the topic then.
+-- Removes a topic that only subscriptions created, after the last subscription ended. Not in a
+-- mixed deployment: a Ruby process creates the topic before it subscribes, and the topic must exist
+-- then.
 local function forget_if_idle(topic)
     if mixed then return end
     if redis.call('EXISTS', P .. 'topic:' .. topic, P .. 'subscribers:' .. topic) == 0 then

@@ -1,12 +1,12 @@
--- Delivery jobs: the jobs of `main` that name a batch.
+-- Prefix of delivery jobs: the jobs in the queue `main` that deliver a batch.
 
 local delivery_prefix = '\146\165batch\145\180'
 
--- The queue in which deliveries to callbacks in processes are SCHEDULED, and in a mixed deployment
--- PENDING; see callback.lua. The leases in replies say `main` instead.
+-- The queue in which deliveries to callbacks are SCHEDULED and, in a mixed deployment, PENDING; see
+-- callback.lua. Replies contain `main` instead.
 local to_callbacks = 'main:callbacks'
 
--- Returns the batch that a job of a queue is to deliver; nil for a job without a batch.
+-- Returns the uid of the batch delivered by a job; nil if the job is no delivery job.
 local function batch_of(q, job)
     if (q == 'main' or q == to_callbacks) and #job == 29 and
         string.sub(job, 1, 9) == delivery_prefix then
@@ -20,7 +20,8 @@ local function is_known_to_ruby(job)
     return string.find(known, ' ' .. job .. ' ', 1, true) ~= nil
 end
 
--- Returns the subscriber of a batch; false when the batch is gone or its key has another type.
+-- Returns the subscriber of a batch. Returns false if the batch does not exist or its key has a
+-- wrong type.
 local function subscriber_of(uid)
     local token = redis.pcall('LINDEX', P .. 'batches:' .. uid, 0)
     return type(token) == 'string' and token

@@ -3,16 +3,16 @@
 --   on_success, on_end      the callbacks
 --   success_job, end_job    the ids of the jobs made from the callbacks
 --   total, succeeded, buried, cancelled, expired, forgotten    numbers of jobs
--- A field is absent until it has a value. For a batch that is gone or unreadable nothing is
+-- A field without a value is absent. If a batch was removed or is unreadable, its jobs are not
 -- counted.
 --
--- `ARGV.batches` has the batches whose numbers changed in this step. The step settles them at its
--- end. A script inside another script has `ARGV.within` and leaves the settlement to the outer
--- script.
+-- `ARGV.batches` has the batches whose numbers changed in this step. At the end of the step, closed
+-- batches without jobs are ended. A script called inside another script has `ARGV.within`, and
+-- leaves this to the outer script.
 
 local function batch_key(id) return P .. 'routemaster:job_batch:' .. string.format('%.0f', id) end
 
--- Returns the batch of a job; nil for most jobs.
+-- Returns the id of a job's batch; nil for most jobs.
 local function batch_in(record)
     local packed = type(record[4]) == 'table' and record[4][4]
     if type(packed) ~= 'string' or not string.find(packed, '\165batch', 1, true) then return nil end
@@ -20,8 +20,8 @@ local function batch_in(record)
     return read and type(further) == 'table' and tonumber(further.batch) or nil
 end
 
--- Returns why a job may not join a batch; nil when the job may join. A batch whose last job ended
--- in this step stays open until the end of the step.
+-- Returns why a job may not join a batch; nil if it may. A batch whose last job ended in this step
+-- accepts jobs until the end of the step.
 local function may_join(id)
     local read = redis.call('HMGET', batch_key(id), 'total', 'closed_at', 'succeeded', 'buried',
         'cancelled', 'expired', 'forgotten')
@@ -42,7 +42,7 @@ local function count_in(id, number, change)
     ARGV.batches[id] = true
 end
 
--- Counts in its batch a job that has ended, or is about to be BURIED.
+-- Counts a job in its batch. The job has ended, or is about to become BURIED.
 local function leave_batch(record, number)
     local id = batch_in(record)
     if not id then return end

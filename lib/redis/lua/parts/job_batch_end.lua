@@ -1,8 +1,8 @@
--- The end of batches of jobs; see job_batch.lua.
+-- Ends batches of jobs; see job_batch.lua.
 
--- Returns a callback of a batch: [queue, job, attempts_max, timeout, priority, before, after],
--- where `before` and `after` surround the id of the batch in the metadata. `packed` is MessagePack.
--- Returns nil when there is no readable callback. Fails when a key of the queue has another type.
+-- Decodes the callback of a batch from MessagePack: [queue, job, attempts_max, timeout, priority,
+-- before, after]. In the metadata, the id of the batch is inserted between `before` and `after`.
+-- Returns nil if there is no readable callback. Fails if a key of the queue has a wrong type.
 local function callback_of(packed)
     local read, callback = pcall(cmsgpack.unpack, packed or '')
     if not read or type(callback) ~= 'table' or #callback < 7 then return nil end
@@ -10,7 +10,7 @@ local function callback_of(packed)
     return callback
 end
 
--- Pushes the job of a callback, if there is one. Saves the id of the job, and the current time in
+-- Pushes the job of a callback, if there is one. Stores the id of the job, and the current time in
 -- the field `happened`.
 local function push_callback(callback, id, event, key, happened)
     redis.call('HSET', key, happened, now)
@@ -58,9 +58,9 @@ local function end_batch(id)
     forget_old_batches()
 end
 
--- Settles the batches of `ARGV.batches` in the order of their ids. A batch stays open when its
--- callback cannot be pushed, because a key of the queue has another type. The next CloseJobBatch
--- then ends the batch.
+-- Ends the batches in `ARGV.batches` that are complete, in the order of their ids. If the callback
+-- cannot be pushed because a key of its queue has a wrong type, the batch remains open. The next
+-- CloseJobBatch then ends it.
 local function end_batches()
     local ids = {}
     for id in pairs(ARGV.batches) do ids[#ids + 1] = id end

@@ -8,7 +8,7 @@ local batches_open = 'routemaster:job_batches'
 local batches_ended, batch_ends_at = batches_open .. ':ended', batches_open .. ':ends'
 local batch_names = 'routemaster:job_batch_names'
 
--- Forgets a batch. `digits` is its id as text.
+-- Removes a batch. `digits` is its id as text.
 local function forget_batch(digits)
     local key = P .. 'routemaster:job_batch:' .. digits
     local name = redis.pcall('HGET', key, 'name')
@@ -19,7 +19,7 @@ local function forget_batch(digits)
     end
 end
 
--- Forgets up to two of the batches that ended first: batches beyond 10,000, and batches that ended
+-- Removes up to two of the batches that ended first: batches beyond 10,000, and batches that ended
 -- 30 days ago.
 local function forget_old_batches()
     for _ = 1, 2 do

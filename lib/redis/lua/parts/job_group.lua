@@ -6,11 +6,11 @@
 --                                  replacement. The score, called position, is its due time in
 --                                  microseconds, raised if needed above the last position.
 --   routemaster:held:{q}           zset: the ids (16 digits) of waiting jobs with a group. A READY
---                                  job kept back by its group has its due time as the score; a
+--                                  job blocked by its group has its due time as the score; a
 --                                  SCHEDULED job has +inf.
 --   routemaster:throttled:{q}      READY jobs that wait for a token of their group; see
 --                                  throttled.lua.
--- A group whose key is unreadable keeps no job back.
+-- If the key of a group is unreadable, its jobs are not blocked.
 
 local function order_of(q, group) return P .. 'routemaster:order:' .. q .. ':' .. group end
 
@@ -20,8 +20,8 @@ local function position_of(q, group, concurrency, id)
     return tonumber(redis.pcall('ZSCORE', order_of(q, group), member_of(id, concurrency)) or '')
 end
 
--- Returns the member of a job in `routemaster:throttled:{q}`. All scores are 0 there, so the
--- members are sorted by group, then by position.
+-- Returns the member of a job in `routemaster:throttled:{q}`. All scores are 0 there, so members
+-- are sorted as texts: by group, then by position.
 local function throttled_as(group, position, id)
     return group .. '\0' .. string.format('%016.0f%016.0f', position, id)
 end
@@ -31,8 +31,8 @@ local function throttled_in(q, group, most)
         '(' .. group .. '\1', 'BYLEX', 'LIMIT', 0, most)
 end
 
--- Removes a throttled member. Returns whether the member was there. With the last member of a
--- group, the time at which the group opens is removed, too.
+-- Removes a member from the throttled jobs. Returns whether it was there. After the last throttled
+-- member of a group, the entry with the group's opening time is removed, too.
 local function unthrottle(q, group, member)
     if redis.pcall('ZREM', P .. 'routemaster:throttled:' .. q, member) ~= 1 then return false end
     redis.pcall('ZREM', P .. 'routemaster:throttled_since:' .. q, member)
@@ -48,7 +48,7 @@ local function width_of(order)
     return tonumber(string.sub(last[1] or '', 18)), tonumber(last[2])
 end
 
--- Lets a READY job of the queue be acquired. Its due time `at` is later than `now` if the clock was
+-- Makes a READY job available to workers. Its due time `at` is later than `now` if the clock was
 -- set back.
 local function offer_own(q, job, id, at, record)
     local priority = priority_in(record)
@@ -59,8 +59,8 @@ local function offer_own(q, job, id, at, record)
     end
 end
 
--- Lets a READY job be acquired that its group kept back. The job queues behind other READY jobs, as
--- if due now. With their own due times, the jobs of a long group would overtake all other jobs.
+-- Unblocks a READY job that its group had blocked. The job is placed behind other READY jobs, as if
+-- due now. With its original due time, the jobs of a long group would overtake all other jobs.
 local function let_in(q, member)
     local held, digits = P .. 'routemaster:held:' .. q, string.sub(member, 1, 16)
     local at = tonumber(redis.call('ZSCORE', held, digits))
@@ -71,8 +71,8 @@ local function let_in(q, member)
     if job then offer_own(q, job, id, math.max(at, now), record_of(q, job)) end
 end
 
--- Keeps a READY job back. Does nothing for a job already kept back, leased by a worker or
--- `in_hand`; see leave_by().
+-- Blocks a READY job. Does nothing if the job is already blocked, is leased, or is in `in_hand`;
+-- see leave_by().
 local function hold_back(q, member, position, in_hand)
     local held, digits = P .. 'routemaster:held:' .. q, string.sub(member, 1, 16)
     if redis.call('ZSCORE', held, digits) then return end
@@ -88,16 +88,16 @@ local function hold_back(q, member, position, in_hand)
     redis.call('ZADD', held, math.floor(position / 1000), digits)
 end
 
--- Adapts a group after its concurrency changed from `before` to `after`: lets in the jobs that may
--- be acquired now, and keeps back the jobs that no longer may. When a member has just left, the
--- last of the first `before` jobs has not been let in yet. `joined` is a member that has just
--- joined and has no place in the queue yet.
+-- Adjusts a group after its concurrency changed from `before` to `after`: unblocks the jobs that
+-- may now be acquired, and blocks the jobs that no longer may. If a member has just left, the last
+-- of the first `before` jobs is still blocked. `joined` is a member that has just joined and is in
+-- no list yet.
 local function fit(q, order, before, after, in_hand, joined)
     local first, last = math.min(before - 1, after), math.max(before, after) - 1
     local found = redis.pcall('ZRANGE', order, first, last, 'WITHSCORES')
     for i = 1, #found, 2 do
         if found[i] == joined then
-            -- The caller places this job.
+            -- The caller makes this job available.
         elseif first + (i + 1) / 2 <= after then
             let_in(q, found[i])
         else
@@ -106,7 +106,7 @@ local function fit(q, order, before, after, in_hand, joined)
     end
 end
 
--- Appends a due job to its group, unless the job is a member already.
+-- Appends a due job to its group, unless it already is a member.
 local function join_group(q, order, member, at, concurrency)
     if redis.pcall('ZSCORE', order, member) then return end
     local before, last = width_of(order)
@@ -115,7 +115,7 @@ local function join_group(q, order, member, at, concurrency)
     if before and before ~= concurrency then fit(q, order, before, concurrency, {}, member) end
 end
 
--- Makes a job READY or SCHEDULED. The job has no place yet.
+-- Makes a job READY or SCHEDULED. The job must be in no list.
 local function place_grouped(q, job, at, record, group, concurrency)
     local id = id_of(q, job)
     local held, digits = P .. 'routemaster:held:' .. q, string.format('%016.0f', id)
@@ -136,26 +136,26 @@ local function place_grouped(q, job, at, record, group, concurrency)
         redis.call('ZREM', held, digits)
         offer_own(q, job, id, at, record)
     else
-        -- A job that was SCHEDULED had a rank.
+        -- While SCHEDULED, the job was in the list of ranks. It is removed there.
         unrank(q, id, record)
         redis.call('ZADD', held, at, digits)
     end
 end
 
--- Returns whether the job was throttled.
+-- Makes a throttled job READY again. Returns false if the job was not throttled.
 local function stop_throttling(q, id, record)
     local group, concurrency = group_in(record)
     local position = position_of(q, group, concurrency, id)
     return position ~= nil and unthrottle(q, group, throttled_as(group, position, id))
 end
 
--- Returns whether a group keeps a READY job back. Then the job stands in no list.
+-- Returns whether its group blocks a READY job. The job is then in no list.
 local function is_held(q, id)
     return redis.call('ZSCORE', P .. 'routemaster:held:' .. q, string.format('%016.0f', id))
 end
 
--- Returns the ids of the jobs in a group that may be acquired, or were, at most `most`. Also
--- returns the concurrency of the group.
+-- Returns the ids of up to `most` jobs of a group that may be acquired or are leased. Also returns
+-- the concurrency of the group.
 local function first_of(q, group, most)
     local order, ids = order_of(q, group), {}
     local concurrency = width_of(order) or 1
@@ -164,7 +164,7 @@ local function first_of(q, group, most)
     return ids, concurrency
 end
 
--- Removes a job, which stands in no list, from its group, if any.
+-- Removes a job, which must be in no list, from its group, if any.
 local function leave_group(q, id, record, in_hand)
     local group, concurrency = group_in(record)
     if not group then return end
@@ -176,8 +176,8 @@ local function leave_group(q, id, record, in_hand)
     if after then fit(q, order, before, after, in_hand or {}) end
 end
 
--- Removes a job from the group named in its record. `in_hand` has the popped jobs, which stand in
--- no list while a worker gets them.
+-- Removes a job from the group that its record names. `in_hand` has the jobs that were popped for a
+-- worker, and are in no list until they are leased.
 local function leave_by(q, job, in_hand)
     local record = record_of(q, job)
     if group_in(record) then leave_group(q, id_of(q, job), record, in_hand) end

@@ -1,9 +1,9 @@
 -- The status of a job, as job_status() replies it: id, state (0 SCHEDULED, 1 READY, 2 PENDING, 3
--- BURIED), job, run_at of a SCHEDULED job or 0, key or "", scope, until, then the parts of its
+-- BURIED), job, run_at of a SCHEDULED job or 0, key or "", scope, until, then the elements of its
 -- record: attempts, worker or "", attempts_max, timeout, expires_at, buried_at, then attempt, time
 -- and text of each error. `timeout` has the form described in record.lua. While the job waits for
--- other jobs, its fifth element is the list of their ids. `buried_at` is -2 for a cancelled job,
--- and another number below 0 for a job that is not BURIED.
+-- other jobs, the fifth element of `timeout` is the list of their ids. `buried_at` is -2 for a
+-- cancelled job, and another number below 0 for a job that is not BURIED.
 local function state_of(q, job, record)
     if record[2] ~= '' then return 2 end
     if record[6] >= 0 then return 3 end

@@ -1,6 +1,6 @@
--- Appends a new batch to its ordering group, whose batches are sorted by the time they began. In a
--- mixed deployment no batch joins: a Ruby worker would end the batch and leave its entry in the
--- group. `size` is the size of the group, if known.
+-- Appends a new batch to its ordering group, where batches are sorted by the time of their
+-- creation. In a mixed deployment, batches do not join: a Ruby worker would remove the batch but
+-- not its entry in the group. `size` is the size of the group, if known.
 local function join(token, uid, size)
     if mixed then return end
     local group = P .. 'routemaster:group:' .. token

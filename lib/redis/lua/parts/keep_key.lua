@@ -1,8 +1,8 @@
--- Keys of jobs that are done, but still exclude equal keys. `routemaster:kept_keys` has queue,
--- colon and key, by the time at which each key ends.
+-- Keys of completed jobs that have not expired, and still exclude jobs with the same key.
+-- `routemaster:kept_keys` has queue, colon and key, sorted by the expiry time.
 
--- Keeps the key of a job that is done until the time of the key is over. Forgets up to two keys
--- whose time is over. When there are 100,000 keys, also forgets the key that ends first.
+-- Stores the key of a completed job until the key expires. Removes up to two expired keys. Beyond
+-- 100,000 keys, also evicts the key that expires first.
 local function keep_key(q, name)
     local keyed = keyed_of(q, name)
     if not keyed or keyed[3] ~= 2 or keyed[4] <= now or not has_key(q, name, keyed[2]) then

@@ -1,4 +1,4 @@
--- Acknowledges a job with a key. Returns 1, or 0 when the lease is lost.
+-- Acknowledges a job with a key. Returns 1, or 0 if the lease is lost.
 local function keyed_ack(q, job, worker, fence, id)
     local _, name = held_in(q, job, worker, fence, id)
     if not name then return 0 end

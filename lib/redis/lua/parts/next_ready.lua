@@ -1,9 +1,9 @@
 -- The order of READY jobs in a queue with priorities. A job with a priority is sorted by its rank,
--- any other job by its due time. Among equals, the job without a priority goes first.
+-- a job without by its due time. If both are equal, the job without a priority is first.
 
--- Returns the due times of the first jobs in the list, at most `most`. If a version before
--- `routemaster:due:{q}` left them unknown, the ids decide: the first job of the list goes before
--- the job `other`, the first job with a priority, when it was pushed earlier.
+-- Returns the due times of the first jobs in the list, at most `most`. Due times are unknown for
+-- jobs pushed by a version without `routemaster:due:{q}`. Then the ids decide: the first job of the
+-- list precedes `other`, the first job with a priority, if pushed earlier.
 local function dues_of(q, most, other, rank)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size = redis.call('LLEN', instant)
@@ -17,9 +17,9 @@ local function dues_of(q, most, other, rank)
     return dues
 end
 
--- Returns the rank of the first READY job, or its due time when the job has no priority. Returns
--- infinity when there is no job, or when a version before `routemaster:due:{q}` left the due time
--- unknown.
+-- Returns the rank of the first READY job, or its due time if it has no priority. Returns infinity
+-- if there is no job, or if its due time is unknown because a version that did not write
+-- `routemaster:due:{q}` pushed it.
 local function next_rank(q)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size, since = redis.call('LLEN', instant), math.huge
@@ -31,10 +31,10 @@ local function next_rank(q)
     return math.min(since, tonumber(first) or math.huge)
 end
 
--- Pops up to `most` of the first READY jobs. Returns false when there is none. Returns the jobs, a
--- list of whether each job has a rank, and a list of ranks, or of due times where known. While the
--- list has `deleted` jobs, at most one job is popped from the list, since the due time behind a
--- deleted job cannot be compared. The result may be empty although READY jobs are left.
+-- Pops up to `most` of the first READY jobs. Returns false if there is none. Returns the jobs, a
+-- list of whether each has a rank, and a list of ranks or, if known, of due times. While the list
+-- contains `deleted` jobs, at most one job is popped from it, because the due times behind a
+-- deleted job cannot be compared. The result may be empty although READY jobs remain.
 local function pop_next(q, most, deleted)
     local ranks = P .. 'routemaster:ranks:' .. q
     local first = redis.call('ZRANGE', ranks, '-inf', never, 'BYSCORE', 'LIMIT', 0, most,
@@ -59,7 +59,7 @@ local function pop_next(q, most, deleted)
     listed, ranked = 0, 0
     for _, turn in ipairs(turns) do
         if turn then ranked = ranked + 1 else listed = listed + 1 end
-        -- A version before ranks may have ended a job and left its rank.
+        -- A version that did not know ranks may have removed the job and left its rank. Skips it.
         local job = from_list[listed]
         if turn then job = job_of(q, tonumber(first[2 * ranked - 1])) end
         if job then

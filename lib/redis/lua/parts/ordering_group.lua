@@ -1,6 +1,7 @@
 -- Ordering groups of deliveries: workers may acquire only the first `max_in_flight` delivery jobs
--- of a subscriber. `routemaster:group:{token}` has its batches in the order in which they began.
--- The other READY delivery jobs wait in `routemaster:blocked:main`. See group_concurrency.lua.
+-- of a subscriber. `routemaster:group:{token}` has its batches in the order of their creation. The
+-- remaining READY delivery jobs are *blocked*, in `routemaster:blocked:main`. See
+-- group_concurrency.lua.
 
 -- Unblocks the job of a subscriber. Returns whether the job was blocked.
 local function let_in(job, token)
@@ -9,18 +10,18 @@ local function let_in(job, token)
     return true
 end
 
--- Unblocks the jobs at the places `first` to `last` of a group.
+-- Unblocks the jobs from index `first` to index `last` of a group.
 local function make_eligible(token, first, last)
     for _, uid in ipairs(redis.call('ZRANGE', P .. 'routemaster:group:' .. token, first, last)) do
         let_in(delivery_prefix .. uid, token)
     end
 end
 
--- Removes batches ended by another program from the first places of a group, and unblocks the
--- batches that move up. Checks 1,000 batches at most. Returns false when more ended batches may
+-- Removes batches that another program has removed from the first entries of a group, and unblocks
+-- the batches that move up. Checks at most 1,000 batches. Returns false if more such batches may
 -- follow.
 local function tidy(token)
-    -- Returns the uids whose batch is gone.
+    -- Returns the uids whose batch does not exist.
     local function gone_of(uids)
         local keys = {}
         for i, uid in ipairs(uids) do keys[i] = P .. 'batches:' .. uid end
@@ -50,7 +51,7 @@ local function tidy(token)
     return done
 end
 
--- Starts to tidy a group. If tidy() does not finish, the next acquisition continues.
+-- Calls tidy(). If batches remain to be checked, makes the next acquisition continue.
 local function begin_to_tidy(token)
     if tidy(token) then return end
     redis.pcall('SADD', P .. 'routemaster:untidy', token)
@@ -58,7 +59,8 @@ local function begin_to_tidy(token)
 end
 
 -- Returns whether a batch is among the first of its group, and whether further batches may have
--- been unblocked. A batch begun by another program joins the group here, by the time it began.
+-- been unblocked. A batch that another program created is added to the group here, sorted by its
+-- creation time.
 local function among_first(token, uid, concurrency)
     local group = P .. 'routemaster:group:' .. token
     concurrency = concurrency or concurrency_of(token)
@@ -74,8 +76,8 @@ local function among_first(token, uid, concurrency)
 end
 
 -- Returns whether the job of a batch may be acquired, and whether further batches may have been
--- unblocked. `concurrency` is that of the group, if known. An unreadable group blocks no job: the
--- worker gets the error when it begins the delivery.
+-- unblocked. `concurrency` is the concurrency of the group, if known. If the group is unreadable,
+-- the job is not blocked, and its worker gets the error when it begins the delivery.
 local function may_run(token, uid, concurrency)
     if mixed then return true, false end
     local read, first, others = pcall(among_first, token, uid, concurrency)

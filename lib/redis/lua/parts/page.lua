@@ -1,10 +1,10 @@
--- Pages of the names in a set or hash, in the order of their bytes. ARGV[4] is `after`, ARGV[5]
--- `limit`, and ARGV[6] "1" after the index was repaired.
+-- Lists a set or hash of names page by page, sorted by bytes. ARGV[4] is `after`, ARGV[5] `limit`,
+-- and ARGV[6] is "1" once the index was repaired.
 
--- Up to this number, all names are read and sorted. Beyond it an index is used.
+-- Up to this number, all names are read and sorted. For more names, an index is used.
 local sorted_max = 100
 
--- Compares byte by byte, because `<` would follow the locale of the server.
+-- Compares bytes, because `<` would depend on the locale of the server.
 local function before(a, b)
     for i = 1, math.min(#a, #b) do
         local x, y = string.byte(a, i), string.byte(b, i)
@@ -13,7 +13,7 @@ local function before(a, b)
     return #a < #b
 end
 
--- Names without the prefix `head`, or rejected by `counts`, are left out.
+-- Omits names without the prefix `head`, and names for which `counts` returns false.
 local function sorted_page(names, head, counts)
     local wanted = {}
     for _, name in ipairs(names) do
@@ -26,8 +26,8 @@ local function sorted_page(names, head, counts)
     return wanted
 end
 
--- Returns a page from the index. Returns nil when a name of the page is gone, because a program
--- without knowledge of the index removed the name. `head` is one byte or empty.
+-- Returns a page from the index. Returns nil if a name of the page does not exist any more, because
+-- a program that does not update the index has removed it. `head` is one byte or empty.
 local function indexed_page(key, index, is_hash, head, counts)
     local low = before(ARGV[4], head) and '[' .. head or '(' .. ARGV[4]
     local high = head == '' and '+' or '(' .. string.char(string.byte(head) + 1)
@@ -49,8 +49,8 @@ local function indexed_page(key, index, is_hash, head, counts)
     return wanted
 end
 
--- Returns the page that a listing asks for; nil when the index is outdated. Names rejected by the
--- optional function `counts` are skipped and do not shorten the page.
+-- Returns the page that a listing requests; nil if the index is outdated. Names for which the
+-- optional function `counts` returns false are skipped and do not shorten the page.
 local function page(key, is_hash, head, counts)
     counts = counts or function() return true end
     local size = redis.call(is_hash and 'HLEN' or 'SCARD', P .. key)

@@ -1,7 +1,7 @@
--- Makes a job READY or SCHEDULED. The job has no place yet. Fails only when a key of the queue has
--- another type. `since` is the due time of the job.
+-- Makes a job READY or SCHEDULED. The job must be in no list. Fails only if a key of the queue has
+-- a wrong type. `since` is the due time of the job.
 
--- Hides a job of `aux` unknown to Ruby workers from them. Returns whether the job is unknown.
+-- Hides a job of `aux` from Ruby workers unable to run the job. Returns whether the job was hidden.
 local function keep_from_ruby(q, job, at)
     if q ~= 'aux' or not mixed or is_known_to_ruby(job) then return false end
     redis.call('ZADD', P .. 'routemaster:aux', at, job)

@@ -1,6 +1,7 @@
 local function profile_key(worker) return P .. 'routemaster:worker:' .. worker end
 
--- Removes a worker from all queues that it named last. A damaged key names no queue.
+-- Removes a worker from all queues that its last profile names. If the key of the profile is
+-- damaged, no queue is known.
 local function stop_serving(worker)
     local queues = redis.pcall('HGET', profile_key(worker), 'queues')
     if type(queues) ~= 'string' then return end

@@ -1,6 +1,6 @@
--- Checks the awaited jobs of a push. `ids` are sorted and distinct. Returns the ids of the jobs
--- that still exist in the queue, in order. Returns nil and the reason if the push may not wait for
--- a job.
+-- Checks the jobs for which a push is to wait. `ids` are sorted and distinct. Returns the ids of
+-- jobs that still exist in the queue, in order. Returns nil and the reason if the push may not wait
+-- for a job.
 local function present(q, ids)
     local last = tonumber(redis.call('GET', P .. 'routemaster:job_id') or 0)
     if not last then error({err = 'ERR routemaster:job_id is no number'}) end
@@ -19,9 +19,9 @@ local function present(q, ids)
     return found
 end
 
--- Makes a new job wait for existing jobs, whose ids are `others`. The record then has these ids and
--- `at`, the due time of the new job without the wait. The caller saves the record. Returns the due
--- time to place the job with: `never`, or `at` for an empty list.
+-- Makes a new job wait for existing jobs with the ids `others`. Adds these ids and `at` to the
+-- record: the due time that the new job has apart from the waiting. The caller stores the record.
+-- Returns the due time under which to schedule the job: `never`, or `at` if the list is empty.
 local function begin_waiting(q, id, record, others, at)
     if #others == 0 then return at end
     for _, other in ipairs(others) do

@@ -1,5 +1,5 @@
--- Pushes a job with a key; see push_job.lua for the arguments and the reply. `timeout` has the form
--- it has in a record. `others` are the ids of the jobs to wait for.
+-- Pushes a job with a key; see push_job.lua for the arguments and the reply. `timeout` has the same
+-- form as in a record. `others` are the ids of the jobs to wait for.
 local function push_keyed(timeout, others)
     local q, run_at, key, mode = ARGV[4], tonumber(ARGV[6]), ARGV[10], ARGV[13]
     expect_queue(q)

@@ -1,7 +1,7 @@
--- Ends the lease of a job, to run the job again at ARGV[9]. ARGV[4] to ARGV[8] are the lease.
--- `counts` says whether the attempt counts. Returns 1; 0 when the lease is lost; 2 when the job is
--- now BURIED, because no attempts are left. cancellations() makes the functions for jobs that were
--- cancelled or are BURIED.
+-- Ends the lease of a job, which is then due at ARGV[9]. ARGV[4] to ARGV[8] are the lease. `counts`
+-- says whether the attempt counts. Returns 1; 0 if the lease is lost; 2 if the job is now BURIED,
+-- because no attempts are left. cancellations() defines the functions for jobs that were cancelled
+-- or become BURIED.
 local function put_back(counts)
     local q, job = held_in(ARGV[4], ARGV[5], ARGV[6], ARGV[7], ARGV[8])
     if not q then return 0 end

@@ -1,5 +1,5 @@
 -- Counts the jobs of a queue by state: scheduled, ready, pending, buried. The fifth number is 1 if
--- the queue is paused. A SCHEDULED job that is due counts as ready.
+-- the queue is paused. SCHEDULED jobs that are due count as ready.
 local function queue_status(q)
     local due = redis.call('ZCOUNT', P .. 'jobs:scheduled:' .. q, '-inf', now)
     local scheduled = redis.call('ZCARD', P .. 'jobs:scheduled:' .. q)
@@ -7,7 +7,7 @@ local function queue_status(q)
         redis.call('SCARD', P .. 'routemaster:blocked:' .. q)
     local buried, paused = 0, 0
     if q == 'main' or q == 'aux' then
-        -- SCHEDULED jobs that Ruby workers never see.
+        -- SCHEDULED jobs that are hidden from Ruby workers.
         local called = P ..
             (q == 'main' and 'jobs:scheduled:main:callbacks' or 'routemaster:aux')
         due = due + redis.call('ZCOUNT', called, '-inf', now)

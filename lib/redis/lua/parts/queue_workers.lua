@@ -1,4 +1,4 @@
--- Returns how many live workers have no profile.
+-- Returns the number of live workers without a profile.
 local function unprofiled_workers()
     local unprofiled, workers = 0, redis.pcall('HGETALL', P .. 'workers')
     for i = 1, #workers, 2 do

@@ -4,8 +4,8 @@
 --   {q}:  after a change of the limits, the last member of `routemaster:throttled:{q}` that was
 --         moved back; see throttled.lua
 --   ""    the last revision
--- A queue with limits also stands in `routemaster:paused`, after a colon, so one command finds both
--- facts.
+-- `routemaster:paused` also contains a colon and the name of each queue with limits, so that one
+-- command finds out both facts.
 --
 -- A token bucket is `routemaster:bucket:{q}` or `routemaster:bucket:{q}:{group}`. Its text is the
 -- revision of its limit and the time at which the bucket is full, in milliseconds and in fractions
@@ -13,7 +13,7 @@
 -- is the deficit of the bucket. A token is `per` units of the deficit, so the arithmetic is exact;
 -- see token_bucket.hpp.
 
--- As in token_bucket.hpp: a step may arrive up to 1,000 ms late.
+-- A step may arrive up to 1,000 ms late; see token_bucket.hpp.
 local late_max = 1000
 
 local function limits_of(q)
@@ -39,11 +39,12 @@ local function open_bucket(q, group, limit, revision)
         '^(%d+) (%-?%d+) (%d+)$')
     if tonumber(of) ~= revision then return bucket end
     local missing = (tonumber(full_at) - now) * limit.jobs + tonumber(rest)
-    -- In the millisecond in which the bucket became full, a negative deficit carries the fraction
-    -- over. Older surplus is lost.
+    -- In the millisecond in which the bucket becomes full, the deficit is negative. The negative
+    -- deficit is retained, because it carries the fraction of the millisecond over. An older
+    -- surplus is lost.
     if missing <= -limit.jobs then missing = 0 end
-    -- When the clock was set back, the bucket counts as empty and fills from now on. A late caller
-    -- is not a clock step: for a late caller the deficit only exceeds the capacity.
+    -- If the clock was set back, the bucket counts as empty, and refills from now on. A late call
+    -- is distinguished by its deficit, which exceeds the capacity only a little.
     bucket.changed = missing > limit.most + late_max * limit.jobs
     bucket.missing = bucket.changed and limit.most or missing
     return bucket
@@ -54,7 +55,7 @@ local function tokens_in(bucket)
     return math.max(math.floor(math.min(limit.most - bucket.missing, limit.most) / limit.per), 0)
 end
 
--- Returns when a bucket has a token, after `taken` of its tokens are taken now.
+-- Returns when a bucket next has a token after `taken` of its tokens are taken now.
 local function next_in(bucket, taken)
     local limit = bucket.limit
     local over = bucket.missing + (taken + 1) * limit.per - limit.most

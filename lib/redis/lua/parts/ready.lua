@@ -1,9 +1,9 @@
--- READY and SCHEDULED jobs of queues whose jobs have ids.
+-- Makes jobs READY or SCHEDULED, in queues whose jobs have ids.
 
 -- Makes a job READY and returns how many jobs are READY. `routemaster:due:{q}` has the due times of
--- the jobs in `jobs:instant:{q}`, in the same order. Earlier versions do not maintain the due
--- times. The lengths then differ, the due times are ignored, and the list restarts when
--- `jobs:instant:{q}` has been empty.
+-- the jobs in `jobs:instant:{q}`, in the same order. Earlier versions do not write the due times.
+-- The lengths of the lists then differ, and the due times are ignored until `jobs:instant:{q}` has
+-- been empty.
 local function add_ready(q, job, since)
     local due = P .. 'routemaster:due:' .. q
     local size = redis.call('LPUSH', P .. 'jobs:instant:' .. q, job)

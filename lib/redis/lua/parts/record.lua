@@ -24,7 +24,7 @@ local function has_ids(q) return q ~= 'main' and q ~= 'aux' and q ~= 'main:callb
 
 local function used_up(record) return record[3] > 0 and record[1] >= record[3] end
 
--- Returns the record in a value of the hash. An unreadable record counts as absent.
+-- Decodes the record in a value of the hash. An unreadable record counts as absent.
 local function record_in(packed)
     if packed then
         local read, record = pcall(cmsgpack.unpack, packed)
@@ -66,8 +66,8 @@ local function more_of(record)
     return type(more) == 'table' and more or {}
 end
 
--- Returns the fourth element of a record, made from `timeout`, as passed by a push, and the map
--- `more`, which may be empty.
+-- Returns the fourth element of a record, built from `timeout`, as a push passes it, and from the
+-- map `more`, which may be empty.
 local function with_more(timeout, more)
     local parts = type(timeout) == 'table' and timeout or {timeout}
     local metadata, priority, further = parts[2] or '', parts[3] or 0, parts[4] or ''
@@ -77,14 +77,14 @@ local function with_more(timeout, more)
     return metadata ~= '' and {parts[1], metadata} or parts[1]
 end
 
--- Returns whether a record has the time of the first failure.
+-- Returns whether a record contains the time of the first failure.
 local function is_failing(record) return record[7] == 0 and record[9] == '' end
 
--- The error of an attempt whose worker never reported a result.
+-- The error of an attempt whose worker reported no result.
 local unreported = 'the attempt ended without a report'
 
 -- Counts the attempts that ended without a report since the job was pushed or kicked. Attempt
--- numbers rise from error to error; where they do not, an older period ends.
+-- numbers increase from error to error. Where they do not, the job was kicked.
 local function deaths_of(record)
     local last, below, deaths = #record, record[1] + 1, 0
     local first = is_failing(record) and 10 or 7
@@ -95,17 +95,18 @@ local function deaths_of(record)
     return deaths
 end
 
--- A job with two unreported attempts may have crashed its workers.
+-- Returns whether a job must run alone. A job with two unreported attempts may have crashed its
+-- workers.
 local function needs_isolation(record) return #record > 6 and deaths_of(record) >= 2 end
 
--- Returns how long a job waits after unreported attempts: not at all after one, a second after two,
--- doubled with each further one, at most a minute.
+-- Returns the delay before the next attempt, after unreported attempts: none after one, a second
+-- after two, doubled with each further one, at most a minute.
 local function wait_after_death(record)
     local deaths = deaths_of(record)
     return deaths < 2 and 0 or math.min(60000, 1000 * 2 ^ (deaths - 2))
 end
 
--- Records that no worker has the job any more. An attempt that does not count is subtracted.
+-- Records that no worker has the job any more. If the attempt does not count, it is subtracted.
 -- Returns whether the job was cancelled, and the record. Does nothing in queues without records.
 -- `known` is the record, if already read.
 local function end_attempt(q, job, counts, known)
@@ -118,12 +119,12 @@ local function end_attempt(q, job, counts, known)
     return record[6] == -2, record
 end
 
--- 0 when the job has no id.
+-- Returns the id of a job; 0 without an id.
 local function id_of(q, job)
     return tonumber(redis.call('ZSCORE', P .. 'routemaster:ids:' .. q, job) or 0)
 end
 
--- Nil when no job has this id.
+-- Returns the job with this id; nil if absent.
 local function job_of(q, id)
     return redis.call('ZRANGE', P .. 'routemaster:ids:' .. q, id, id, 'BYSCORE')[1]
 end

@@ -1,9 +1,10 @@
 -- Recurring jobs. `routemaster:recurring` maps a name to MessagePack of [settings, 1 if paused or
 -- 0, next_at, settled_until, last_at or false, runs, kept, revision]. The settings are MessagePack
--- of a map. `routemaster:recurring:due` has the names that are not paused, by next_at. All instants
--- are in the server's time and are not converted to the clocks of callers.
+-- of a map. `routemaster:recurring:due` has the names of jobs that are not paused, sorted by
+-- next_at. All instants are times of the server's clock, and are not converted to the clocks of
+-- callers.
 
--- Returns the record of a recurring job; nil when absent or unreadable.
+-- Returns the record of a recurring job. Returns nil if it is absent or unreadable.
 local function recurring_of(name)
     local packed = redis.call('HGET', P .. 'routemaster:recurring', name)
     local read, record = pcall(cmsgpack.unpack, packed or '')

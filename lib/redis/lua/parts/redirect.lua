@@ -1,8 +1,8 @@
--- Moves the READY jobs of a subscriber after its callback changed. `before` is the earlier result
--- of callback_of(). The jobs are those at the first `concurrency` places of its ordering group, in
--- their order, and the READY jobs of the earlier callback that are in no group, as in a mixed
--- deployment. In a mixed deployment, READY jobs for a URL stay where they are, and workers move
--- them later.
+-- Moves the READY jobs of a subscriber after its callback changed. `before` is what callback_of()
+-- returned before the change. First moves the jobs of the first `concurrency` batches in the
+-- ordering group, in their order. Then moves READY jobs of the earlier callback that are in no
+-- group, as in a mixed deployment. In a mixed deployment, READY jobs for a URL are not moved here,
+-- but later by the workers.
 local function redirect(token, before, concurrency)
     if callback_of(token) == before then return end
     local group = P .. 'routemaster:group:' .. token

@@ -1,6 +1,6 @@
--- Unblocks at most `limit` jobs, to let Ruby workers find them. The jobs become SCHEDULED, due at
--- the time their batches began. This keeps their order, and Ruby Routemaster promotes them, too.
--- Returns how many jobs were unblocked.
+-- Unblocks at most `limit` jobs for Ruby workers. The jobs become SCHEDULED, and due at the
+-- creation times of their batches. This preserves their order, and Ruby Routemaster makes them
+-- READY as well. Returns how many jobs were unblocked.
 local function release(limit)
     local jobs = redis.call('SPOP', P .. 'routemaster:blocked:main', limit)
     if #jobs == 0 then return 0 end

@@ -1,5 +1,5 @@
--- Removes a job that is done from the lists of the jobs that wait for it. Places each job that no
--- longer waits. At most 1,000 jobs wait for one job.
+-- Removes a completed job from the lists of its waiting jobs. If a job then waits for no further
+-- job, it becomes READY or SCHEDULED. At most 1,000 jobs can wait for a job.
 local function release_dependents(q, id)
     for _, job in ipairs(take_dependents(q, id)) do
         local record = record_of(q, job)

@@ -1,4 +1,4 @@
--- Acknowledges a job of `main` or `aux`. Returns 1, or 0 when the lease is lost.
+-- Acknowledges a job of `main` or `aux`. Returns 1, or 0 if the lease is lost.
 local function ruby_ack(q, job, worker, fence)
     local part = held_in(q, job, worker, fence, '0')
     if not part then return 0 end

@@ -1,10 +1,10 @@
--- Puts a job into `main` or `aux`, where jobs have no ids. The job is placed before it enters the
--- index: if placing fails, the job can be pushed again.
+-- Adds a job to `main` or `aux`, where jobs have no ids. The job is added to its list before the
+-- index: if the first fails, the job can be pushed again.
 local function ruby_push(q, job, run_at)
     if redis.call('SISMEMBER', KEYS[1], job) == 1 then return {0, 0} end
     if batch_of(q, job) then
-        -- A delivery job needs these checks, since placing it may also change an ordering group.
-        -- For other jobs, place() fails at its first change or not at all.
+        -- For a delivery job, all keys are checked first, because place() may also change an
+        -- ordering group. For other jobs, place() can fail only at its first change.
         expect('SCARD', 'routemaster:blocked:main', 'routemaster:callbacks')
         expect('LLEN', 'jobs:instant:main')
         expect('ZCARD', 'jobs:scheduled:main', 'jobs:scheduled:main:callbacks')

@@ -1,6 +1,6 @@
--- Marks a batch as having an event that no Ruby worker can read, and moves its delivery job away
--- from Ruby workers. A blocked or PENDING job is moved later, when it gets its next place.
--- `has_no_job` says that the batch has no delivery job yet.
+-- Marks a batch with an event that Ruby workers cannot read, and hides its delivery job from them.
+-- A blocked or PENDING job is hidden later, when it is next added to a list. `has_no_job` says that
+-- the batch has no delivery job yet.
 local function set_aside(token, uid, has_no_job)
     redis.call('SET', unreadable_key(uid), '1')
     if has_no_job then return end

@@ -1,4 +1,4 @@
--- Removes a job, which no worker has, from its list. `state` is the state by job_status().
+-- Removes a job, which must not be leased, from its list. `state` is numbered as in job_status().
 local function take_out(q, job, id, state, record)
     if state == 3 then return exhume(q, job, id) end
     stop_waiting(q, id, record)

@@ -1,5 +1,5 @@
--- Removes the delivery job of a subscriber from the place where the job waits. Returns false when
--- the delivery is under way.
+-- Removes the waiting delivery job of a subscriber from its list. Returns false if the delivery is
+-- in progress.
 local function take_out_delivery(job, token)
     return redis.call('ZREM', P .. 'jobs:scheduled:main', job) == 1 or
         redis.call('ZREM', P .. 'jobs:scheduled:main:callbacks', job) == 1 or

@@ -1,6 +1,6 @@
--- Acquires jobs that have ids. Needs set_fields.lua.
+-- Selects jobs for an acquisition, in queues whose jobs have ids. Needs set_fields.lua.
 
--- Gives an id to a job that was pushed by a version without ids.
+-- Assigns an id to a job that was pushed by a version without ids.
 local function adopt(q, job)
     local id = redis.pcall('INCR', P .. 'routemaster:job_id')
     if type(id) ~= 'number' then return 0 end
@@ -8,10 +8,9 @@ local function adopt(q, job)
     return id
 end
 
--- Returns the ids of jobs; nil for a job without an id. Redis prints numbers slowly. The ids are
--- therefore inferred where possible: jobs pushed in sequence have consecutive ids. If the range
--- from the first to the last id has as many ids as there are jobs, and the jobs are equal, the ids
--- are known.
+-- Returns the ids of jobs; nil for a job without an id. Redis converts numbers slowly, so the ids
+-- are inferred if possible: jobs pushed in sequence have consecutive ids. If the range from the
+-- first to the last id contains exactly these jobs, all their ids are known.
 local function ids_of(q, jobs)
     local key, size, numbers = P .. 'routemaster:ids:' .. q, #jobs, {}
     local first = size > 8 and tonumber(redis.call('ZSCORE', key, jobs[1]))
@@ -31,21 +30,22 @@ end
 local function has_expired(record) return record[1] == 0 and record[5] <= now end
 local function is_unfit(record) return has_expired(record) or used_up(record) end
 
--- Pops up to `most` READY jobs to begin. Returns lists of the jobs, of their ids and of their
--- records; several records may be one table. On the way, drops expired jobs, buries jobs whose
--- attempts are used up, and skips deleted jobs: about 1,000 in all. Afterwards the first job of the
--- list is not a deleted job. A job that may have crashed its workers needs isolation. With
--- `isolates`, no job in need of isolation is taken. Without, a single one is taken, and `isolated`
--- is its index in the lists. The rest is put off. `has_ranks` says whether jobs may have a
--- priority. `rates` (throttled.lua) limits the rate. `slice` (job_slice.lua) limits the size of the
--- jobs taken, and `ends` the size of the ending jobs.
+-- Pops up to `most` READY jobs for a worker. Returns lists of the jobs, of their ids and of their
+-- records; several records may be one table. Meanwhile drops expired jobs, buries jobs whose
+-- attempts are used up, and skips deleted jobs, about 1,000 in all. Afterwards, the first job of
+-- the list is not deleted. A job that may have crashed its workers needs isolation. With
+-- `isolates`, no job in need of isolation is taken. Without `isolates`, a single one is taken, and
+-- `isolated` is its index in the lists. The rest is delayed. `has_ranks` says whether jobs may have
+-- a priority. `rates` (throttled.lua) limits the rate. `slice` (job_slice.lua) limits the size of
+-- the jobs taken, and `ends` the size of the jobs dropped or buried.
 local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
-    -- Returns whether this step may end the job, if the job must end.
+    -- Returns whether this step may handle the job. A job that must be dropped or buried counts
+    -- towards `ends`.
     local function may_end(job, record)
         return not is_unfit(record) or ends.fits(size_with_errors(q, job, record))
     end
 
-    -- The shared record of all jobs pushed with the default options and never begun: most jobs.
+    -- The common record of all jobs that have default options and no attempts, as most jobs.
     local unbegun = record_in(nil)
     local deleted = deleted_in(q)
     local taken, ended, in_hand = {jobs = {}, ids = {}, records = {}}, 0, {}
@@ -64,8 +64,8 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 rates.take_out(member)
                 jobs, has_rank = {opened}, {true}
             else
-                -- When a popped job begins or ends, a throttled job may be next. Therefore only one
-                -- job is popped.
+                -- Pops only one job at a time if throttled jobs exist. When this job begins or
+                -- ends, a throttled job may be next.
                 local one = opened or (rates and rates.goes_on())
                 jobs, has_rank, places = pop_next(q, one and 1 or wanted, deleted)
             end
@@ -73,7 +73,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
             jobs, places = pop_ready(q, wanted)
         end
         if not jobs then break end
-        -- The popped jobs no longer exist; only their ranks were left.
+        -- The popped jobs do not exist any more. Only their ranks had been left.
         if #jobs == 0 then ended = ended + 1 end
         local packed = #jobs > 0 and
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
@@ -97,7 +97,8 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
             end
             if job and record ~= unbegun and is_unfit(record) then
                 ends.add(size_with_errors(q, job, record))
-                -- The end of the job may unblock another job of its group, to be taken next.
+                -- Dropping or burying the job may unblock the next job of its group. The remaining
+                -- popped jobs are put back, because the unblocked job may precede them.
                 local is_grouped = group_in(record) ~= nil
                 if is_grouped then return_next(q, jobs, has_rank, places, i + 1) end
                 if has_expired(record) then
@@ -116,13 +117,15 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 end
             elseif job and needs_isolation(record) and (isolates or taken.isolated) then
                 if not has_rank[i] then unrank(q, id or 0, record) end
-                -- Put off by up to a second, spread over 100 instants.
+                -- Delays the job by up to a second. The delays of different jobs are spread over
+                -- 100 instants.
                 local later = ((id or 0) % 100 * 37 + math.floor(now / 10) % 100) % 100 + 1
                 place_by(q, job, now + 10 * later, record)
                 ended = ended + 1
             elseif job then
                 id = id or adopt(q, job)
-                -- A version before ranks may have put the job into the list.
+                -- A version that did not know ranks may have put the job into the list. Then its
+                -- rank is removed.
                 if record ~= unbegun and not has_rank[i] then unrank(q, id, record) end
                 if rates then
                     rates.take_of_group(record)
@@ -142,13 +145,13 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
     return taken
 end
 
--- Returns a job in the form in which it was pushed.
+-- Returns the content of a job as pushed.
 local function pushed_as(q, job)
     local keyed = is_keyed(job) and keyed_of(q, job)
     return keyed and keyed[1] or job
 end
 
--- Counts an attempt of each job by a worker. Returns the jobs in their pushed form.
+-- Counts an attempt of each job by a worker. Returns the contents of the jobs as pushed.
 local function begin_attempts(q, taken, worker)
     local fields, texts, packed = {}, {}, {}
     local jobs, records = taken.jobs, taken.records

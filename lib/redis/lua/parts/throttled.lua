@@ -1,9 +1,9 @@
--- Acquisitions from a queue with rate limits. A READY job that is next while its group has no token
--- is throttled: the job moves to `routemaster:throttled:{q}` and stands in no list.
--- `routemaster:throttled_since:{q}` has the throttled jobs by due time. `routemaster:opens:{q}`
--- has, for each group with throttled jobs, the time of its next token; at this time the group
--- opens. The first throttled job of an open group goes before all jobs that fell due later. The
--- next one follows while tokens last.
+-- Rate limits in acquisitions. If a READY job is next in order but its group has no token, the job
+-- is *throttled*: it is moved from its list to `routemaster:throttled:{q}`.
+-- `routemaster:throttled_since:{q}` has the throttled jobs, sorted by due time.
+-- `routemaster:opens:{q}` has, for each group with throttled jobs, the time of its next token, when
+-- the group *opens*. The first throttled job of an open group precedes all jobs with later due
+-- times. The next ones follow while the group has tokens.
 
 local function rates_of(q)
     expect('HLEN', 'routemaster:limits')
@@ -23,8 +23,8 @@ local function rates_of(q)
         return bucket
     end
 
-    -- Removes a throttled job. Returns its job and id. The job is nil when an earlier version of
-    -- routemaster, without throttling, ended the job.
+    -- Removes a member from the throttled jobs. Returns its job and id. The job is nil if it does
+    -- not exist any more, because a version without throttling removed it.
     local function take_out(member)
         unthrottle(q, string.sub(member, 1, -34), member)
         local id = tonumber(string.sub(member, -16))
@@ -32,7 +32,7 @@ local function rates_of(q)
     end
 
     -- After a change of the limits, moves throttled jobs to the end of the READY jobs, at most
-    -- `most` jobs in this call.
+    -- `most` in this call.
     local function go_back(most)
         local after = limits.going_back
         local found = redis.call('ZRANGE', throttled, after == '' and '-' or '(' .. after, '+',
@@ -49,9 +49,9 @@ local function rates_of(q)
         end
     end
 
-    -- After the clock was set back: no group may open later than an empty bucket has its first
-    -- token. A delay of up to `late_max` is a late caller, not a clock step. Changes at most 1,000
-    -- groups; the next acquisition continues.
+    -- Corrects opening times after the clock was set back. No group may open later than the time at
+    -- which an empty bucket gets its first token. `late_max` is added as a tolerance for late
+    -- callers. Changes at most 1,000 groups; the next acquisition continues.
     local function reopen_late()
         local first = math.ceil(limits.each_group.per / limits.each_group.jobs)
         local latest = now + first + late_max
@@ -64,7 +64,7 @@ local function rates_of(q)
 
     local rates = {take_out = take_out}
 
-    -- Begins an acquisition. Makes jobs READY again that earlier limits throttled, at most 1,000.
+    -- Begins an acquisition. At most 1,000 jobs that former limits throttled become READY again.
     function rates.begin()
         if limits.each_group then reopen_late() end
         if limits.going_back then go_back(1000) end
@@ -79,9 +79,10 @@ local function rates_of(q)
     end
 
     -- Returns the first throttled job of the group that opened first, its member among the
-    -- throttled jobs, and its rank. Returns nil when no group has opened. The rank is by the due
-    -- time of the job, or by the time its group opened, if earlier: otherwise the job would wait
-    -- long when it fell due before the clock was set back. Checks 1,000 groups at most.
+    -- throttled jobs, and its rank. Returns nil if no group has opened. The rank is computed from
+    -- the due time of the job, or from the opening time of its group if that is earlier. Otherwise
+    -- a job that was due before the clock was set back would wait too long. Checks at most 1,000
+    -- groups.
     function rates.opened()
         for _ = 1, limits.each_group and 1000 or 0 do
             local group, at = unpack(redis.call('ZRANGE', opens, '-inf', now, 'BYSCORE', 'LIMIT',
@@ -107,10 +108,10 @@ local function rates_of(q)
         return of_queue and math.min(most, tokens_in(of_queue)) or most
     end
 
-    -- Decides which job begins in place of `job`, which stands in no list: the first throttled job
-    -- of its group, or `job` itself. Returns that job, its id and its record. If another job
-    -- begins, `job` is throttled. If the group has no token, `job` is throttled and the result is
-    -- nil.
+    -- Decides which job begins when `job` is next in order. `job` must be in no list. If its group
+    -- has throttled jobs, the first of them begins, and `job` is throttled. Otherwise `job` begins.
+    -- If the group has no token, `job` is throttled and the result is nil. Returns the job that
+    -- begins, its id and its record.
     function rates.in_turn(job, id, record)
         local group, concurrency = group_in(record)
         local position = limits.each_group and group and id and
@@ -130,8 +131,8 @@ local function rates_of(q)
             redis.call('ZADD', opens, next_in(bucket, 0), group)
             return nil
         end
-        -- The group opens now: if the returned job ends without an attempt, its next throttled job
-        -- follows.
+        -- The group opens now. If the returned job ends without an attempt, the next throttled job
+        -- of the group follows.
         redis.call('ZADD', opens, now, group)
         local other, its_id
         repeat
@@ -140,9 +141,8 @@ local function rates_of(q)
         return other, its_id, record_of(q, other)
     end
 
-    -- Takes the token of a job that begins from the bucket of its group. A group with throttled
-    -- jobs opens when it has another token. The tokens of the queue are taken at once, by
-    -- rates.take().
+    -- Consumes a token of the group of a job that begins. A group with throttled jobs opens when it
+    -- has another token. The tokens of the queue are consumed together, by rates.take().
     function rates.take_of_group(record)
         local group = limits.each_group and group_in(record)
         if not group then return end
@@ -159,11 +159,11 @@ local function rates_of(q)
         for _, bucket in pairs(of_groups) do save_bucket(bucket) end
     end
 
-    -- When the queue has a token.
+    -- Returns when the queue has its next token; `now` if it has one.
     function rates.next() return of_queue and next_in(of_queue, 0) or now end
-    -- Whether more throttled jobs have to move back.
+    -- Returns whether more throttled jobs must be moved back.
     function rates.goes_on() return limits.going_back ~= nil end
-    -- When the next group opens or opened; nil when no group is closed.
+    -- Returns when the next group opens or has opened; nil if no group has throttled jobs.
     function rates.opens_at()
         return tonumber(redis.call('ZRANGE', opens, 0, 0, 'WITHSCORES')[2])
     end

@@ -1,10 +1,10 @@
 -- Throughput over time. `routemaster:throughput:{q}` counts, for each minute, jobs done ("d"),
--- attempts failed ("f"), jobs BURIED ("b") and jobs expired ("e"). A field is the letter and the
--- number of the minute since 1970. Minutes are kept for at least an hour, then added to their
--- hours, "D", "F", "B" and "E", which are kept for a day. Never fails: statistics must not stop a
--- step.
+-- attempts failed ("f"), jobs BURIED ("b") and jobs expired ("e"). The name of a field is the
+-- letter and the number of the minute since 1970. After at least an hour, the count of a minute is
+-- added to the count of its hour, "D", "F", "B" or "E", which is retained for a day. These
+-- functions never fail, because statistics must not stop a step.
 
--- Adds minutes older than an hour to their hours, and removes hours older than a day.
+-- Adds the counts of minutes older than an hour to their hours. Removes hours older than a day.
 local function fold_throughput(key, minute)
     local hour = math.floor(minute / 60)
     local all = redis.pcall('HGETALL', key)
@@ -25,7 +25,7 @@ local function fold_throughput(key, minute)
     redis.pcall('EXPIRE', key, 90000)
 end
 
--- Adds 1 to a count of a queue. The first count of a minute folds older minutes.
+-- Adds 1 to a count of a queue. The first count in a minute also calls fold_throughput().
 local function note_throughput(q, letter)
     local key, minute = P .. 'routemaster:throughput:' .. q, math.floor(now / 60000)
     if redis.pcall('HINCRBY', key, letter .. string.format('%.0f', minute), 1) == 1 then

@@ -1,6 +1,6 @@
--- Saves how long a listener may take to confirm a timer. When Node ends a timer, its entry remains.
--- Each call therefore checks two random entries and removes stale ones, which keeps stale entries
--- below about half.
+-- Stores how long a listener may take to confirm a timer. If Node ends a timer, the entry here
+-- remains. Each call therefore checks two random entries and removes stale ones, which limits their
+-- share to about half.
 local function note_confirm(id, within)
     redis.call('HSET', confirm, id, within)
     for _, other in ipairs(redis.call('HRANDFIELD', confirm, 2)) do

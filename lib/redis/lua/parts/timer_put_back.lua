@@ -1,8 +1,8 @@
--- Puts back the FIRED timers not confirmed in time, or makes them DEAD. At most 1,000 timers, and
--- one chunk of events; see timer_slice.lua.
+-- Retries FIRED timers without a confirmation in time, or makes them DEAD. Handles at most 1,000
+-- timers with at most 4 MiB of events; see timer_slice.lua.
 
--- Makes a timer DEAD, with an optional reason. When there are too many DEAD timers, the caller
--- drops the oldest.
+-- Makes a timer DEAD, with an optional reason. The caller drops the oldest DEAD timers if there are
+-- too many.
 local function bury(id, event, reason)
     redis.call('HDEL', events, id)
     redis.call('ZADD', dead, now, id)
@@ -18,7 +18,8 @@ local function forget_oldest_dead()
         redis.call('HDEL', dead_events, popped[i], '\0' .. popped[i])
         redis.call('HDEL', confirm, popped[i])
     end
-    -- In a cluster, the counters may be in another slot than a namespace with its own hash tag.
+    -- Ignores errors. In a cluster, a namespace with its own hash tag may be in another slot than
+    -- the counters.
     pcall(tally, '\146' .. str('timers.forgotten') .. '\145\146' .. str('namespace') ..
         str(space), excess)
 end
@@ -36,7 +37,8 @@ local function put_back()
     local died = false
     for i, id in ipairs(ids) do
         local event = texts[i]
-        -- A timer that Node posted again meanwhile is another timer.
+        -- If Node posted the timer again meanwhile, the PENDING timer is another one and is not
+        -- changed.
         if event and not posted[i] then
             local count, max = retries_in(event)
             if count < max then

@@ -1,5 +1,5 @@
--- Returns the first timers whose events have at most 4 MiB in total, but at least one timer with an
--- event: a list of ids and a list of events.
+-- Returns the first of these timers, limited to 4 MiB of events, but at least one timer with an
+-- event. Returns a list of ids and a list of events.
 local function slice_of(ids)
     local slice, texts, bytes = {}, {}, 0
     for from = 1, #ids, 16 do

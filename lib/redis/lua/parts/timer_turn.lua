@@ -1,26 +1,28 @@
--- Notifies the listeners of a namespace of due timers. The current listener stands at the right end
--- of `ch`; in dtimer's words, it has the turn. As in dtimer, a message {"interval":N} in its
--- channel asks the listener to poll in N milliseconds, and `expiresAt` is the due time named in the
--- last notification. Where dtimer stalls, routemaster notifies the current listener again:
---   - when this due time has changed, sooner or later;
+-- Notifies the listeners of a namespace of due timers. The *current* listener is at the right end
+-- of the list `ch`; in dtimer's words, it has the turn. As in dtimer, a message {"interval":N} in
+-- its channel requests a poll in N milliseconds, and `expiresAt` is the due time in the last
+-- notification. In two cases dtimer would stall, so routemaster notifies the current listener
+-- again:
+--   - when this due time was changed to an earlier or later time;
 --   - when `gracePeriod` has passed since this due time, because no listener polled, or a listener
 --     woke too early and took nothing.
--- Node rounds down. Its message therefore has a millisecond more.
+-- Node rounds times down. The message for Node therefore contains an additional millisecond.
 --
--- A listener of routemaster polls at once on any message, and learns from the reply when to poll
--- next. `routemaster:listeners` has for each of these listeners the time of its next poll, or "w"
--- and the time of its wake-up since its last poll. A listener counts as gone when a second late.
+-- A listener of routemaster polls at once after any message. The reply says when to poll next.
+-- `routemaster:listeners` has for each of these listeners the time of its next poll, or "w" and the
+-- time when it was woken since its last poll. A listener whose poll is a second late counts as
+-- dead.
 --
--- The next poll of a listener of Node is unknown. `routemaster:turn` has the last notification of a
--- listener of Node: `to`, its channel; `told`, its `expiresAt`; `at`, when the listener has to
--- poll; `since`, when it had to poll first. The field `latest` is an instant: every listener of
--- routemaster that was not woken polls by then.
+-- The time of the next poll of a Node listener is unknown. `routemaster:turn` has the last
+-- notification of a Node listener: `to`, its channel; `told`, its `expiresAt`; `at`, when the
+-- listener must poll; `since`, when it first had to poll. By the instant in the field `latest`,
+-- every listener of routemaster polls, unless woken.
 
 local global, channels = T .. 'gl', T .. 'ch'
 local listeners, turn = T .. 'routemaster:listeners', T .. 'routemaster:turn'
 local silence = 1000
 
--- Returns gracePeriod and baseInterval, which another program may have set.
+-- Returns gracePeriod and baseInterval. Another program may have changed them.
 local function tunables()
     local both = redis.call('HMGET', global, 'gracePeriod', 'baseInterval')
     local grace, base = tonumber(both[1]), tonumber(both[2])
@@ -29,7 +31,7 @@ local function tunables()
     return math.max(grace or 20, 0), math.max(base or 1000, 1)
 end
 
--- Nil when there is no timer.
+-- Returns when the next timer is due; nil without timers.
 local function next_due()
     local first = redis.call('ZRANGE', pending, 0, 0, 'WITHSCORES')[2]
     local back = redis.call('ZRANGE', fired, 0, 0, 'WITHSCORES')[2]
@@ -50,7 +52,7 @@ local function leave(listener)
     if had_turn then forget_told() end
 end
 
--- Parses an entry of `routemaster:listeners`: when the listener polls, and whether the listener was
+-- Parses an entry of `routemaster:listeners`. Returns when the listener polls, and whether it was
 -- woken.
 local function noted(text)
     local woken = string.sub(text, 1, 1) == 'w'
@@ -71,9 +73,9 @@ local function last_told()
     return {told = own[1], to = own[2], at = tonumber(own[3] or 0), since = tonumber(own[4] or 0)}
 end
 
--- Returns the current listener; nil when there is no listener. Silent listeners lose their turn: a
--- listener of routemaster leaves, since its next poll joins again. A listener of Node never joins
--- again; it moves to the left end. `me` polls now.
+-- Returns the current listener; nil if there is no listener. Dead listeners lose their position. A
+-- listener of routemaster is removed, because its next poll adds it again. A Node listener would
+-- not be added again, and is moved to the left end. `me` is the polling listener.
 local function first_listener(me)
     local moved = false
     while true do
@@ -81,7 +83,7 @@ local function first_listener(me)
         if not first or first == me then return first end
         local at, woken = asks_at(first)
         if at then
-            -- The clock was set back. The listener gets its full time from now on.
+            -- If the clock was set back, the listener gets its full time, measured from now.
             if woken and at > now then note_woken(first) end
             if at + silence > now then return first end
             leave(first)
@@ -97,9 +99,8 @@ local function first_listener(me)
     end
 end
 
--- Returns whether the current listener is a listener of Node that did not poll, although the due
--- time of its notification has passed by a quarter of `gracePeriod`. Then other listeners poll,
--- too.
+-- Returns whether the current listener is a Node listener that did not poll, although the due time
+-- in its notification has passed by a quarter of `gracePeriod`. Then other listeners poll, too.
 local function is_late(listener)
     local told = tonumber(redis.call('HGET', global, 'expiresAt'))
     if not told or redis.call('HEXISTS', listeners, listener) == 1 then return false end
@@ -108,7 +109,7 @@ local function is_late(listener)
     return at + math.floor(tunables() / 4) <= now
 end
 
--- Asks a listener to poll in `interval` milliseconds. Returns false when the listener is gone.
+-- Makes a listener poll in `interval` milliseconds. Returns false for a removed listener.
 local function wake_listener(listener, interval)
     local message = string.format('{"interval":%.0f}', math.min(interval, 2147483647))
     if redis.call('PUBLISH', listener, message) > 0 then return true end
@@ -122,7 +123,7 @@ local function wake_ours(listener, interval)
     return there
 end
 
--- Returns whether a listener of Node polls in time, after a notification of the due time `told`.
+-- Returns whether a Node listener will poll in time after a notification of the due time `told`.
 local function will_ask(told, next, grace)
     local at = tonumber(told)
     if not at then return false end
@@ -132,13 +133,14 @@ local function will_ask(told, next, grace)
     return next <= math.max(at, now)
 end
 
--- Notifies a listener of Node. Returns false when the listener is gone.
+-- Notifies a Node listener. Returns false for a removed listener.
 local function tell_node(listener, next, told)
     local grace, base = tunables()
     if told and will_ask(told, next, grace) then return true end
     local interval = math.max(math.ceil(next - now), 0)
     if interval + grace >= redis.call('LLEN', channels) * base then
-        -- The listener polls earlier anyway, and would postpone its next poll until this time.
+        -- The listener polls earlier anyway. After a notification, it would delay its next poll
+        -- until this time.
         if told then forget_told() end
         return true
     end
@@ -151,7 +153,7 @@ local function tell_node(listener, next, told)
     return true
 end
 
--- Notifies a listener of routemaster. Returns false when the listener is gone.
+-- Notifies a listener of routemaster. Returns false for a removed listener.
 local function tell_ours(listener, next, told, at, woken)
     if not woken and at > next and not wake_ours(listener, math.max(next - now, 0)) then
         return false
@@ -160,15 +162,15 @@ local function tell_ours(listener, next, told, at, woken)
     return true
 end
 
--- Wakes the listeners of routemaster that would poll too late to notice the loss of the current
--- one.
+-- Wakes those listeners of routemaster that would poll too late to detect the death of the current
+-- listener.
 local function wake_others(first, me, last)
     local all, latest = redis.call('HGETALL', listeners), 0
     for i = 1, #all, 2 do
         local at, woken = noted(all[i + 1])
         if all[i] ~= me and not woken then
             if at + 60 * silence <= now and not redis.call('LPOS', channels, all[i]) then
-                -- Node has removed the listener.
+                -- Node has removed this listener. Removes its entry, too.
                 redis.call('HDEL', listeners, all[i])
             elseif at <= last or all[i] == first then
                 latest = math.max(latest, at)
@@ -184,9 +186,10 @@ local function wake_others(first, me, last)
     end
 end
 
--- Notifies the current listener of the next due time, unless known already. `me` polls now and
--- learns the time from the reply. Returns when the next timer is due, the current listener, and
--- whether this is a listener of routemaster. Returns nil when there is no listener.
+-- Notifies the current listener of the next due time, unless it knows this time. `me` is the
+-- listener that polls now, and gets the time from the reply. Returns when the next timer is due,
+-- the current listener, and whether it is a listener of routemaster. Returns nil if there is no
+-- listener.
 local function tell(me)
     local first = first_listener(me)
     local told = redis.call('HGET', global, 'expiresAt')
@@ -209,8 +212,9 @@ local function tell(me)
     return next, first, first == me or asks_at(first)
 end
 
--- Notifies the current listener again when the next timer may be due later than notified, or is
--- overdue. A listener of routemaster needs no message, as its next poll returns the time.
+-- Notifies the current listener again if the next timer is due later than in the last notification,
+-- or is overdue. A listener of routemaster needs no message, because its next poll returns the
+-- time.
 local function tell_again()
     local first = redis.call('LINDEX', channels, -1)
     local told = redis.call('HGET', global, 'expiresAt')
@@ -224,7 +228,8 @@ local function tell_again()
     end
 end
 
--- Called when the due time of a timer has become `at`. Notifies the current listener if necessary.
+-- Must be called when the due time of a timer was set to `at`. Notifies the current listener if
+-- necessary.
 local function tell_of(at)
     local told = tonumber(redis.call('HGET', global, 'expiresAt'))
     if told and told <= at then tell_again() else tell() end

@@ -1,10 +1,11 @@
--- Turns, in a mixed deployment. A turn is one delivery under way. Jobs cannot be blocked from Ruby
--- workers; therefore there are no ordering groups. But the workers of routemaster deliver at most
--- `max_in_flight` batches of a subscriber at once, the oldest batch first.
--- `routemaster:turns:{token}` maps the fence of each turn to its worker.
+-- Turns, the limits of deliveries in a mixed deployment. A turn is a delivery in progress. A mixed
+-- deployment has no ordering groups, because jobs cannot be blocked for Ruby workers. Workers of
+-- routemaster nevertheless deliver at most `max_in_flight` batches of a subscriber concurrently,
+-- oldest batch first. `routemaster:turns:{token}` maps the fence of the lease of each turn to its
+-- worker.
 
--- Returns how many more deliveries may begin. Removes turns of workers that are gone or lost the
--- lease.
+-- Returns how many more deliveries to a subscriber may begin. Removes turns whose worker has died
+-- or has lost the lease.
 local function free_places(token)
     local key = P .. 'routemaster:turns:' .. token
     local free = concurrency_of(token) - redis.call('HLEN', key)
@@ -22,19 +23,20 @@ local function free_places(token)
     return free
 end
 
--- Records the turn of a job, whose delivery is under way. An unreadable key blocks no job.
+-- Records a turn when a delivery begins. If the key is unreadable, deliveries are not limited.
 local function take_turn(job, fence, worker)
     local uid = batch_of('main', job)
     local token = uid and subscriber_of(uid)
     if not token then return end
     local key = P .. 'routemaster:turns:' .. token
     redis.pcall('HSET', key, fence, worker)
-    -- A step outside a mixed deployment ends the delivery but leaves the turn.
+    -- If the delivery ends after the mixed deployment, nothing removes the turn. The key therefore
+    -- expires.
     redis.call('EXPIRE', key, 86400)
 end
 
--- Sorts the jobs of each subscriber by the time their batches began. Jobs exchange their places in
--- the list only with jobs of their subscriber. Returns the subscriber of each place.
+-- Sorts the jobs of each subscriber by the creation times of their batches. The positions of a
+-- subscriber in the list stay the same. Returns the subscriber at each position.
 local function in_order(jobs)
     local token_at, places, began = {}, {}, {}
     for place, job in ipairs(jobs) do
@@ -60,9 +62,9 @@ local function in_order(jobs)
     return token_at
 end
 
--- Takes up to `wanted` READY jobs whose subscribers have free turns, from the 1,000 oldest jobs.
--- When there are 1,000 and too few have a free turn, also takes jobs without a free turn, to reach
--- the jobs behind. Returns the jobs, and whether more may be available now.
+-- Takes up to `wanted` READY jobs whose subscribers have free turns, from the 1,000 oldest jobs. If
+-- too few of 1,000 jobs have a free turn, also takes jobs without a free turn, to reach the jobs
+-- behind them. Returns the jobs, and whether more may be available now.
 local function take_turns(wanted)
     local instant = P .. 'jobs:instant:main'
     local looked = redis.call('LRANGE', instant, -1000, -1)
@@ -99,7 +101,8 @@ local function take_turns(wanted)
         redis.call('RPOP', instant, #jobs)
         if #back > 0 then redis.call('RPUSH', instant, unpack(back)) end
     end
-    -- A process of Ruby Routemaster made these jobs, and treats every callback as a URL.
+    -- A process of Ruby Routemaster created these jobs and treated the callbacks as URLs. The jobs
+    -- are moved to their callbacks here.
     for _, one in ipairs(called) do offer('main', one[1], one[2]) end
     return taken, full or #jobs == 1000
 end

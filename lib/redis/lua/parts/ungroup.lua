@@ -1,6 +1,6 @@
--- Removes ordering groups. A mixed deployment has none, since Ruby workers would end batches and
--- leave their places. Each call continues where the last call ended, and handles about 500
--- subscribers.
+-- Removes ordering groups. A mixed deployment has none, because Ruby workers would remove batches
+-- but not their entries in the groups. Each call continues where the previous call stopped, and
+-- handles about 500 subscribers.
 local function ungroup()
     local cursor = P .. 'routemaster:ungrouped'
     local from = redis.pcall('GET', cursor)

@@ -1,14 +1,14 @@
 -- Jobs that wait for other jobs. A waiting job is SCHEDULED at `never`. Its record has the ids of
--- the awaited jobs and its own due time. `routemaster:dependents:{q}` has an entry for each pair:
--- the id of the awaited job, colon, the id of the waiting job, both of 16 digits. The score is the
--- id of the awaited job. The record of the awaited job says whether it ever had a pair. This saves
--- the lookup for most jobs.
+-- the awaited jobs and its own due time. `routemaster:dependents:{q}` has an entry for each pair of
+-- jobs: the id of the awaited job, colon, the id of the waiting job, both in 16 digits. The score
+-- is the id of the awaited job. A flag in the record of the awaited job says whether it ever had a
+-- pair. Most jobs thus need no lookup.
 
 local function pair_of(awaited, waiting)
     return string.format('%016.0f:%016.0f', awaited, waiting)
 end
 
--- Returns `after` of a record: see record.lua.
+-- Returns the element `after` of a record; see record.lua.
 local function after_of(record) return more_of(record).after or {0, 0} end
 local function is_waiting(record) return #after_of(record) > 2 end
 
@@ -18,7 +18,7 @@ local function set_after(record, after)
     record[4] = with_more(record[4], more)
 end
 
--- Removes the pairs of a waiting job before the job ends or is BURIED.
+-- Removes the entries of a waiting job. To be called before the job is removed or BURIED.
 local function stop_waiting(q, id, record)
     local after = after_of(record)
     if #after == 2 then return end
@@ -28,8 +28,8 @@ local function stop_waiting(q, id, record)
     set_after(record, {after[1], 0})
 end
 
--- Removes the pairs of a job that is gone. Returns the jobs that waited for this job, and their
--- ids. Leaves out jobs already ended by a version without dependents.
+-- Removes the entries of a removed job. Returns the jobs that waited for the removed job, and their
+-- ids. Omits jobs already removed by a version without dependents.
 local function take_dependents(q, id)
     local dependents = P .. 'routemaster:dependents:' .. q
     local entries = redis.call('ZRANGE', dependents, id, id, 'BYSCORE')

@@ -1,7 +1,7 @@
--- Wakes the idle workers of a queue when a job may be acquired at `at`, before their next poll.
--- `routemaster:waiting:{q}` is the time of this poll. A worker that got fewer jobs than it wanted
--- sets the key; the wake-up deletes the key. Never fails: a value that is no instant counts as
--- infinite, and the workers are woken.
+-- Wakes the idle workers of a queue if a job will be available at `at`, before their next poll.
+-- `routemaster:waiting:{q}` is the time of this poll. A worker with fewer jobs than wanted sets the
+-- key. A wake-up deletes the key. The function never fails: a damaged value counts as infinite, and
+-- the workers are woken.
 local function wake(q, at)
     local key = P .. 'routemaster:waiting:' .. q
     local waiting = redis.pcall('GET', key)

@@ -1,7 +1,7 @@
--- Adapts the window of a group. A success adds one, a failure subtracts two. Below its initial size
--- the window grows after failures, too. Its maximum is `most`, within `max_in_flight`. When the
--- window shrinks, workers block the READY jobs beyond the window when found. `max_in_flight` is the
--- limit of the subscriber; `window` is the stored value.
+-- Adapts the window of a group: a success adds one, a failure subtracts two. Below its initial
+-- size, the window grows after failures, too. Its maximum is `most` or `max_in_flight`, whichever
+-- is less. When the window shrinks, later acquisitions block the READY jobs beyond the window.
+-- `max_in_flight` is the limit of the subscriber; `window` is the stored value.
 local function adapt(token, success, most, max_in_flight, window)
     local before, concurrency = concurrency_in(max_in_flight, window)
     if concurrency <= 1 then return end

@@ -1,4 +1,4 @@
--- Returns all queues of which a worker may have leased jobs.
+-- Returns all queues in which a worker may have leases.
 local function all_queues()
     local queues = redis.call('SMEMBERS', P .. 'routemaster:queues')
     queues[#queues + 1] = 'main'
@@ -7,7 +7,8 @@ local function all_queues()
     return queues
 end
 
--- Checks all keys of these queues, and of the leases of these workers, before a step changes any.
+-- Checks the types of all keys of these queues and of the leases of these workers, before a step
+-- changes any of them.
 local function expect_workers(queues, workers)
     for _, q in ipairs(queues) do
         expect_queue(q)
@@ -19,8 +20,9 @@ local function expect_workers(queues, workers)
     for _, worker in ipairs(workers) do expect('HLEN', 'routemaster:leases:' .. worker) end
 end
 
--- Ends leases of a worker whose jobs are no longer PENDING. `released[queue][job]` has these jobs,
--- and `left` is their number. They are usually the oldest leases, so the search begins there.
+-- Ends those leases of a worker whose jobs are no longer PENDING. `released[queue][job]` has these
+-- jobs, and `left` is their number. The search begins with the oldest leases, because these usually
+-- have the jobs.
 local function end_leases(worker, released, left)
     local leases, fences = P .. 'routemaster:leases:' .. worker, {}
     for _, field in ipairs(redis.call('HKEYS', leases)) do
@@ -38,12 +40,12 @@ local function end_leases(worker, released, left)
     end
 end
 
--- Retires a worker. Makes the jobs that the worker leased from these queues READY, oldest first, or
--- ends cancelled jobs. Stops at `limit` jobs, and when `slice` (job_slice.lua) has no room for the
--- next job with its errors. Forgets the worker when no job is left. With `counts`, the attempts
--- count and leave an error; a job without attempts left is BURIED, and its queue and id are
--- appended to `all_buried`. Calls `each(queue, count)` for each queue that got jobs back. Returns
--- the number of jobs, and whether the worker was forgotten.
+-- Retires a worker. Its leased jobs from these queues become READY, oldest first; cancelled jobs
+-- are removed. Stops at `limit` jobs, or when `slice` (job_slice.lua) does not accept the next job
+-- with its errors. Removes the worker when no job is left. With `counts`, the attempts count and
+-- leave an error; a job without attempts left becomes BURIED, and its queue and id are appended to
+-- `all_buried`. Calls `each(queue, count)` for each queue with released jobs. Returns the number of
+-- jobs, and whether the worker was removed.
 local function retire(worker, queues, limit, slice, counts, each, all_buried)
     local total, released = 0, {}
     for _, q in ipairs(queues) do
