@@ -1,10 +1,10 @@
 /// @file
 /// `ActionRunner`: performs the actions of timers when the timers fire.
 ///
-///     take ──► action ──► done, and the timer confirmed, in one step: gone
-///                 │           ├── refused for now: repeated soon
-///                 │           └── refused for good ──► DEAD
-///                 └── not readable ──► DEAD
+///     take ──► action ──► done, and the timer confirmed and removed, in one step
+///                 │           ├── rejected temporarily: retried
+///                 │           └── rejected permanently ──► DEAD
+///                 └── cannot be decoded ──► DEAD
 
 #pragma once
 
@@ -24,27 +24,27 @@ namespace routemaster {
 
 /// Settings of an `ActionRunner`.
 struct ActionRunnerOptions {
-    /// A timer whose action was not completed fires again this long after its firing, for example
-    /// after its runner died. Less than 1 ms counts as 1 ms.
+    /// How long a runner has to complete an action. If the action is not complete by then, for
+    /// example because the runner crashed, the timer fires again. Less than 1 ms counts as 1 ms.
     Duration confirm_within{10'000};
-    /// The runner checks for due timers at least this often, even if nothing wakes it. Less than
-    /// 1 ms counts as 1 ms.
+    /// Maximum time between two polls of the store, for example if a wake-up was lost. Less than 1
+    /// ms counts as 1 ms.
     Duration poll_interval{1'000};
     const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the runner.
     Log log{};
 };
 
-/// Performs the actions of a store's timers (`ActionTimers`). Several runners may share a store,
-/// also from several processes; the runners take turns, as listeners do. The service has a runner.
-/// A program without the service creates a runner, and a `Runner` to poll it:
+/// Polled object that performs the actions of a store's timers (`ActionTimers`). Several runners,
+/// also in several processes, may share a store. Each due timer goes to one runner. The service has
+/// a runner. A program without the service creates a runner, and a `Runner` to poll it:
 ///
 ///     routemaster::ActionRunner actions{store};
 ///     routemaster::Runner running{actions};
 ///
-/// A due timer that a runner has taken is a *firing*. Each action is taken at least once and
-/// performed once: an atomic step of the store performs the action and confirms the firing, and
-/// does nothing unless the firing still waits for its confirmation. A crash or a lost reply
-/// therefore neither repeats nor drops an action. No action is performed before its time.
+/// A *firing* begins when a runner acquires a due timer. The store performs the action and confirms
+/// the firing in one atomic step, which does nothing unless the firing awaits confirmation. An
+/// action may thus be attempted several times, but is performed once: a crash or a lost reply
+/// neither repeats nor drops an action. No action is performed before its due time.
 ///
 /// Thread safety: `status` and `trouble` may be called from any thread. For the rest, see `Active`.
 class ActionRunner final : public Active {
@@ -58,18 +58,18 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Takes no more timers. Actions that were already sent to the store may finish until
+    /// Acquires no more timers. Actions that were already sent to the store may finish until
     /// `deadline`.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;
 
-    /// The counts of this runner. An action that the store refused for good counts in both
+    /// The counters of this runner. An action that the store rejected permanently counts in both
     /// `handled` and `failed`.
     [[nodiscard]] TimerListenerStatus status() const;
 
-    /// Why the runner takes no timers: the store has not replied for 5 s. Nothing while the runner
-    /// is healthy.
+    /// Returns why the runner acquires no timers: the store has not replied for 5 s. Empty while
+    /// the runner is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -28,19 +28,19 @@
 
 namespace routemaster {
 
-/// The timers of a store that perform an action. They are in the namespace `action_space`. An
-/// `ActionRunner`, in any process, performs the action in the atomic step that also confirms the
-/// timer. After a crash at any point, either the timer exists and its action has not happened, or
-/// the action has happened and the timer is gone.
+/// Façade for timers that perform an action, for example push a job after a delay. The timers are
+/// in the namespace `action_space`. An `ActionRunner`, in any process, performs the action in the
+/// atomic step that also confirms the timer. After a crash, either the timer still exists and its
+/// action has not happened, or the action has happened and the timer is removed.
 ///
 /// If the store cannot perform an action now, for example because the store is full, the action is
-/// repeated until it succeeds. If the store refuses an action for good, the timer becomes DEAD: it
-/// fires no more, and is kept with the reason. This happens when the topic belongs to another
-/// publisher, when the subscriber is gone, and when the batch of a push does not exist or has
-/// ended. `dead` lists DEAD timers; `repost_dead` makes them PENDING again.
+/// retried until it succeeds. If the store rejects an action permanently, the timer becomes DEAD:
+/// it does not fire, and stays in the store together with the error. This happens when the topic
+/// belongs to another publisher, when the subscriber was removed, and when the batch of a push does
+/// not exist or has ended. `dead` lists DEAD timers. `repost_dead` makes them PENDING again.
 ///
-/// In all other respects these are ordinary timers: each call works as in `Delayer`. The payload of
-/// a timer is its action, which `timer_action` decodes.
+/// Each call works as the call of the same name in `Delayer`. The payload of a timer is its action,
+/// which `timer_action` decodes.
 ///
 /// Thread safety: all members may be called from any thread.
 class ActionTimers : private Delayer {
@@ -49,9 +49,9 @@ public:
     explicit ActionTimers(Store& store, const Clock& clock = system_clock())
         : Delayer{store, std::string{action_space}, clock} {}
 
-    /// Posts a timer with an action. A timer with this id is replaced. An empty id stands for a
-    /// fresh id. `invalid` as `check` says, and when the action takes more than `timer_bytes_max`
-    /// bytes.
+    /// Posts a timer with an action. A timer with this id is replaced. For an empty id, a fresh id
+    /// is generated. `invalid` as `check` says, and when the encoded action is larger than
+    /// `timer_bytes_max` bytes.
     Result<PostedTimer> post(const TimerAction& action, Duration delay, std::string id = {});
     Result<PostedTimer> post(const TimerAction& action, TimePoint at, std::string id = {});
     void post(const TimerAction& action, Duration delay, std::string id,
@@ -59,25 +59,25 @@ public:
     void post(const TimerAction& action, TimePoint at, std::string id,
               std::function<void(Result<PostedTimer>)> done);
 
-    /// Adds a recurring action to the store, or changes the recurring job of this name. At each
-    /// tick of the schedule a `RecurringScheduler` posts a timer with the action, due at the tick;
-    /// see `Delayer::cron`. While the store cannot perform the action of a tick, the timer of the
-    /// tick stays, and the following ticks post no timer unless `overlap` is set. `invalid` as for
-    /// `post` and for `RecurringJobs::put`.
+    /// Adds a recurring action to the store. An existing recurring job with this name is changed.
+    /// At each tick of the schedule, a `RecurringScheduler` posts a timer with the action, due at
+    /// the tick; see `Delayer::cron`. If the action of an earlier tick is still being retried, a
+    /// tick posts no timer, unless `overlap` is set. `invalid` as for `post` and for
+    /// `RecurringJobs::put`.
     Result<void> cron(std::string name, std::string expression, const TimerAction& action,
                       RecurringActionOptions options = {});
     void cron(std::string name, std::string expression, const TimerAction& action,
               RecurringActionOptions options, std::function<void(Result<void>)> done);
 
-    /// Like `cron`, with an interval as in `Delayer::every`.
+    /// Like `cron`, but with an interval instead of an expression; see `Delayer::every`.
     Result<void> every(std::string name, Duration interval, const TimerAction& action,
                        RecurringActionOptions options = {});
     void every(std::string name, Duration interval, const TimerAction& action,
                RecurringActionOptions options, std::function<void(Result<void>)> done);
 
-    /// Checks an action without a look into the store. Returns the error that the action's push or
-    /// publication would get by `rules`. The error begins with the word for the action:
-    /// `push: queue: …`.
+    /// Validates an action without reading the store. Returns the error that a push or publication
+    /// of the action would return under `rules`. The error text begins with the kind of the action,
+    /// for example `push: queue: …`.
     [[nodiscard]] static Result<void> check(const TimerAction& action,
                                             const PublicationOptions& rules = {});
 

@@ -1,7 +1,7 @@
 /// @file
-/// `AdmissionControl`: refuses new events and jobs while the store is too full.
+/// `AdmissionControl`: rejects new events and jobs while the store is too full.
 ///
-///     measure ──above the high mark──► refuse ──► measure … ──below the low mark──► accept
+///     measure ──above the high mark──► reject ──► measure … ──below the low mark──► accept
 
 #pragma once
 
@@ -24,14 +24,14 @@ struct AdmissionControlOptions {
     Log log{};
 };
 
-/// A store in front of another store, for publishers to use: the alternative to `Autodrop`. While
-/// the store behind is above its high mark, publications and pushes return `unavailable` (503 over
-/// HTTP), and no accepted data is ever lost. All remaining operations pass, and deliveries free
-/// space. Below the low mark, publications and pushes are accepted again.
+/// Store wrapper that rejects publications and pushes while the wrapped store is too full. It is
+/// for publishers, as an alternative to `Autodrop`. Above the high mark, publications and pushes
+/// return `unavailable` (503 over HTTP), so no accepted data is dropped. Below the low mark, they
+/// are accepted again. All other operations are forwarded, because deliveries free space.
 ///
-/// This object measures the used space once per interval, and adds the bytes accepted since the
-/// last measurement. The use therefore exceeds the high mark only by the copies of accepted events
-/// for further subscribers. While measurements fail, the last successful measurement counts.
+/// The used space is measured once per interval. The bytes accepted since then are added. An event
+/// counts once, although the store copies it for each subscriber, so the used space can exceed the
+/// high mark by these copies. If a measurement fails, the last successful one counts.
 ///
 /// Thread safety: `submit`, `watch` and `full` may be called from any thread. For the rest, see
 /// `Active`.
@@ -45,13 +45,13 @@ public:
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
 
-    /// Whether new events and jobs are refused now.
+    /// Whether new events and jobs are rejected now.
     [[nodiscard]] bool full() const;
 
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Stops measuring. Whether new events and jobs are refused stays as it is.
+    /// Stops measuring. Afterwards `full` does not change.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;

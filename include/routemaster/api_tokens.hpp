@@ -16,9 +16,9 @@
 
 namespace routemaster {
 
-/// The API tokens of a store. A token is a credential with the name of its owner, and stays valid
-/// until it is removed. The HTTP API accepts only valid tokens, as does a `Publisher` that
-/// authenticates.
+/// Façade for the API tokens of a store. A token is a credential with the name of its owner, and is
+/// valid until its removal. The HTTP API, and a `Publisher` that authenticates, accept only valid
+/// tokens.
 ///
 /// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
@@ -29,13 +29,13 @@ public:
     explicit ApiTokens(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// Makes a token valid, or changes the owner's name of a valid token. `invalid`, naming the
-    /// field, when the token or the name does not satisfy `is_user_name`.
+    /// Adds a token, or changes the owner's name of an existing token. `invalid`, naming the field,
+    /// when the token or the name does not satisfy `is_user_name`.
     Result<void> put(ApiToken token) const;
     void put(ApiToken token, std::function<void(Result<void>)> done) const;
 
-    /// Makes a token invalid, and removes the subscriber of this token as `Subscriber::remove`
-    /// does. Returns `unknown` when neither the token nor the subscriber exists.
+    /// Revokes a token, and removes the subscriber with this token as `Subscriber::remove` does.
+    /// Returns `unknown` when neither the token nor the subscriber exists.
     Result<Removal> remove(std::string token) const;
     void remove(std::string token, std::function<void(Result<Removal>)> done) const;
 

@@ -21,8 +21,8 @@ namespace routemaster {
 
 namespace detail {
 
-/// Keeps the handler of an operation, and the executor of the handler at work, until the call
-/// completes. Without a completion the handler is destroyed uncalled.
+/// State of a pending operation: its handler, and a work guard for the handler's executor. If the
+/// call never completes, the handler is destroyed without having been called.
 template <class Handler>
 class AsioOperation {
 public:
@@ -46,10 +46,10 @@ private:
 
 }  // namespace detail
 
-/// Starts a call (see `AsyncCall`) whose result goes where `token` says: a handler that takes a
+/// Starts a call (see `AsyncCall`), and passes its result to a completion token: a handler of a
 /// `CallResult<Call>`, `use_awaitable`, `use_future`, `deferred` and so on. The handler runs on its
-/// associated executor, never inside `async_call`. Cancellation slots have no effect: the call goes
-/// on, and completes the operation.
+/// associated executor, never inside `async_call`. Cancellation slots have no effect: a started
+/// call always runs to its completion.
 template <AsyncCall Call, class Token>
 auto async_call(Call call, Token&& token) {
     using Result = CallResult<Call>;

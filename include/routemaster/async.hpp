@@ -22,29 +22,29 @@ namespace routemaster {
 template <class Call>
 using CallResult = std::invoke_result_t<Call&>;
 
-/// A call in both of its forms, written once as a lambda with a pack: `call()` waits for the result
-/// and is never executed here, only its type is used; `call(done)` starts the call, which passes
-/// the result to `done`. Every façade fits: `Bus`, `JobQueue`, `Delayer`, `Subscriber` and so on.
+/// A façade call, written as a generic lambda that can be invoked in both forms. `call()` is never
+/// executed, only its return type is used. `call(done)` starts the call, which passes its result to
+/// `done`. All façades fit: `Bus`, `JobQueue`, `Delayer`, `Subscriber` and so on.
 template <class Call>
 concept AsyncCall = requires(Call& call, std::function<void(CallResult<Call>)> done) {
     call(std::move(done));
 };
 
-/// Where a coroutine is resumed: runs the function that the executor receives, once, on a thread of
-/// the program's choice. The functions are copyable and never block.
+/// Executor that resumes a coroutine on a thread of the program's choice. An executor must run each
+/// given function once. The functions are copyable and never block.
 using Executor = detail::Executor;
 
-/// What `async` returns: to be awaited once.
+/// Awaitable object returned by `async`. It may be awaited once.
 ///
-/// A coroutine may be destroyed while it waits. Then the call goes on, and its result is dropped. A
-/// coroutine with an executor must be destroyed on the thread of that executor, and a coroutine
-/// without must not be destroyed while a thread of the store resumes it.
+/// A coroutine may be destroyed while it awaits the call. The call then continues, and its result
+/// is discarded. Destroy a coroutine with an executor only on the thread of this executor. Destroy
+/// a coroutine without an executor only while no thread of the store resumes it.
 ///
 /// Thread safety: none.
 template <AsyncCall Call>
 class [[nodiscard]] Awaitable {
 public:
-    /// `async` makes it.
+    /// Only `async` calls this constructor.
     Awaitable(Call call, Executor executor)
         : call_{std::move(call)}, pending_{std::make_shared<Pending>(std::move(executor))} {}
 
@@ -52,18 +52,18 @@ public:
     Awaitable& operator=(const Awaitable&) = delete;
     ~Awaitable() { pending_->abandon(); }
 
-    /// Always false: `await_suspend` learns whether the result is there at once.
+    /// Always false, because only `await_suspend` starts the call.
     [[nodiscard]] bool await_ready() const noexcept { return false; }
 
-    /// Starts the call.
+    /// Starts the call. Returns false if the coroutine continues at once.
     bool await_suspend(std::coroutine_handle<> waiting) {
-        const auto pending = pending_;  // The coroutine may end before this function does.
+        const auto pending = pending_;  // `resume` on another thread may destroy this object.
         call_(pending->start(waiting));
         return pending->suspend();
     }
 
-    /// The result of the call. Throws `std::future_error` with `broken_promise` when the store
-    /// dropped `done` without a call, for want of memory or at its end.
+    /// Returns the result of the call. Throws `std::future_error` with `broken_promise` when the
+    /// store destroyed `done` uncalled, because memory ran out or the store was destroyed.
     CallResult<Call> await_resume() { return pending_->take(); }
 
 private:
@@ -73,17 +73,17 @@ private:
     const std::shared_ptr<Pending> pending_;
 };
 
-/// Makes a call that a coroutine awaits. Without an executor, the coroutine continues at once when
-/// the result is there at once, and else on the thread of the store that has the result. On that
-/// thread the coroutine must not block, and blocking calls return `invalid`, as in `done`. An
-/// exception of the call is thrown by `co_await`.
+/// Makes a call that a coroutine awaits. With an executor, the coroutine continues through it.
+/// Without an executor, the coroutine continues at once if the call has completed, and otherwise on
+/// the store's completion thread. There it must not block, and blocking calls return `invalid`, as
+/// in `done`. If the call throws, `co_await` throws the exception.
 template <AsyncCall Call>
 Awaitable<Call> async(Call call, Executor executor = {}) {
     return {std::move(call), std::move(executor)};
 }
 
-/// Starts a call, and returns its result as a future. The future has `broken_promise` when the
-/// store dropped `done` without a call. The destructor of the future waits for nothing.
+/// Starts a call, and returns its result as a future. The future throws `broken_promise` when the
+/// store destroyed `done` without calling it. The destructor of the future does not block.
 template <AsyncCall Call>
 [[nodiscard]] std::future<CallResult<Call>> async_future(Call call) {
     const auto promise = std::make_shared<std::promise<CallResult<Call>>>();

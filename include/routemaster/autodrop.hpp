@@ -1,8 +1,8 @@
 /// @file
 /// `Autodrop`: drops the oldest batches while the store is too full.
 ///
-///     measure ──above the high mark──► drop 100 ──► measure ──► … ──below the low mark──► rest
-///                                         └─ nothing to drop: rest, and log an error
+///     measure ──above the high mark──► drop 100 ──► measure ──► … ──below the low mark──► wait
+///                                         └─ nothing to drop: log an error, and wait
 
 #pragma once
 
@@ -24,14 +24,14 @@ struct AutodropOptions {
     Log log{};
 };
 
-/// Measures the used space once per interval. Above the high mark, `Autodrop` drops the oldest
-/// batches, 100 at a time, and measures again after each drop, until the store is below the low
-/// mark. `Autodrop` logs each drop, and the store counts the dropped events in
-/// `events.autodropped`.
+/// Polled object that drops the oldest batches of a store while the store is too full. The used
+/// space is measured once per interval. Above the high mark, 100 batches at a time are dropped,
+/// with a new measurement after each drop, until the used space is below the low mark. Each drop is
+/// logged. The store counts the dropped events in `events.autodropped`.
 ///
-/// If no batch is left to drop, other data fills the space. `Autodrop` then logs one error, and
-/// measures again after the interval. `Autodrop` also waits for an interval after the store refused
-/// an operation.
+/// If no batch is left to drop, the space is used by other data. `Autodrop` then logs one error,
+/// and measures again after the interval. `Autodrop` also waits for an interval after the store
+/// returned an error.
 ///
 /// Several `Autodrop` objects may share a store. Each of them may drop up to 100 batches more than
 /// necessary.
@@ -48,8 +48,8 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets an operation under way finish, and drops nothing more. A drop that the store has begun
-    /// is logged even if it ends after `deadline`, unless the store does not reply within 5 s after
+    /// Begins no further drop. A drop that was already sent to the store is logged even if it
+    /// completes after `deadline`, unless the store does not reply within 5 s after
     /// `deadline`.
     void close(TimePoint deadline) override;
 

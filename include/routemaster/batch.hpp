@@ -3,7 +3,7 @@
 ///
 ///    event ──► batch: CURRENT ──seal (full or stale)──► batch: READY ──delivered | dropped──► gone
 ///                                                       │    ▲
-///                                     failed for good   ▼    │  redeliver
+///                                    failed permanently ▼    │  redeliver
 ///                                                    batch: DEAD ──dropped──► gone
 ///
 /// A batch is full with `Subscription::max_events` events or `batch_bytes_max` bytes. A batch is
@@ -25,13 +25,13 @@
 
 namespace routemaster {
 
-/// Encoded messages in order, in one block of memory. Appending copies a message once, and rarely
-/// allocates.
+/// List of encoded messages, stored one after another in one block of memory. Appending copies a
+/// message once, and rarely allocates.
 ///
 /// Thread safety: a plain value; concurrent reads are safe.
 class MessageList {
 public:
-    /// Walks the messages in order.
+    /// Iterates over the messages in order.
     class Iterator {
     public:
         using iterator_category = std::input_iterator_tag;
@@ -67,7 +67,7 @@ public:
         ++count_;
     }
 
-    /// How many messages there are.
+    /// The number of messages.
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
     /// Bytes of all messages, plus four bytes for each message.
@@ -89,46 +89,46 @@ private:
     std::size_t count_ = 0;
 };
 
-/// A batch as a callback in this process receives it.
+/// A batch of decoded events, as a callback in this process receives it.
 struct Batch {
-    Uid uid;                    ///< Stays the same when the batch is delivered again.
-    std::string subscriber;     ///< The subscriber's token.
+    Uid uid;                    ///< The id of the batch, equal for all deliveries of the batch.
+    std::string subscriber;     ///< The token of the subscriber.
     std::uint32_t attempt = 1;  ///< 1 for the first delivery, and so on.
     TimePoint created_at;       ///< When the first event was accepted.
     std::vector<Event> events;  ///< In the order of publication.
 };
 
-/// A batch in a list for operators.
+/// Status of a batch, for operators.
 struct BatchStatus {
     Uid uid;
     std::string subscriber;
     TimePoint created_at;
-    std::uint32_t attempts = 0;  ///< Deliveries begun so far.
+    std::uint32_t attempts = 0;  ///< Number of deliveries that have begun.
     std::uint64_t events = 0;
     bool current = false;  ///< Whether the batch still accepts events: its state is CURRENT.
 
     friend bool operator==(const BatchStatus&, const BatchStatus&) = default;
 };
 
-/// A DEAD batch in a list for operators; message queues call it a dead letter.
+/// Status of a DEAD batch, for operators. Message queues call a DEAD batch a dead letter.
 struct DeadBatchStatus {
     Uid uid;
     std::string subscriber;
     TimePoint created_at;
     TimePoint died_at;
-    std::uint32_t attempts = 0;  ///< Deliveries begun before it died.
+    std::uint32_t attempts = 0;  ///< Number of deliveries that had begun.
     std::uint64_t events = 0;
     std::string error;  ///< Why the last delivery failed; at most `dead_error_max` bytes.
 
     friend bool operator==(const DeadBatchStatus&, const DeadBatchStatus&) = default;
 };
 
-/// A batch is full at this many bytes of encoded events, whatever their number. The last event may
-/// exceed the bound. The Redis store counts the memory that the events use, so batches there are
-/// full up to a third earlier. The Redis store measures small events only once per 64 events.
+/// A batch with this many bytes of encoded events is full, for any number of events. The last event
+/// may exceed the limit. The Redis store counts the memory used by the events, which is more, so
+/// its batches are full up to a third earlier. It measures small events only once per 64 events.
 inline constexpr std::size_t batch_bytes_max = 1U << 20U;
 
-/// How many bytes of a batch's last error are kept.
+/// Maximum length of a batch's last error, in bytes. A longer error is truncated.
 inline constexpr std::size_t dead_error_max = 500;
 
 /// A DEAD batch and its encoded events.

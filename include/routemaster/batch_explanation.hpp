@@ -1,5 +1,5 @@
 /// @file
-/// Why a batch of events is not delivered yet.
+/// `BatchExplanation`: why a batch of events is not delivered yet.
 
 #pragma once
 
@@ -14,24 +14,24 @@
 
 namespace routemaster {
 
-/// Why a queued batch is not delivered to its subscriber yet.
+/// Diagnosis of a queued batch: why the batch is not delivered to its subscriber yet.
 struct BatchExplanation {
     QueuedBatch batch{};
-    std::string callback{};       ///< The subscriber's callback; empty when the subscriber is gone.
-    std::optional<Uid> before{};  ///< The subscriber's first batch, unless this batch is the first.
-    /// How many batches of the subscriber may be under way at once.
+    std::string callback{};  ///< The subscriber's callback; empty when the subscriber was removed.
+    std::optional<Uid> before{};  ///< The subscriber's first batch; empty if it is this batch.
+    /// The number of the subscriber's batches that may be in flight at once.
     std::uint32_t max_in_flight = 1;
-    /// Workers that deliver batches. `handling` counts the workers that have registered the
-    /// callback, or that deliver to URLs.
+    /// Workers that deliver batches. `handling` counts only workers that can deliver this batch:
+    /// workers with the callback registered, or for a URL, workers with an HTTP transport.
     QueueWorkers workers{};
-    TimePoint now{};  ///< When the explanation was made; `to_text` computes ages from it.
+    TimePoint now{};  ///< Time of the diagnosis; `to_text` computes ages from it.
 
     friend bool operator==(const BatchExplanation&, const BatchExplanation&) = default;
 };
 
-/// Returns the explanation as a clause: "no process that delivers has the callback 'local:audit'
-/// registered". If the batch waits for its next attempt, the clause also says why the last attempt
-/// failed.
+/// Formats the explanation as a clause: "no process that delivers has the callback 'local:audit'
+/// registered". If the batch waits for a retry, the clause also contains the error of the last
+/// attempt.
 [[nodiscard]] std::string to_text(const BatchExplanation& explanation);
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// `Bus`: publishers push events into topics, and each subscriber gets them in ordered batches.
+/// `Bus`: publishes events to topics, and delivers them to each subscriber in ordered batches.
 ///
 ///              publish              seal (full or stale)
 ///     event ───────────► batch: CURRENT ───────────────► batch: READY ──► delivered | dropped
@@ -36,25 +36,25 @@ namespace routemaster {
 /// Settings of a `Bus`.
 struct BusOptions {
     /// The publisher that claims the topics of events published through this object. Without a
-    /// publisher, topics stay unclaimed, and an event in a topic that belongs to a publisher is
+    /// publisher, topics stay unclaimed, and publishing to a topic that belongs to a publisher is
     /// `forbidden`. Must satisfy `is_user_name`, else `publish` returns `invalid`.
     std::optional<std::string> publisher{};
-    std::size_t event_data_max = event_data_max_default;  ///< Bytes of MessagePack.
-    EventRules rules{};                                   ///< Further rules for events.
+    std::size_t event_data_max = event_data_max_default;  ///< In bytes of MessagePack.
+    EventRules rules{};                                   ///< Further validation rules for events.
     const Clock* clock = nullptr;  ///< Null: the machine's clock. Must outlive the bus.
-    /// Gets a warning when callbacks are subscribed and nothing calls them; see `Callbacks`.
+    /// Receives a warning when callbacks are subscribed but nothing calls them; see `Callbacks`.
     Log log{};
 };
 
-/// The event bus of a store. Several `Bus` objects, also in several processes, may share a store.
+/// Façade for the event bus of a store. Several `Bus` objects and processes may share a store.
 ///
-/// Once `publish` has succeeded, the event is as durable as the store promises. The event is
-/// delivered at least once to every subscriber that was subscribed to its topic at that moment.
+/// A published event is as durable as the store promises. It is delivered at least once to every
+/// subscriber that was subscribed to its topic when `publish` succeeded.
 ///
-/// Each call has a blocking form, which waits and returns the reply, and an asynchronous form,
-/// which returns at once and passes the reply to `done`. `done` is called inside the call, or later
-/// on a thread of the store. `done` must not block: on a thread of a store, a blocking call inside
-/// `done` returns `invalid`.
+/// Each call has two forms. The blocking form waits and returns the reply. The asynchronous form
+/// returns at once and passes the reply to `done`, inside the call or later on a thread of the
+/// store. `done` must not block: on a thread of a store, a blocking call inside `done` returns
+/// `invalid`.
 ///
 /// Thread safety: all members may be called from any thread.
 class Bus {
@@ -62,22 +62,22 @@ public:
     /// The store must outlive the bus.
     explicit Bus(Store& store, BusOptions options = {});
 
-    /// Publishes an event. `forbidden` when the topic belongs to another publisher; `invalid`,
-    /// naming the field, when the event is malformed. A repeated call publishes the event a second
-    /// time.
+    /// Publishes an event. Returns `forbidden` when the topic belongs to another publisher. Returns
+    /// `invalid`, naming the field, when the event is malformed. Repeating the call publishes the
+    /// event again.
     Result<void> publish(const Event& event);
     void publish(const Event& event, std::function<void(Result<void>)> done);
 
-    /// Publishes events in order, in one trip to the store, and returns the result of each event.
-    /// An `invalid` event is left out, and does not stop the rest.
+    /// Publishes events in order, in one round trip to the store. Returns one result per event. An
+    /// `invalid` event is skipped, and the remaining events are published.
     std::vector<Result<void>> publish_many(std::span<const Event> events);
     void publish_many(std::span<const Event> events,
                       std::function<void(std::vector<Result<void>>)> done);
 
-    /// A handle of a subscriber. The subscriber need not exist yet.
+    /// Returns a handle for a subscriber. The subscriber need not exist yet.
     [[nodiscard]] Subscriber subscriber(std::string token);
 
-    /// A handle of a publisher. The rules of this bus apply to events published by the handle.
+    /// Returns a handle for a publisher. The options of this bus apply to its events.
     [[nodiscard]] Publisher publisher(std::string token, PublisherOptions options = {}) {
         return {*this, std::move(token), options};
     }
@@ -101,13 +101,13 @@ public:
     [[nodiscard]] Result<std::vector<Counter>> counters(Page page = {}) const;
     void counters(Page page, std::function<void(Result<std::vector<Counter>>)> done) const;
 
-    /// Counts the deliveries in each state. A delivery that falls due within `ahead` counts as
+    /// Counts the deliveries by state. A delivery that is due within `ahead` counts as
     /// READY.
     [[nodiscard]] Result<QueueStatus> deliveries(Duration ahead = Duration{0}) const;
     void deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> done) const;
 
-    /// Succeeds when the store accepts changes now and earlier changes are as durable as the store
-    /// promises. Changes nothing. The library does not repeat this call: a lost reply is an error.
+    /// Health check: succeeds when the store accepts changes now, and earlier changes are as
+    /// durable as the store promises. Changes nothing. Not retried, so a lost reply is an error.
     [[nodiscard]] Result<void> probe() const;
     void probe(std::function<void(Result<void>)> done) const;
 

@@ -1,5 +1,5 @@
 /// @file
-/// The machine's clock.
+/// `SystemClock`: the clock of this machine.
 
 #pragma once
 

@@ -1,16 +1,16 @@
 /// @file
-/// `CompletionThread`: marks a thread on which a store calls completions, which receive its
-/// replies.
+/// `CompletionThread`: marks a thread on which a store calls completions. A completion is a
+/// function that receives the reply of a store.
 
 #pragma once
 
 namespace routemaster {
 
-/// For authors of stores: a thread that calls completions keeps a `CompletionThread` object as long
-/// as the thread runs. On a marked thread, blocking calls (`perform`, `perform_all`, and all calls
-/// built on them) return `invalid`, because only this thread could deliver their replies.
+/// RAII mark of a thread that calls completions, for authors of stores. It must live as long as the
+/// thread. On a marked thread, blocking calls (`perform`, `perform_all`, and all calls built on
+/// them) return `invalid`, because only this thread could deliver their replies.
 ///
-/// Thread safety: each object is used only by the thread that created it.
+/// Thread safety: each object must be used only on the thread that created it.
 class CompletionThread {
 public:
     CompletionThread() noexcept { marked() = true; }

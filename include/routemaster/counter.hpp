@@ -1,5 +1,5 @@
 /// @file
-/// Counters: cumulative numbers with a name and tags. They only grow.
+/// Counters: monotonic numbers, each with a name and tags.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace routemaster {
 
-/// The name and tags of a counter.
+/// Identifies a counter by its name and its tags.
 struct CounterKey {
-    /// A tag's name and value; an absent value stands for "unknown".
+    /// The name and value of a tag; an absent value means "unknown".
     using Tag = std::pair<std::string, std::optional<std::string>>;
 
     std::string name;
-    std::vector<Tag> tags{};  ///< In alphabetical order of their names.
+    std::vector<Tag> tags{};  ///< Sorted by the names of the tags.
 
     friend auto operator<=>(const CounterKey&, const CounterKey&) = default;
 };

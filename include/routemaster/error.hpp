@@ -1,5 +1,5 @@
 /// @file
-/// Errors, named by what the caller should do.
+/// Error codes, named by how the caller should react, and errors as values and exceptions.
 
 #pragma once
 
@@ -12,14 +12,14 @@ namespace routemaster {
 
 /// The kinds of failure. The text of the `Error` gives the details.
 enum class Errc {
-    invalid = 1,  ///< The request itself is wrong. Never retry it; nothing was changed.
+    invalid = 1,  ///< The request itself is wrong. Do not retry it; nothing was changed.
     unavailable,  ///< Not possible now (disk full, server unreachable). Retry; nothing was changed.
     timed_out,    ///< In doubt: the call may or may not have had its effect.
     corrupted,    ///< Stored data is damaged. Retrying does not help.
     cancelled,    ///< The caller, or a shutdown, cancelled the call.
-    forbidden,    ///< The caller lacks the right. Never retry; nothing was changed.
-    unauthenticated,  ///< The caller's credentials are not valid. Nothing was changed.
-    limit_exceeded,   ///< The caller has reached its limit. Nothing was changed.
+    forbidden,    ///< The caller lacks permission. Do not retry; nothing was changed.
+    unauthenticated,  ///< The caller's credentials are invalid. Nothing was changed.
+    limit_exceeded,   ///< The caller has reached a limit. Nothing was changed.
 };
 
 /// The category of all `Errc` codes.
@@ -32,18 +32,18 @@ inline std::error_code make_error_code(Errc code) noexcept {
 
 }  // namespace routemaster
 
-/// Lets an `Errc` convert to a `std::error_code`.
+/// Enables the implicit conversion of an `Errc` to a `std::error_code`.
 template <>
 struct std::is_error_code_enum<routemaster::Errc> : std::true_type {};
 
 namespace routemaster {
 
-/// A failure as a value: a code, and one line that says what failed.
+/// A failure as a value: an error code, and one line of text that says what failed.
 ///
 /// Thread safety: a plain value; concurrent reads are safe.
 class Error {
 public:
-    /// `context` names the failed field, file or address.
+    /// `context` names the field, file or address that is wrong or failed.
     Error(std::error_code code, std::string context) : code_{code}, context_{std::move(context)} {}
 
     [[nodiscard]] const std::error_code& code() const noexcept { return code_; }

@@ -1,5 +1,5 @@
 /// @file
-/// An event: a notice about the thing at a URL.
+/// `Event`: a notification that the object at a URL has changed.
 
 #pragma once
 
@@ -17,15 +17,15 @@
 
 namespace routemaster {
 
-/// What happened.
+/// The kind of change.
 enum class EventType {
-    create,  ///< The thing is new.
-    update,  ///< The thing changed.
-    remove,  ///< The thing is gone; spelt `delete` in HTTP and in stored messages.
-    noop,    ///< Nothing happened: sent for receivers that missed earlier events.
+    create,  ///< The object was created.
+    update,  ///< The object was changed.
+    remove,  ///< The object was deleted; spelt `delete` in HTTP and in stored messages.
+    noop,    ///< No change; sent for subscribers that missed earlier events.
 };
 
-/// The word in HTTP and in stored messages: `create`, `update`, `delete`, `noop`.
+/// The spelling in HTTP and in stored messages: `create`, `update`, `delete`, `noop`.
 [[nodiscard]] constexpr std::string_view to_string(EventType type) noexcept {
     switch (type) {
         case EventType::create: return "create";
@@ -36,7 +36,7 @@ enum class EventType {
     return "?";
 }
 
-/// The type of a word in HTTP or in a stored message; nothing for any other word.
+/// Parses the spelling of HTTP and of stored messages; nothing for any other word.
 [[nodiscard]] constexpr std::optional<EventType> event_type(std::string_view word) noexcept {
     for (const auto type :
          {EventType::create, EventType::update, EventType::remove, EventType::noop}) {
@@ -49,27 +49,27 @@ enum class EventType {
 struct Event {
     std::string topic;         ///< See `is_topic_name`.
     Required<EventType> type;  ///< Required; there is no default.
-    std::string url{};         ///< The URL of the thing; see `EventRules`.
-    /// When the event happened; absent: the time of publication.
+    std::string url{};         ///< The URL of the changed object; see `EventRules`.
+    /// When the change happened; absent: the time of publication.
     std::optional<TimePoint> timestamp{};
     std::optional<Value> data{};  ///< A small map with distinct keys, or nothing.
 
     friend bool operator==(const Event&, const Event&) = default;
 };
 
-/// Event rules of a bus, in addition to the general rules.
+/// Validation rules of a bus for its events, in addition to the general rules.
 struct EventRules {
     TopicRule topics = TopicRule::any;
-    /// With `any`, an event with data may lack a URL.
+    /// With `any`, an event with data need not have a URL.
     UrlRule urls = UrlRule::any;
 };
 
-/// The deepest nesting of arrays and maps in the data of an event, equal to the limit over HTTP.
+/// Maximum nesting depth of arrays and maps in an event's data; HTTP has the same limit.
 inline constexpr std::size_t event_data_depth_max = 63;
 
-/// Checks an event, except for the size of its data, which only an encoder knows. Checks the names,
-/// the URL, and that the data is a map which JSON can carry (UTF-8 text, finite numbers, distinct
-/// keys). `invalid`, naming the field, when a check fails. Thread safe.
+/// Validates an event: its names, its URL, and that its data is a map that JSON can represent
+/// (UTF-8 text, finite numbers, distinct keys). The size of the data is not checked, because only
+/// an encoder knows it. `invalid`, naming the field, when a check fails. Thread safe.
 [[nodiscard]] Result<void> check(const Event& event, const EventRules& rules = {});
 
 }  // namespace routemaster

@@ -1,6 +1,6 @@
 /// @file
-/// `FollowUps`: jobs, events and timers that a store adds in the atomic step of ending a job, or of
-/// confirming a timer.
+/// `FollowUps`: jobs, events and timers that a store adds in the atomic step that completes a job
+/// or confirms a timer.
 
 #pragma once
 
@@ -24,30 +24,30 @@
 
 namespace routemaster {
 
-/// The follow-ups of one job, or of one firing of a timer: pushes, then publications, then timers,
-/// each in the order of their addition. The store performs the follow-ups when it removes the job
-/// as done, or the timer as confirmed, in one atomic step. See `CompleteJob` and `CompleteTimer`.
+/// List of the follow-ups of one job, or of one firing of a timer: pushes, then publications, then
+/// timers, each in the order of their addition. The atomic step that removes the completed job or
+/// the confirmed timer also performs the follow-ups. See `CompleteJob` and `CompleteTimer`.
 ///
 /// Thread safety: a plain value; concurrent reads are safe.
 class FollowUps {
 public:
-    /// Adds a push, as from `JobQueue::push` at `now`. `invalid`, without a change, for a push that
-    /// `JobQueue::push` would refuse, for a push with an idempotency key or with `after`, and
-    /// beyond `follow_ups_max` or `follow_up_bytes_max`.
+    /// Adds a push, like `JobQueue::push` at `now`. `invalid` for a push that `JobQueue::push`
+    /// would reject, for a push with an idempotency key or with `after`, and beyond
+    /// `follow_ups_max` or `follow_up_bytes_max`. After an error, nothing was added.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options,
                       TimePoint now);
 
-    /// Adds a publication, as from a `Bus` or a `Publisher` at `now`. `invalid` as for `push`. Only
-    /// the store can check the publisher's right to the topic, when the job is done.
+    /// Adds a publication, like a `Bus` or a `Publisher` at `now`. `invalid` as for `push`. Whether
+    /// the publisher may use the topic is checked only by the store, when the job completes.
     Result<void> publish(const Event& event, const PublicationOptions& options, TimePoint now);
 
-    /// Adds a timer, as from `Delayer::post`, and returns its id. `invalid` as for `push`.
+    /// Adds a timer, like `Delayer::post`, and returns its id. `invalid` as for `push`.
     Result<std::string> post(const std::string& space, const Value& payload, TimePoint at,
                              TimerOptions options);
 
-    /// Adds the follow-up of an action, under the rules of `publications`. The action itself names
-    /// its publisher or its subscriber. `invalid` as for `push`; the error begins with the word for
-    /// the action.
+    /// Adds the follow-up for a timer action, under the rules of `publications`. The publisher or
+    /// the subscriber is the one that the action names. `invalid` as for `push`, with an error that
+    /// begins with the kind of the action.
     Result<void> act(const TimerAction& action, const PublicationOptions& publications,
                      TimePoint now);
 
@@ -64,12 +64,12 @@ public:
 
     [[nodiscard]] const std::vector<PostTimer>& timers() const noexcept { return timers_; }
 
-    /// The step that ends the job of a lease and performs these follow-ups.
+    /// Returns the step that completes the job of a lease and performs these follow-ups.
     [[nodiscard]] CompleteJob step(Lease lease) && {
         return {std::move(lease), std::move(pushes_), std::move(publications_), std::move(timers_)};
     }
 
-    /// The step that confirms a firing of a timer and performs these follow-ups.
+    /// Returns the step that confirms a firing of a timer and performs these follow-ups.
     [[nodiscard]] CompleteTimer step(std::string space, std::string id, std::uint32_t retries,
                                      std::optional<std::int64_t> firing = {}) && {
         return {std::move(space),         std::move(id),      retries, std::move(pushes_),
@@ -77,15 +77,15 @@ public:
     }
 
 private:
-    /// Like `act`, but the error does not begin with the word for the action.
+    /// Like `act`, but the error does not begin with the kind of the action.
     Result<void> add(const TimerAction& action, const PublicationOptions& publications,
                      TimePoint now);
 
-    /// Adds a publication; with `subscriber`, for this subscriber alone.
+    /// Adds a publication; with `subscriber`, only this subscriber receives the event.
     Result<void> add(const Event& event, const PublicationOptions& options,
                      std::optional<std::string> subscriber, TimePoint now);
 
-    /// Counts one follow-up of this many bytes; `invalid` beyond a limit.
+    /// Counts a follow-up of this many bytes; `invalid` if this exceeds a limit.
     Result<void> count(std::size_t bytes);
 
     std::vector<PushJob> pushes_;

@@ -2,14 +2,14 @@
 /// A job: a name and arguments. By default a queue has at most one job with equal name and
 /// arguments.
 ///
-///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► gone
+///     push ──► SCHEDULED ──promote (due)──► READY ──acquire──► PENDING ──ack──► removed
 ///                 ▲  ▲                        ▲                  │ │ │
-///                 │  └───── nack, release, fail (run at) ────────┘ │ └─ fail for good ──► BURIED
-///                 └─────────── scrub (its worker died) ────────────┘                        │
+///                 │  └───── nack, release, fail (run at) ────────┘ │ └─ last failure ──► BURIED
+///                 └─────────── scrub (dead worker) ────────────────┘                        │
 ///                                             └───────────────────────── kick ──────────────┘
 ///
-/// A BURIED job failed too often, or for good. The queue keeps BURIED jobs until they are kicked,
-/// which makes them READY again, or deleted.
+/// A BURIED job failed permanently, or on all its attempts. The queue retains BURIED jobs until
+/// they are kicked, which makes them READY again, or deleted.
 
 #pragma once
 
@@ -31,7 +31,7 @@
 
 namespace routemaster {
 
-/// Work to be done. Two jobs with equal names and arguments are equal.
+/// A job: a name, which selects the handler, and arguments. Jobs with both equal are equal.
 struct Job {
     std::string name;
     Value::Array arguments{};
@@ -39,17 +39,17 @@ struct Job {
     friend bool operator==(const Job&, const Job&) = default;
 };
 
-/// The number of a job, given at its push. Numbers grow with each push into a store, and are never
-/// used again. 0: not known, as in the queues of Ruby Routemaster (`is_ruby_queue`).
+/// Id of a job, assigned by its push. Ids increase with each push into a store, and are never
+/// reused. 0: unknown, as in the queues of Ruby Routemaster (`is_ruby_queue`).
 using JobId = std::uint64_t;
 
-/// The number of a batch of jobs (`JobBatch`), given at its creation and never used again. 0: no
+/// Id of a batch of jobs (`JobBatch`), assigned by its creation and never reused. 0: no
 /// batch.
 using JobBatchId = std::uint64_t;
 
-/// Whether a queue is Ruby Routemaster's: `main` or `aux`. On every store the jobs of these queues
-/// have no id, no options and no count of attempts. These jobs therefore cannot be BURIED, and
-/// cannot be listed or deleted individually.
+/// Whether a queue is shared with Ruby Routemaster: `main` or `aux`. On every store the jobs of
+/// these queues have no id, no options and no count of attempts. These jobs can therefore not be
+/// BURIED, and cannot be listed or deleted individually.
 [[nodiscard]] constexpr bool is_ruby_queue(std::string_view queue) noexcept {
     return queue == "main" || queue == "aux";
 }
@@ -57,48 +57,48 @@ using JobBatchId = std::uint64_t;
 /// Priorities are from `-priority_max` to `priority_max`.
 inline constexpr std::int32_t priority_max = 100;
 
-/// The worth of a level of priority. READY jobs are acquired in the order of their due times, minus
-/// this duration for each level of priority. A job thus goes before jobs of the next lower priority
-/// that fell due up to this duration earlier, and after jobs with a longer wait. Every job runs in
-/// the end, whatever is pushed. If the workers of a queue keep up, jobs wait for seconds, and a
-/// single level puts a job before all of them; 100 levels equal 100 minutes of backlog.
+/// How much earlier one level of priority makes a job run. READY jobs are acquired in the order of
+/// their due times, minus this duration for each level of priority. A job thus runs before a job of
+/// the next lower priority, unless the latter fell due more than this duration earlier. No job
+/// starves. In a queue whose jobs wait only seconds, one level of priority suffices to overtake all
+/// jobs. 100 levels equal 100 minutes of backlog.
 inline constexpr Duration priority_step{60'000};
 
-/// Longest name of an ordering group of jobs, in bytes.
+/// Maximum length of the name of an ordering group, in bytes.
 inline constexpr std::size_t job_group_max = 128;
 
-/// The most jobs of an ordering group that may be under way at once.
+/// Maximum number of jobs of an ordering group that run at once.
 inline constexpr std::uint32_t group_concurrency_max = 1'000;
 
-/// The most jobs for which a job may wait.
+/// The maximum number of jobs that a job may depend on (`PushOptions::after`).
 inline constexpr std::size_t job_after_max = 100;
 
-/// The most jobs that may wait for a single job: its end releases all of them in one step.
+/// Maximum number of dependents of a job. When the job ends, one step releases all of them.
 inline constexpr std::size_t job_dependents_max = 1'000;
 
-/// The most bytes of encoded jobs that a step leases, lists, kicks or releases. A larger job is
-/// handled alone. The errors kept on the jobs count as well, except in leases.
+/// Maximum bytes of encoded jobs that a step leases, lists, kicks or releases. A larger job is
+/// processed alone. The stored errors of the jobs count as well, except in leases.
 inline constexpr std::size_t job_slice_bytes_max = 4'194'304;
 
 /// The settings of a job, from its push; see `PushOptions`.
 struct JobOptions {
-    /// The job is BURIED after this many attempts without success. 0: never.
+    /// Number of unsuccessful attempts after which the job is BURIED. 0: unlimited.
     std::uint32_t attempts_max = 25;
-    std::int32_t priority = 0;  ///< Greater runs earlier; see `priority_step`.
-    /// The time limit of an attempt, enforced by the worker. 0: no limit. Not negative.
+    std::int32_t priority = 0;  ///< A greater priority runs earlier; see `priority_step`.
+    /// Timeout of an attempt, enforced by the worker. 0: no timeout. Not negative.
     Duration timeout{0};
-    /// If the first attempt has not begun by this time, the job is dropped, and counted in
-    /// `jobs.expired`.
+    /// If the first attempt has not begun by this time, the job expires: it is dropped, and counted
+    /// in `jobs.expired`.
     TimePoint expires_at = never;
-    JobKey key{};  ///< By default no key: the job excludes equal jobs while it exists.
+    JobKey key{};  ///< Default: no key. The job excludes equal jobs while it exists.
     /// At most `job_metadata_max` entries with names that are not empty, and
     /// `job_metadata_bytes_max` bytes together.
     JobMetadata metadata{};
     /// The ordering group of the job; see `PushOptions::group`. At most `job_group_max` bytes of
     /// UTF-8 without NUL. Empty: no group.
     std::string group{};
-    /// Jobs of the group that may be under way at once: 1 to `group_concurrency_max`, and 1 without
-    /// a group.
+    /// Number of jobs of the group that may run at once: 1 to `group_concurrency_max`, and 1
+    /// without a group.
     std::uint32_t concurrency = 1;
     /// The batch that the job joins, less than 2^53; 0: no batch.
     JobBatchId batch = 0;
@@ -106,18 +106,18 @@ struct JobOptions {
     friend bool operator==(const JobOptions&, const JobOptions&) = default;
 };
 
-/// How a push ended.
+/// The effect of a push.
 enum class PushOutcome {
     pushed,
-    duplicate,  ///< Another job of the queue excludes this job; nothing was changed.
-    replaced,   ///< The excluding job took over the pushed arguments, options and time.
+    duplicate,  ///< An existing job of the queue excludes the pushed job; nothing was changed.
+    replaced,   ///< The existing job got the pushed arguments, options and time.
 };
 
-/// The reply to a push: what happened to the job, and the id of the job.
+/// The reply to a push: its effect, and the id of the job.
 struct Pushed {
     PushOutcome outcome = PushOutcome::pushed;
-    /// The id of the job in the queue. 0 when only the key of a finished job is kept, and in a
-    /// queue of Ruby Routemaster.
+    /// The id of the pushed, replaced or existing job. 0 in a queue of Ruby Routemaster, and if the
+    /// existing job has finished, and only its key excludes the pushed job.
     JobId id = 0;
 
     friend bool operator==(const Pushed&, const Pushed&) = default;
@@ -127,37 +127,37 @@ struct Pushed {
     }
 };
 
-/// The settings of a job that its worker needs.
+/// The settings that a worker needs to run an attempt.
 struct AttemptOptions {
-    Duration timeout{0};     ///< The time limit of an attempt; 0: no limit.
+    Duration timeout{0};     ///< Timeout of an attempt; 0: no timeout.
     JobMetadata metadata{};  ///< See `JobOptions::metadata`.
     JobBatchId batch = 0;    ///< See `JobOptions::batch`.
 
     friend bool operator==(const AttemptOptions&, const AttemptOptions&) = default;
 };
 
-/// The right of a worker to run a job, until the worker settles the job or counts as dead.
+/// A worker's exclusive right to run a job, until it settles the job or counts as dead.
 struct Lease {
     std::string queue;  ///< Must satisfy `is_queue_name`, else steps return `invalid`.
     std::string job;    ///< The encoded job.
-    Uid worker;         ///< The worker that has the lease.
-    /// Grows with each acquisition of a job of the store. Distinguishes this lease from earlier
-    /// leases of the job.
+    Uid worker;         ///< The worker that owns the lease.
+    /// Fencing token: increases with each acquisition of any job of the store. Distinguishes this
+    /// lease from earlier leases of the job.
     std::uint64_t fence = 0;
 
     // Set by the store at the acquisition. Steps that settle the lease compare `id`, unless it is
     // 0, and ignore `attempt` and `options`.
     JobId id = 0;               ///< The id of the job; 0 in a queue of Ruby Routemaster.
-    std::uint32_t attempt = 0;  ///< 1 for the first; 0 in a queue of Ruby Routemaster.
+    std::uint32_t attempt = 0;  ///< 1 for the first attempt; 0 in a queue of Ruby Routemaster.
     detail::Rare<AttemptOptions> options{};  ///< Read as `lease.options->timeout`.
 
     friend bool operator==(const Lease&, const Lease&) = default;
 };
 
-/// The number of jobs of a queue in each state, and whether the queue is paused. A SCHEDULED job
-/// that is due counts as READY. An expired job (`PushOptions::expires`) counts as before until an
-/// acquisition finds and drops it. In a queue that is paused or has no workers, expired jobs
-/// therefore stay in the counts, because an index of expiry times would cost memory for each job.
+/// Number of jobs of a queue by state, and whether the queue is paused. A SCHEDULED job that is due
+/// counts as READY. An expired job (`PushOptions::expires`) is counted until an acquisition finds
+/// and drops it. If the queue is paused or has no workers, expired jobs therefore remain in the
+/// counts. An index of expiry times, which would avoid this, costs memory for each job.
 struct QueueStatus {
     std::uint64_t scheduled = 0;
     std::uint64_t ready = 0;
@@ -172,18 +172,18 @@ struct QueueStatus {
 struct ListedQueue {
     std::string name;
     QueueStatus status{};
-    /// Since when the oldest READY job has been due: now minus this instant is how long jobs wait.
+    /// Since when the oldest READY job has been due. Now minus this instant is the queue's latency.
     /// The oldest READY job is the next job to be acquired, or a SCHEDULED job with an earlier due
-    /// time, or a job that waits for a token of its group (`RateLimits::each_group`). If the job
-    /// waited for its group, the time counts since its turn in the group came. Nothing when no job
-    /// is READY, or all READY jobs wait for other jobs of their groups. Nothing also for Ruby
-    /// Routemaster's queues, whose jobs do not store the time.
+    /// time, or a job that waits for a token of its group (`RateLimits::each_group`). For a job
+    /// that waited for earlier jobs of its group, the time counts from the end of this wait. Absent
+    /// when no job is READY, and when all READY jobs wait for other jobs of their groups. Always
+    /// absent for Ruby Routemaster's queues, whose jobs do not store the time.
     std::optional<TimePoint> due_since{};
     RateLimits limits{};        ///< By default there are no limits.
-    std::uint64_t workers = 0;  ///< Live workers whose profile names the queue.
+    std::uint64_t workers = 0;  ///< Live workers whose profile lists the queue.
     /// Live workers of the store without a profile; see `QueueWorkers`.
     std::uint64_t unprofiled = 0;
-    /// When a worker of the queue was last heard of; see `QueueWorkers::last_at`.
+    /// When the last heartbeat of a worker of the queue arrived; see `QueueWorkers::last_at`.
     std::optional<TimePoint> worker_at{};
 
     friend bool operator==(const ListedQueue&, const ListedQueue&) = default;

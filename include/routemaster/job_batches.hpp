@@ -1,6 +1,6 @@
 /// @file
-/// `JobBatches`: batches of many jobs, with counts of their progress, and callbacks that are pushed
-/// at their end.
+/// `JobBatches`: creates batches of many jobs, counts their progress, and pushes callbacks at their
+/// end.
 
 #pragma once
 
@@ -30,18 +30,18 @@ struct JobBatchCallbackOptions {
     JobMetadata metadata{};
 };
 
-/// Makes a callback of a batch.
+/// Creates a callback for a batch.
 [[nodiscard]] JobBatchCallback batch_callback(std::string queue, const Job& job,
                                               JobBatchCallbackOptions options = {});
 
-/// Makes a callback of a batch from a struct of the program.
+/// Creates a callback for a batch, from a struct of the program.
 template <TypedJob T>
 [[nodiscard]] JobBatchCallback batch_callback(std::string queue, const T& job,
                                               JobBatchCallbackOptions options = {}) {
     return batch_callback(std::move(queue), to_job(job), std::move(options));
 }
 
-/// The batches of jobs of a store. A batch is an entity of the store, shared by all processes.
+/// Façade for a store's batches of jobs. A batch is stored, and all processes may use it.
 ///
 ///     routemaster::JobBatches batches{store};
 ///     const auto batch = batches.create(
@@ -51,21 +51,21 @@ template <TypedJob T>
 ///     jobs.push_many(rows, {.batch = batch.id});
 ///     batches.close(batch.id);
 ///
-/// **When a batch ends.** A batch may end only after it was closed, so neither an empty batch nor a
-/// batch with fast first jobs ends too early. A closed batch ends when its last job is done,
-/// BURIED, or gone for any other reason. The step that ends this job also counts the job and pushes
-/// the callbacks, all or nothing. `on_success` is pushed if every job has succeeded, `on_end` in
-/// any case, and each callback at most once. If BURIED jobs are kicked after the end, and then all
-/// jobs have succeeded, `on_success` is pushed at that time; `on_end` is not pushed again.
+/// **When a batch ends.** Only a closed batch can end, so a batch does not end before all its jobs
+/// were pushed. A closed batch ends when its last job is done, BURIED, or removed. The step that
+/// ends this job also counts the job and pushes the callbacks, all or nothing. `on_end` is pushed
+/// in any case, and `on_success` if every job has succeeded. Each is pushed at most once. If BURIED
+/// jobs are kicked after the end and all jobs have then succeeded, `on_success` is pushed at that
+/// time.
 ///
-/// **Which jobs.** Jobs join a batch by `PushOptions::batch`, from any queue except Ruby
+/// **Which jobs.** A push adds its job to a batch by `PushOptions::batch`, in any queue except Ruby
 /// Routemaster's. A handler of a job of the batch may push further jobs into the batch, at once or
 /// as follow-ups, even after the batch was closed. A push of a duplicate adds no job.
 ///
 /// **Programs that crash.** A program that crashed while it filled a batch can repeat all calls
-/// with an equal name. The batch stays the same, equal jobs are duplicates, and missing jobs are
-/// added. But jobs that were done by then are pushed once more. A batch that is never closed stays
-/// open until it is removed.
+/// with an equal batch name. The existing batch is used, pushes of existing jobs are duplicates,
+/// and missing jobs are added. But jobs that are done by then are pushed, and run, once more. A
+/// batch that is never closed stays open until it is removed.
 ///
 /// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
@@ -76,15 +76,15 @@ public:
     explicit JobBatches(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// Creates an open batch. Without a name, the batch gets a fresh name. If a batch with this
-    /// name exists, which is no error, returns its id and changes nothing. `invalid`, naming the
-    /// field, for a callback that a push would refuse, for a job of more than
+    /// Creates an open batch. Without a name, the batch gets a random name. If a batch with this
+    /// name exists, returns its id and changes nothing, which is no error. `invalid`, naming the
+    /// field, for a callback that a push would reject, for a job of more than
     /// `batch_callback_bytes_max` bytes, and beyond `job_batches_open_max`.
     Result<JobBatchCreated> create(JobBatchSettings settings);
     void create(JobBatchSettings settings, std::function<void(Result<JobBatchCreated>)> done);
 
-    /// Closes a batch, which lets the batch end. Returns false when no batch has this id. Closing a
-    /// closed batch is no error.
+    /// Closes a batch, so that the batch can end. Returns false when no batch has this id. Closing
+    /// a closed batch is no error.
     Result<bool> close(JobBatchId id);
     void close(JobBatchId id, std::function<void(Result<bool>)> done);
 
@@ -92,14 +92,14 @@ public:
     [[nodiscard]] Result<std::optional<JobBatch>> find(JobBatchId id) const;
     void find(JobBatchId id, std::function<void(Result<std::optional<JobBatch>>)> done) const;
 
-    /// A page of the ended batches, or of the batches that have not ended, in the order of their
-    /// creation: at most `limit` batches, up to `job_batches_listed_max`, after the batch `after`.
+    /// A page of the ended batches, or of the batches that have not ended, in order of creation: at
+    /// most `limit` batches, up to `job_batches_listed_max`, with ids greater than `after`.
     [[nodiscard]] Result<JobBatchPage> list(bool ended, JobBatchId after = 0,
                                             std::uint32_t limit = job_batches_listed_max) const;
     void list(bool ended, JobBatchId after, std::uint32_t limit,
               std::function<void(Result<JobBatchPage>)> done) const;
 
-    /// Removes a batch. Its jobs go on without a batch, and no callback is pushed.
+    /// Removes a batch. Its jobs continue without a batch, and no callback is pushed.
     Result<Removal> remove(JobBatchId id);
     void remove(JobBatchId id, std::function<void(Result<Removal>)> done);
 

@@ -1,5 +1,5 @@
 /// @file
-/// `JobContext`: a handler's view of its job.
+/// `JobContext`: the job that a handler runs, its attempt, and its follow-ups.
 
 #pragma once
 
@@ -26,15 +26,15 @@
 
 namespace routemaster {
 
-/// One attempt at a job, for its handler. A `WorkerPool` makes the context; the test of a handler
-/// may make a context, too.
+/// One attempt at a job, as the job's handler sees it. A `WorkerPool` constructs the context; a
+/// test of a handler may construct one, too.
 ///
 /// Thread safety: all members may be called from any thread.
 class JobContext {
 public:
-    /// Copies the queue, the fence and the store's data about the job from `lease`. `clock` and
-    /// `publications` are read for follow-ups, and must outlive the attempt. Null `publications`
-    /// stands for the defaults.
+    /// Copies the queue, the fence, and the store's data about the job from `lease`. `clock` and
+    /// `publications` are used for follow-ups, and must outlive the attempt. If `publications` is
+    /// null, the defaults apply.
     JobContext(Job job, const Lease& lease, const Clock& clock = system_clock(),
                const PublicationOptions* publications = nullptr)
         : job_{std::move(job)},
@@ -58,23 +58,23 @@ public:
     [[nodiscard]] JobId id() const noexcept { return id_; }
 
     /// The number of this attempt, 1 for the first; 0 in a queue of Ruby Routemaster. An attempt
-    /// counts even if its worker died, with one exception: see `PushOptions::attempts_max`.
+    /// whose worker crashed counts, too, with one exception: see `PushOptions::attempts_max`.
     [[nodiscard]] std::uint32_t attempt() const noexcept { return attempt_; }
 
-    /// A number that grows with each attempt at any job of the store. A handler can pass the number
-    /// to a second system, which refuses numbers below the last number it saw (a *fencing token*).
-    /// An attempt that goes on after its worker counted as dead then does no harm there. If commits
-    /// do not wait for the disk, a crash may undo the last numbers together with their attempts.
+    /// A *fencing token*: a number that increases with each attempt at any job of the store. A
+    /// handler can send it to a second system, which rejects numbers below the highest it has seen.
+    /// A handler that runs after its worker counted as dead then does no harm there. If commits are
+    /// not flushed to disk at once, a crash may undo the last attempts, and reuse their numbers.
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
 
     /// The metadata from `PushOptions::metadata`.
     [[nodiscard]] const JobMetadata& metadata() const noexcept { return metadata_; }
 
     /// The batch of the job; 0: no batch. The handler may push further jobs into the batch, as
-    /// follow-ups or at once: the batch does not end before this job.
+    /// follow-ups or at once, because the batch does not end before this job does.
     [[nodiscard]] JobBatchId batch() const noexcept { return batch_; }
 
-    /// Decodes the job as a `T`. Throws `Bury` when the arguments are not those of a `T`.
+    /// Decodes the job's arguments as a `T`. Throws `Bury` when they cannot be decoded.
     template <TypedJob T>
     [[nodiscard]] T as() const {
         auto typed = T::decode(job_.arguments);
@@ -85,16 +85,16 @@ public:
     // --- Follow-ups -----------------------------------------------------------------------------
     //
     // Jobs, events and timers that the store adds in the atomic step that removes this job as done.
-    // After any crash, all of them exist or none. When the attempt fails or is released, or its
-    // lease is lost, its follow-ups are dropped. The next attempt begins without follow-ups.
+    // After a crash, all of them exist or none. If the attempt fails or is released, or its lease
+    // is lost, its follow-ups are discarded. The next attempt begins without follow-ups.
     //
-    // A malformed follow-up is `invalid` here. An error that shows only when the job is done (the
-    // topic belongs to another publisher) makes the attempt fail. While the store is full, the job
-    // stays leased, and is done when there is space.
+    // A malformed follow-up is `invalid` here. Other errors occur only when the job is done: if the
+    // topic belongs to another publisher, the attempt fails. If the store is full, the job stays
+    // leased, and is completed when the store has space again.
 
-    /// Pushes a job, as `JobQueue::push` would now: the times of `options` count from this call. If
-    /// an equal job is in the queue by then, that job is kept. The current job does not count, so a
-    /// job may push itself again. `invalid` for a push that `JobQueue::push` would refuse, beyond
+    /// Adds the push of a job. The times of `options` count from this call. If the queue then
+    /// contains an equal job, nothing is pushed; the current job does not count, so a job may push
+    /// itself again. `invalid` for a push that `JobQueue::push` would reject, beyond
     /// `follow_ups_max` or `follow_up_bytes_max`, and after the attempt has ended.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options = {});
 
@@ -104,39 +104,39 @@ public:
         return push(queue, to_job(job), options);
     }
 
-    /// Publishes an event, with the settings of `WorkerPoolOptions::publications`. `invalid` as for
-    /// `push`.
+    /// Adds the publication of an event, with the settings of `WorkerPoolOptions::publications`.
+    /// `invalid` as for `push`.
     Result<void> publish(const Event& event);
 
-    /// Posts a timer, as `Delayer::post` would now, and returns its id. The delay counts from this
-    /// call. `invalid` as for `push`.
+    /// Adds a timer, as `Delayer::post` does, and returns its id. The delay counts from this call.
+    /// `invalid` as for `push`.
     Result<std::string> post(const std::string& space, const Value& payload, Duration delay,
                              TimerOptions options = {});
 
-    /// Returns the follow-ups, if there are any, and refuses further ones. The pool calls this
-    /// function at the end of the attempt; the test of a handler may call it, too.
+    /// Returns the follow-ups, if there are any, and rejects later ones. The pool calls this
+    /// function at the end of the attempt; a test of a handler may call it, too.
     std::optional<FollowUps> take_follow_ups();
 
-    // --- The end --------------------------------------------------------------------------------
+    // --- Cancellation ---------------------------------------------------------------------------
 
-    /// Returns a token that stops when the result is no longer needed: the attempt exceeded its
-    /// timeout, its lease was lost, the job was cancelled, or the pool ended. A long-running
-    /// handler checks the token, or registers a `std::stop_callback`, which runs on a thread of the
-    /// pool and must not block.
+    /// Returns a stop token, which is triggered when the attempt's result is no longer needed: the
+    /// attempt exceeded its timeout, its lease was lost, the job was cancelled, or the pool
+    /// stopped. A long-running handler polls the token, or registers a `std::stop_callback`, which
+    /// runs on a thread of the pool and must not block.
     [[nodiscard]] std::stop_token stop_token() const;
 
-    /// Whether the token has stopped; one atomic read.
+    /// Whether the stop token was triggered; a single atomic read.
     [[nodiscard]] bool stop_requested() const noexcept {
         return stopped_.load(std::memory_order_relaxed);
     }
 
-    /// Stops the token. Repeating it does nothing.
+    /// Triggers the stop token. Repeating the call does nothing.
     void request_stop();
 
 private:
     enum class Follow : std::uint8_t { none, some, ended };
 
-    /// Adds a follow-up by `add(FollowUps&)`.
+    /// Calls `add(FollowUps&)` under the lock, unless the attempt has ended.
     template <class Add>
     auto follow(Add add) -> decltype(add(std::declval<FollowUps&>()));
 

@@ -1,5 +1,5 @@
 /// @file
-/// Exceptions by which a handler ends an attempt without success: `Retry`, `Bury` and `Snooze`.
+/// Exceptions that a handler throws to end an attempt without success: `Retry`, `Bury`, `Snooze`.
 ///
 ///     pool.handle("charge", [](rm::JobContext& job) {
 ///         if (bank_is_closed()) throw rm::Snooze{rm::Duration{3'600'000}};
@@ -16,11 +16,11 @@
 
 namespace routemaster {
 
-/// The attempt failed, and the next attempt begins after `delay`, whatever the retry policy says.
+/// The attempt failed, and the next attempt begins after `delay`, which overrides the retry policy.
 /// If no attempts are left, the job is BURIED instead.
 class Retry : public std::runtime_error {
 public:
-    /// `error` is kept as the error of this attempt. A negative delay counts as 0.
+    /// `error` is stored as the error of this attempt. A negative delay counts as 0.
     explicit Retry(Duration delay, const std::string& error = "to be tried again")
         : std::runtime_error{error}, delay_{delay} {}
 
@@ -30,15 +30,15 @@ private:
     Duration delay_;
 };
 
-/// The attempt failed, and further attempts would fail as well: the job is BURIED at once, with
-/// this text as its last error.
+/// The attempt failed, and retries would fail as well. The job is BURIED at once, with this text as
+/// its last error.
 class Bury : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// The job should not run yet, which is no failure: the job runs again after `delay`, and this
-/// attempt does not count. The job keeps its place in its ordering group, so the jobs behind it
+/// The job should run later, which is no failure: it runs again after `delay`, and this attempt
+/// does not count. The job keeps its position in its ordering group, so later jobs of the group
 /// wait.
 class Snooze : public std::runtime_error {
 public:

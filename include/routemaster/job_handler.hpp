@@ -1,5 +1,5 @@
 /// @file
-/// The forms of job handlers, and their settings.
+/// The types of job handlers and middleware, and the settings of a handler.
 
 #pragma once
 
@@ -16,22 +16,22 @@
 
 namespace routemaster {
 
-/// Runs a job. When the handler returns, the job is done. When the handler throws, the attempt has
-/// failed: the text of the exception is kept as the error, and the job runs again as the
-/// `RetryPolicy` says. The exceptions `Retry`, `Bury` and `Snooze` override the policy. Handlers of
-/// several jobs run concurrently.
+/// Function that runs a job. If it returns, the job is done. If it throws, the attempt has failed:
+/// the text of the exception is stored as the error, and the job is retried by the `RetryPolicy`.
+/// The exceptions `Retry`, `Bury` and `Snooze` override the policy. Handlers of several jobs run
+/// concurrently.
 ///
-/// A job may be done twice: its worker may die, or count as dead, before the store knows that the
-/// job was done.
+/// A job may run twice: its worker may crash, or count as dead, before the store has recorded the
+/// job as done.
 using JobHandler = std::function<void(JobContext&)>;
 
-/// Starts a job. The responder reports the end of the job later, from any thread. When the handler
-/// throws, the attempt has failed as for a `JobHandler`, unless the responder has already reported.
+/// Function that starts a job. The responder reports the end of the job later, from any thread. If
+/// the function throws, the attempt fails as for a `JobHandler`, unless its end was reported.
 using AsyncJobHandler = std::function<void(JobResponder)>;
 
-/// Runs around handlers: calls `next` once, or throws, or returns without a call, and the job is
-/// then done. Exceptions of handlers pass through the middleware. An asynchronous handler has only
-/// its start inside the middleware.
+/// Function that runs around each handler, which it calls by `next`, at most once. If it returns
+/// without this call, the job is done. Exceptions of the handler propagate through `next`. For an
+/// asynchronous handler, `next` returns when the job was started.
 ///
 ///     pool.use([](rm::JobContext& job, const std::function<void()>& next) {
 ///         const Span span{"job " + job.name()};
@@ -42,11 +42,11 @@ using JobMiddleware = std::function<void(JobContext&, const std::function<void()
 /// Settings of one handler.
 struct HandlerOptions {
     std::optional<RetryPolicy> retry{};  ///< Replaces the retry policy of the pool.
-    /// The time limit of an attempt whose push set no timeout. 0: no limit.
+    /// Timeout of an attempt if the push has set none. 0: no timeout.
     Duration timeout{0};
 };
 
-/// A callable that handles jobs of type `T`. The callable takes the job, and optionally the
+/// A callable that handles jobs of type `T`. Its parameters are the job, and optionally the
 /// context.
 template <class Handler, class T>
 concept HandlesJob = TypedJob<T> && std::copy_constructible<Handler> &&

@@ -1,5 +1,5 @@
 /// @file
-/// Keys of jobs: jobs with equal keys count as equal, whatever their arguments.
+/// `JobKey`: a key by which jobs are unique in a queue, regardless of their arguments.
 
 #pragma once
 
@@ -11,32 +11,32 @@
 
 namespace routemaster {
 
-/// Longest key of a job, in bytes.
+/// Maximum length of the key of a job, in bytes.
 inline constexpr std::size_t job_key_max = 256;
 
-/// The most keys of finished jobs in a store; such keys still exclude jobs (`KeyScope::for_time`).
-/// Beyond this bound, the key with the earliest end is dropped, and counted in
-/// `jobs.keys_forgotten`.
+/// Maximum number of keys of finished jobs in a store. These keys still exclude other jobs
+/// (`KeyScope::for_time`). Beyond this limit, the key that would expire first is evicted, and
+/// counted in `jobs.keys_forgotten`.
 inline constexpr std::size_t kept_keys_max = 100'000;
 
 /// How long a job excludes further jobs with its key.
 enum class KeyScope : std::uint8_t {
-    until_done,  ///< Until the job is done, expired or deleted. A BURIED job still excludes jobs.
-    until_started,  ///< Until the first attempt begins, or the job is gone.
-    /// Until an instant, even if the job is done earlier; or until the job expires, or is deleted
-    /// or dropped.
+    until_done,     ///< Until the job is done, expires or is deleted. A BURIED job excludes others.
+    until_started,  ///< Until the first attempt begins, or the job is removed.
+    /// Until an instant, even if the job is done earlier. Ends early if the job expires, or is
+    /// deleted or dropped.
     for_time,
 };
 
-/// How a push treats a job in the queue that excludes the pushed job.
+/// What a push does if an existing job in the queue excludes the pushed job.
 enum class OnDuplicate : std::uint8_t {
     keep,      ///< Changes nothing.
-    replace,   ///< Gives a waiting job the arguments, options and time of the push.
-    debounce,  ///< Like `replace`, but the job gets the later of the two times.
+    replace,   ///< Replaces arguments, options and time of the existing job if it waits.
+    debounce,  ///< Like `replace`, but the later of the two times applies.
 };
 
-/// The key of a job. A queue has at most one job with a given key. A job without a key excludes the
-/// jobs with equal name and arguments.
+/// The uniqueness key of a job. A queue has at most one job with a given key. A job without a key
+/// is unique by its name and arguments.
 struct JobKey {
     std::string text{};  ///< Any bytes, at most `job_key_max`. Empty: no key.
     KeyScope scope = KeyScope::until_done;

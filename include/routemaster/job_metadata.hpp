@@ -1,5 +1,5 @@
 /// @file
-/// Metadata of jobs: texts for middleware and tools, besides the arguments.
+/// `JobMetadata`: named texts of a job for middleware and tools, besides the arguments.
 
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace routemaster {
 
-/// Texts by their names: a trace context, for example, or the user who requested the job.
+/// Map from names to texts, for example a trace context, or the user who requested the job.
 using JobMetadata = std::map<std::string, std::string>;
 
-/// The most entries of a job.
+/// Maximum number of entries in a job's metadata.
 inline constexpr std::size_t job_metadata_max = 32;
 
-/// The most bytes of all names and texts of a job together.
+/// Maximum bytes of all names and texts in a job's metadata.
 inline constexpr std::size_t job_metadata_bytes_max = 4'096;
 
-/// The bytes of all names and texts.
+/// Returns the bytes of all names and texts.
 [[nodiscard]] inline std::size_t bytes_of(const JobMetadata& metadata) noexcept {
     std::size_t bytes = 0;
     for (const auto& [name, text] : metadata) bytes += name.size() + text.size();

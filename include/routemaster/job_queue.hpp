@@ -1,5 +1,5 @@
 /// @file
-/// `JobQueue`: durable jobs, by default each at most once in its queue.
+/// `JobQueue`: pushes, lists and changes the durable jobs of a queue.
 
 #pragma once
 
@@ -27,12 +27,12 @@ namespace routemaster {
 
 struct PushJob;
 
-/// One queue of a store. Several `JobQueue` objects, also in several processes, may share a queue.
-/// A `WorkerPool` runs the jobs.
+/// Façade for one queue of a store. Several `JobQueue` objects, also in several processes, may
+/// share a queue. A `WorkerPool` runs the jobs.
 ///
-/// A job that was `pushed` is as durable as its store promises, and is done at least once. A push
-/// is `invalid` if the job's name is empty, is not UTF-8, or has a NUL. A push is `invalid` if JSON
-/// cannot carry the arguments (text that is not UTF-8, infinities and NaN, equal keys), or if the
+/// A pushed job is as durable as its store promises, and runs at least once. A push is `invalid` if
+/// the job's name is empty, is not UTF-8, or contains a NUL. A push is `invalid` if JSON cannot
+/// represent the arguments (text that is not UTF-8, infinities and NaN, duplicate keys), or if the
 /// arguments are nested deeper than `msgpack_depth_max` minus two. A push is `invalid` beyond
 /// `PushOptions::bytes_max`.
 ///
@@ -40,7 +40,7 @@ struct PushJob;
 /// `delivery_queue`, the queue of the bus.
 ///
 /// Jobs of `aux`, a queue of Ruby Routemaster, have no ids and no settings but their due time, and
-/// are never BURIED. Pushes with other settings and calls about single jobs are `invalid` there.
+/// are never BURIED. Pushes with other settings and calls for single jobs are `invalid` there.
 ///
 /// Each call has a blocking form and an asynchronous form with `done`; see `Bus`.
 ///
@@ -53,8 +53,8 @@ public:
     // --- Pushing --------------------------------------------------------------------------------
 
     /// Pushes a job. Returns `pushed` and the id of the job; or `duplicate`, which is no error, and
-    /// the id of the job in the queue, in any state, BURIED included. `PushOptions::unique` defines
-    /// duplicates and their treatment.
+    /// the id of the existing job, in any state, BURIED included. `PushOptions::unique` defines
+    /// duplicates and their effect.
     Result<Pushed> push(const Job& job, PushOptions options = {});
     void push(const Job& job, PushOptions options, std::function<void(Result<Pushed>)> done);
 
@@ -68,10 +68,10 @@ public:
         push(to_job(job), options, std::move(done));
     }
 
-    /// Pushes jobs in order, in one trip, and returns each result. In an embedded store, pushes of
-    /// up to `row_bytes_max` bytes share one commit: after a crash all of them exist, or none. On
-    /// Redis, pushes beyond `RedisOptions::waiting_max` are `unavailable`. Jobs in doubt
-    /// (`timed_out`) may be pushed again. With an idempotency key, a repetition adds nothing.
+    /// Pushes jobs in order, in one round trip. Returns one result per job. An embedded store
+    /// commits pushes of up to `row_bytes_max` bytes in one transaction, all or none. On Redis,
+    /// pushes beyond `RedisOptions::waiting_max` are `unavailable`. Jobs with `timed_out` may or
+    /// may not have been pushed. Retrying is safe with an idempotency key.
     std::vector<Result<Pushed>> push_many(std::span<const Job> jobs, PushOptions options = {});
     void push_many(std::span<const Job> jobs, PushOptions options,
                    std::function<void(std::vector<Result<Pushed>>)> done);
@@ -92,63 +92,63 @@ public:
     void push_each(std::span<const JobPush> pushes,
                    std::function<void(std::vector<Result<Pushed>>)> done);
 
-    /// Checks a job as `push` does, without a look into the queue.
+    /// Validates a job as `push` does, without reading the store.
     [[nodiscard]] Result<void> check(const Job& job, const PushOptions& options = {}) const;
 
-    // --- Looking --------------------------------------------------------------------------------
+    // --- Reading --------------------------------------------------------------------------------
 
-    /// Counts the jobs in each state, and says whether the queue is paused.
+    /// Counts the jobs by state, and reports whether the queue is paused.
     [[nodiscard]] Result<QueueStatus> status() const;
     void status(std::function<void(Result<QueueStatus>)> done) const;
 
-    /// Returns a job with its last errors, or nothing when no job has this id: the job is done, or
-    /// was dropped. `decode_job` of codec/msgpack.hpp decodes the name and the arguments.
+    /// Returns a job with its last errors, or nothing if no job has this id, because the job is
+    /// done or was dropped. `decode_job` of codec/msgpack.hpp decodes the name and the arguments.
     [[nodiscard]] Result<std::optional<JobStatus>> find(JobId id) const;
     void find(JobId id, std::function<void(Result<std::optional<JobStatus>>)> done) const;
 
-    /// Returns why a job does not run, or the worker that has the job; `to_text` prints the reason.
-    /// Returns nothing when no job has this id.
+    /// Returns why a job does not run, or which worker runs it; `to_text` formats the explanation.
+    /// Returns nothing if no job has this id.
     [[nodiscard]] Result<std::optional<JobExplanation>> explain(JobId id) const;
     void explain(JobId id, std::function<void(Result<std::optional<JobExplanation>>)> done) const;
 
-    /// A page of the jobs in a state, optionally of a name or a group, with ids greater than
-    /// `after`, in the order of their pushes. `limit` is at most 1,000. A page may be short
-    /// although more jobs follow: see `ListJobs`.
+    /// A page of the jobs in one state, optionally with a name or a group, in the order of their
+    /// ids, beginning after the id `after`. `limit` is at most 1,000. A page may have fewer jobs
+    /// although more pages follow; see `ListJobs`.
     [[nodiscard]] Result<JobPage> list(JobFilter filter, JobId after = 0,
                                        std::uint32_t limit = 100) const;
     void list(JobFilter filter, JobId after, std::uint32_t limit,
               std::function<void(Result<JobPage>)> done) const;
 
-    // --- Acting ---------------------------------------------------------------------------------
+    // --- Changing -------------------------------------------------------------------------------
 
-    /// Makes a BURIED job READY: its attempts begin anew, and its errors stay. A SCHEDULED job
-    /// falls due now, unless it waits for other jobs. Returns 1, or 0 when nothing was changed. In
-    /// an embedded store, a job whose last attempt was cut off by the end of the process is READY
-    /// until a worker looks for dead workers.
+    /// Makes a BURIED job READY. Its attempts count from 0 again, and its errors stay. A SCHEDULED
+    /// job becomes due now, unless it waits for other jobs. Returns 1, or 0 if nothing was changed.
+    /// In an embedded store, a job whose last attempt was interrupted by a crash stays READY until
+    /// a worker looks for dead workers.
     Result<std::uint64_t> kick(JobId id);
     void kick(JobId id, std::function<void(Result<std::uint64_t>)> done);
 
-    /// Kicks the jobs that were buried first: at most `limit` jobs (up to 1,000), and at most
-    /// `job_slice_bytes_max` bytes of jobs. Returns the number of kicked jobs: 0 when no job is
+    /// Kicks the jobs that were buried first, at most `limit` jobs (up to 1,000) with at most
+    /// `job_slice_bytes_max` bytes. Returns the number of kicked jobs: 0 when no BURIED job is
     /// left.
     Result<std::uint64_t> kick_all(std::uint32_t limit = 1'000);
     void kick_all(std::uint32_t limit, std::function<void(Result<std::uint64_t>)> done);
 
-    /// Cancels a job. A job that no worker has leased is removed. If a `WorkerPool` runs the job,
-    /// the stop token of its handler stops within a second
-    /// (`WorkerPoolOptions::heartbeat_interval`). If the handler then succeeds the job is done,
-    /// else it is dropped. Removed and dropped jobs count in `jobs.cancelled`. Until then an equal
-    /// push is a duplicate.
+    /// Cancels a job. A job without a lease is removed. If a `WorkerPool` runs the job, the stop
+    /// token of its handler is triggered within a second
+    /// (`WorkerPoolOptions::heartbeat_interval`). If the handler then succeeds, the job is done;
+    /// otherwise it is dropped. Until then, an equal push is a duplicate. Removed and dropped jobs
+    /// count in `jobs.cancelled`.
     Result<Cancellation> cancel(JobId id);
     void cancel(JobId id, std::function<void(Result<Cancellation>)> done);
 
-    /// Deletes a job that no worker has leased, in any state.
+    /// Deletes a job in any state, unless a worker has leased it.
     Result<Deletion> remove(JobId id);
     void remove(JobId id, std::function<void(Result<Deletion>)> done);
 
-    /// Pauses the queue: until it is resumed no worker gets a job, even after restarts. Jobs that a
-    /// worker already has go on. Pushes and all other calls work as always. Pausing a paused queue
-    /// is no error. `invalid` for `aux`, because Ruby processes know no pauses.
+    /// Pauses the queue: no worker acquires its jobs until the queue is resumed, even after a
+    /// restart. Running jobs continue. Pushes and all other calls work as always. Pausing a paused
+    /// queue is no error. `invalid` for `aux`, because Ruby workers do not support pauses.
     Result<void> pause();
     void pause(std::function<void(Result<void>)> done);
 
@@ -157,7 +157,7 @@ public:
     void resume(std::function<void(Result<void>)> done);
 
     /// Sets the rate limits of the queue, in place of earlier limits; the default removes all
-    /// limits. See `RateLimit`, and `LimitQueue` for what takes a token. `JobQueues` lists the
+    /// limits. See `RateLimit`, and `LimitQueue` for what consumes a token. `JobQueues` lists the
     /// limits.
     Result<void> limit_rate(const RateLimits& limits);
     void limit_rate(const RateLimits& limits, std::function<void(Result<void>)> done);
@@ -175,7 +175,7 @@ private:
         return all;
     }
 
-    /// Performs a step about this queue: the blocking and the asynchronous form.
+    /// Performs a step for this queue, in the blocking and in the asynchronous form.
     template <class S>
     [[nodiscard]] Result<typename S::Reply> ask(S step) const;
     template <class S, class Done>

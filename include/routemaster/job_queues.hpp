@@ -1,5 +1,5 @@
 /// @file
-/// `JobQueues`: all queues of a store, for monitoring.
+/// `JobQueues`: the state of a store's queues, for monitoring.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace routemaster {
 
-/// The queues of a store.
+/// Façade that lists the queues of a store.
 ///
 ///     for (const auto& queue : routemaster::JobQueues{store}.list().value())
 ///         std::cout << queue.name << ": " << queue.status.ready << " jobs wait\n";
@@ -30,19 +30,19 @@ public:
     explicit JobQueues(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// A page of the queues that have jobs, are paused or have rate limits, in the order of their
-    /// names. Each entry has the number of jobs by state, how long jobs wait, and the limits.
-    /// `delivery_queue`, the queue of the bus, is listed while deliveries wait.
+    /// A page of the queues that have jobs, are paused, or have rate limits, in alphabetical order.
+    /// Each entry has the number of jobs by state, the latency, and the limits. `delivery_queue`,
+    /// the queue of the bus, is listed while it has deliveries.
     [[nodiscard]] Result<std::vector<ListedQueue>> list(Page page = {.after = {},
                                                                      .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedQueue>>)> done) const;
 
-    /// One queue, `delivery_queue` included. For a queue that `list` omits, all members are 0
-    /// except those about workers. `invalid` for a name that does not satisfy `is_queue_name`.
+    /// Returns one queue, `delivery_queue` included. For a queue that `list` would omit, only the
+    /// members about workers are not 0. `invalid` for a name that does not satisfy `is_queue_name`.
     [[nodiscard]] Result<ListedQueue> find(const std::string& name) const;
     void find(const std::string& name, std::function<void(Result<ListedQueue>)> done) const;
 
-    /// The number of jobs of a queue that were done, failed, were BURIED and expired, in each of
+    /// Counts the jobs of a queue that were done, failed, became BURIED, or expired, for each of
     /// the last 60 minutes and 24 hours. An embedded store counts from the start of its process.
     /// `invalid` for a name that does not satisfy `is_queue_name`, and for Ruby Routemaster's
     /// queues.

@@ -1,5 +1,5 @@
 /// @file
-/// `JobResponder`: lets a handler report the end of its job later.
+/// `JobResponder`: lets an asynchronous handler report the end of its job later.
 ///
 ///     pool.handle_async("fetch", [&](rm::JobResponder responder) {
 ///         const auto url = url_of(responder.context());
@@ -24,12 +24,12 @@ namespace detail {
 class Response;
 }  // namespace detail
 
-/// Reports the end of a job. The first report counts, and later reports do nothing. A report after
-/// the timeout of the job or after the end of the pool does nothing either. A responder may outlive
-/// its pool.
+/// Handle by which an asynchronous handler reports the end of its job. Only the first report has an
+/// effect, unless it comes after the timeout of the job or after the destruction of the pool. A
+/// responder may outlive its pool.
 ///
-/// Copies are one responder. When the last copy is destroyed without a report, the attempt has
-/// failed, so no job stays leased after an exception or a forgotten request.
+/// All copies share one report. If the last copy is destroyed without a report, the attempt has
+/// failed, so no job stays leased after an exception or a lost callback.
 ///
 /// Thread safety: all members may be called from any thread. Assigning to an object that another
 /// thread uses needs a lock, as with a `std::shared_ptr`.
@@ -38,14 +38,14 @@ public:
     explicit JobResponder(std::shared_ptr<detail::Response> response)
         : response_{std::move(response)} {}
 
-    /// The job. It lives as long as the responder.
+    /// The context of the job, valid as long as the responder.
     [[nodiscard]] JobContext& context() const noexcept;
 
-    /// The job is done.
+    /// Reports success: the job is done.
     void done() const;
-    /// The attempt failed, and the job runs again as the `RetryPolicy` says.
+    /// Reports a failure: the job is retried by the `RetryPolicy`.
     void fail(const std::string& error) const;
-    /// Like `fail` with a text; the rules of the policy are checked against the exception.
+    /// Like `fail` with a text, but the rules of the policy are also checked for this exception.
     void fail(const std::exception& error) const;
     /// Ends the attempt as if the handler had thrown `Retry`.
     void retry(Duration delay, const std::string& error) const;

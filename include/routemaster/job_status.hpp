@@ -1,5 +1,5 @@
 /// @file
-/// The state of a job in its store, and pages of jobs.
+/// `JobStatus`: a job and its state, as stored. `JobPage`: a page of jobs.
 
 #pragma once
 
@@ -16,16 +16,16 @@
 
 namespace routemaster {
 
-/// How many bytes of an attempt's error are kept, in whole UTF-8 characters; the rest is cut off.
+/// Maximum bytes of an attempt's stored error. A longer error is truncated after a whole character.
 inline constexpr std::size_t job_error_max = 1'024;
 
-/// How many errors of a job are kept: the last ones.
+/// Maximum number of stored errors of a job. Only the last errors are stored.
 inline constexpr std::size_t job_errors_max = 10;
 
 /// Why an attempt ended without success.
 struct JobError {
-    /// 1 for the first attempt. 0 when no attempt had begun, because a job for which this job
-    /// waited went without success.
+    /// 1 for the first attempt. 0 if no attempt began, because a job on which this job depends
+    /// ended without success.
     std::uint32_t attempt = 0;
     TimePoint at{};    ///< When the error was reported.
     std::string text;  ///< At most `job_error_max` bytes.
@@ -33,53 +33,53 @@ struct JobError {
     friend bool operator==(const JobError&, const JobError&) = default;
 };
 
-/// The error of an attempt whose worker died without a report. Also kept when a `NackJob` ended the
-/// last attempt.
+/// The stored error of an attempt that ended without a report: its worker crashed, or it was the
+/// last attempt, and a `NackJob` ended it.
 inline constexpr const char* unreported_error = "the attempt ended without a report";
 
-/// A job with at least this many attempts that ended without a report may be the cause of its
-/// workers' deaths. The job then waits before its next attempt, and the workers of a process run
-/// only one such job at a time. See `AcquireJobs` and `ScrubWorkers`.
+/// A job with at least this many unreported attempts may have crashed its workers. Such a job waits
+/// before its next attempt, and the workers of a process run only one such job at a time. See
+/// `AcquireJobs` and `ScrubWorkers`.
 inline constexpr std::uint32_t isolated_deaths = 2;
 
-/// How many attempts ended without a report since the job was pushed or kicked, computed from its
-/// kept errors and the number of begun attempts.
+/// Number of attempts without a report since the job was pushed or kicked, computed from its stored
+/// errors and the number of begun attempts.
 [[nodiscard]] std::uint32_t deaths_in(const std::vector<JobError>& errors,
                                       std::uint32_t attempts) noexcept;
 
-/// A job as its queue keeps it.
+/// A job and its state, as stored.
 struct JobStatus {
     /// The state of a job.
     enum class State : std::uint8_t {
         scheduled,  ///< The job waits until `run_at`.
         ready,      ///< The job waits for a worker; also a scheduled job that is due.
-        pending,    ///< The worker `worker` has the job.
-        buried,     ///< The job was given up, and is kept until a kick or a deletion.
+        pending,    ///< A worker has leased the job; see `worker`.
+        buried,     ///< The job failed permanently; it waits for a kick or a deletion.
     };
 
     JobId id = 0;
     State state = State::ready;
-    std::string job;  ///< Encoded.
+    std::string job;  ///< Encoded by `encode_job`.
     JobOptions options{};
-    TimePoint run_at{};              ///< When the job falls due, if SCHEDULED; else the epoch.
-    std::uint32_t attempts = 0;      ///< Attempts begun since the job was pushed or kicked.
-    std::vector<JobError> errors{};  ///< The newest last, at most `job_errors_max`.
-    std::optional<Uid> worker{};     ///< Set if PENDING.
-    bool cancelled = false;          ///< The job is dropped unless its attempt succeeds.
-    std::optional<TimePoint> buried_at{};  ///< Set if BURIED.
-    /// When the job first failed after it was pushed or kicked. Set only if a retry policy limits
-    /// how long the job may go on failing (`RetryPolicy::time_max`).
+    TimePoint run_at{};                    ///< The due time if SCHEDULED; else the Unix epoch.
+    std::uint32_t attempts = 0;            ///< Attempts begun since the job was pushed or kicked.
+    std::vector<JobError> errors{};        ///< Errors of the last attempts, the newest last.
+    std::optional<Uid> worker{};           ///< The worker that has leased the job, if PENDING.
+    bool cancelled = false;                ///< The job is dropped unless its attempt succeeds.
+    std::optional<TimePoint> buried_at{};  ///< When the job became BURIED.
+    /// When the job first failed after it was pushed or kicked. Absent unless the retry policy
+    /// limits the time for retries (`RetryPolicy::time_max`).
     std::optional<TimePoint> failing_since{};
-    /// The ids of the jobs for which this job waits. Only if SCHEDULED; `run_at` may then have
-    /// passed.
+    /// The ids of the jobs on which this job still depends. Not empty only if SCHEDULED; `run_at`
+    /// may then be in the past.
     std::vector<JobId> after{};
 
     friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
-/// Which jobs of a queue to list.
+/// Selects jobs of a queue by state, and optionally by name or group.
 struct JobFilter {
-    // NOLINTNEXTLINE(google-explicit-constructor): most lists ask for nothing else.
+    // NOLINTNEXTLINE(google-explicit-constructor): most callers filter only by state.
     JobFilter(JobStatus::State of, std::string called = {}, std::string among = {})
         : state{of}, name{std::move(called)}, group{std::move(among)} {}
 
@@ -91,23 +91,23 @@ struct JobFilter {
 /// A page of the jobs of a queue, in the order of their ids.
 struct JobPage {
     std::vector<JobStatus> jobs{};
-    JobId next = 0;  ///< Pass it as `after` to get the next page; 0 on the last page.
+    JobId next = 0;  ///< Pass this as `after` to get the next page; 0 on the last page.
 
     friend bool operator==(const JobPage&, const JobPage&) = default;
 };
 
-/// How the deletion of a job ended.
+/// The reply to the deletion of a job.
 enum class Deletion {
     deleted,
     unknown,  ///< No job has this id; nothing was changed.
     pending,  ///< A worker has leased the job; nothing was changed.
 };
 
-/// How the cancellation of a job ended.
+/// The reply to the cancellation of a job.
 enum class Cancellation {
     cancelled,  ///< The job was removed.
     unknown,    ///< No job has this id; nothing was changed.
-    requested,  ///< A worker has leased the job, and is asked to stop.
+    requested,  ///< A worker has leased the job, and its stop was requested.
 };
 
 }  // namespace routemaster

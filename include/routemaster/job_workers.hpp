@@ -1,5 +1,5 @@
 /// @file
-/// `JobWorkers`: the workers of a store, for monitoring.
+/// `JobWorkers`: the live workers of a store, for monitoring.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace routemaster {
 
-/// The workers of a store, in all processes.
+/// Façade that lists the workers of a store, in all processes.
 ///
 ///     for (const auto& worker : routemaster::JobWorkers{store}.list().value())
 ///         std::cout << worker.id.text() << " has " << worker.leased << " jobs\n";
@@ -28,8 +28,8 @@ public:
     explicit JobWorkers(Store& store, const Clock& clock = system_clock())
         : store_{store}, clock_{clock} {}
 
-    /// A page of the workers, in the order of their ids: workers that were heard of, have not ended
-    /// in an orderly way, and do not count as dead. `after` is the text of an id.
+    /// A page of the live workers, in the order of their ids. A worker is live from its first
+    /// heartbeat until it stops in an orderly way or counts as dead. `after` is the text of an id.
     [[nodiscard]] Result<std::vector<ListedWorker>> list(Page page = {.after = {},
                                                                       .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<ListedWorker>>)> done) const;

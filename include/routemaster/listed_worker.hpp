@@ -16,7 +16,7 @@
 
 namespace routemaster {
 
-/// How many leased jobs a list contains per worker, at most.
+/// Maximum number of leased jobs in a list entry.
 inline constexpr std::size_t worker_jobs_max = 20;
 
 /// A job that a worker has leased. The job runs, or waits in the worker's process for a free slot.
@@ -28,20 +28,20 @@ struct LeasedByWorker {
     /// When the worker leased the job. Absent in a queue of Ruby Routemaster, and for a cancelled
     /// job.
     std::optional<TimePoint> since{};
-    bool cancelled = false;  ///< The job was cancelled, and its worker is to stop the attempt.
+    bool cancelled = false;  ///< The job was cancelled, and its worker should stop the attempt.
 
     friend bool operator==(const LeasedByWorker&, const LeasedByWorker&) = default;
 };
 
 /// A worker in a list of workers. A `Dispatcher` is one worker. A `WorkerPool` is one worker for
-/// each of its queues. The `JobLeases` of a process are one worker, even if they act for workers
-/// elsewhere.
+/// each of its queues. The `JobLeases` object of a process is one worker, also on behalf of remote
+/// workers.
 struct ListedWorker {
     Uid id{};
     TimePoint seen{};          ///< When the worker's last heartbeat arrived.
     std::uint64_t leased = 0;  ///< The number of jobs that the worker has leased.
-    /// The oldest leases of the worker, at most `worker_jobs_max`. If the worker leases many jobs
-    /// of several queues, all listed jobs may belong to a single queue.
+    /// The oldest leases of the worker, at most `worker_jobs_max`. If the worker serves several
+    /// queues and has many jobs, the listed jobs may all belong to one queue.
     std::vector<LeasedByWorker> jobs{};
     /// What the worker reported about itself. Absent for a worker of an older version, and for a
     /// worker of Ruby Routemaster.

@@ -1,5 +1,5 @@
 /// @file
-/// Log lines go to a callback. The library writes to no file and to no stream of its own.
+/// The type of log callbacks. The library writes to no file and no stream itself.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace routemaster {
 enum class LogLevel {
     debug,    ///< Details for debugging.
     info,     ///< A normal event of interest.
-    warning,  ///< A fault that the program handles itself.
+    warning,  ///< A fault that the program recovers from by itself.
     error,    ///< A fault that needs an operator.
 };
 
@@ -27,8 +27,8 @@ enum class LogLevel {
     return "?";
 }
 
-/// A callback that receives log lines. Several threads may call it at once. It must not block for
-/// long, and must not call into the object that logs. An empty `Log` discards all lines.
+/// Callback that receives log lines. It may be called concurrently. It must not block for long, and
+/// must not call the object that logs. An empty `Log` discards all lines.
 using Log = std::function<void(LogLevel, std::string_view)>;
 
 }  // namespace routemaster

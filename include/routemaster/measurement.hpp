@@ -1,5 +1,5 @@
 /// @file
-/// `Measurement`: one number about the bus at one moment, for monitoring.
+/// `Measurement`: a metric of the bus at one instant, for monitoring.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace routemaster {
 
-/// Pairs of name and value that identify the measured object.
+/// Pairs of name and value that identify what was measured.
 using MeasurementTags = std::vector<std::pair<std::string, std::string>>;
 
-/// A measured number.
+/// A metric: a kind, a name, a value, and tags.
 struct Measurement {
-    /// How successive measurements of one name relate.
+    /// How the values of successive measurements relate.
     enum class Kind {
-        gauge,    ///< The current value, which rises and falls.
-        counter,  ///< The total since the beginning, which only grows.
+        gauge,    ///< A current value, which rises and falls.
+        counter,  ///< A total, which only increases.
     };
 
     Kind kind = Kind::gauge;
@@ -30,12 +30,12 @@ struct Measurement {
     friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
-/// The name of a kind: `gauge` or `counter`.
+/// Returns the name of a kind: `gauge` or `counter`.
 [[nodiscard]] constexpr std::string_view to_string(Measurement::Kind kind) noexcept {
     return kind == Measurement::Kind::gauge ? "gauge" : "counter";
 }
 
-/// The line that Ruby Routemaster prints: `counter:events.published:3 (topic:cats,publisher:pub)`.
+/// Formats a measurement as Ruby does: `counter:events.published:3 (topic:cats,publisher:pub)`.
 [[nodiscard]] std::string to_string(const Measurement& measurement);
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// `Monitor`: measures the bus periodically.
+/// `Monitor`: reports metrics of the bus periodically.
 
 #pragma once
 
@@ -22,31 +22,31 @@ namespace routemaster {
 /// Settings of a `Monitor`.
 struct MonitorOptions {
     Duration interval{10'000};                        ///< Time between two reports.
-    std::vector<std::string> queues{delivery_queue};  ///< The queues whose jobs are counted.
-    MeasurementTags tags{};  ///< Added in front of the tags of each measurement.
-    /// Reported as `store.max_mem`, `.low_mark`, `.high_mark`.
+    std::vector<std::string> queues{delivery_queue};  ///< Queues whose jobs are counted.
+    MeasurementTags tags{};  ///< Prepended to the tags of each measurement.
+    /// Space limits, reported as the gauges `store.max_mem`, `store.low_mark`, `store.high_mark`.
     std::optional<CapacityOptions> capacity{};
-    /// Prefixes for the names of the store's gauges. Each gauge is reported once per prefix. Ruby
+    /// Prefixes of the names of the store's gauges. Each gauge is reported once per prefix. Ruby
     /// Routemaster's prefix is `redis`.
     std::vector<std::string> store_names{"store"};
-    /// Receives the measurements. The polling thread calls `report`; it must not block for long.
+    /// Callback that receives the measurements, on the polling thread. It must not block for long.
     std::function<void(std::vector<Measurement>)> report{};
     Log log{};
 };
 
-/// Reports the numbers of the store once per interval, under the names that Ruby Routemaster uses:
+/// Polled object that reports the store's metrics once per interval, with Ruby Routemaster's names:
 ///
 /// - gauges `subscriber.queue.batches`, `subscriber.queue.events`, `subscriber.dead.batches` (tag
 ///   `subscriber`), `jobs.count` (tags `queue`, and `status`: `instant` for READY, `scheduled`),
 ///   `store.bytes_used`;
 /// - every counter of the store.
 ///
-/// The tags `subscriber` and `queue` show only the `public_part` of a subscriber's token. Tokens
-/// with equal public parts are reported together, with the sum of their numbers.
+/// The tags `subscriber` and `queue` contain only the `public_part` of a subscriber's token. Tokens
+/// with equal public parts are reported as one, with the sum of their values.
 ///
-/// If a step fails, its numbers are missing from the report, and the error is logged. Numbers too
-/// great for a measurement are reported as the greatest possible value. Any number of monitors may
-/// watch one store; each reports all numbers.
+/// If a step fails, the report omits its metrics, and the error is logged. A value too great for a
+/// measurement is reported as the greatest possible value. Any number of monitors may observe one
+/// store, and each reports all metrics.
 ///
 /// Thread safety: see `Active`.
 class Monitor final : public Active {
@@ -60,7 +60,7 @@ public:
     TimePoint poll(TimePoint now) override;
     void wake_with(std::function<void()> wake) override;
 
-    /// Lets the current step end, and reports nothing more.
+    /// Waits for the current step, and reports nothing more.
     void close(TimePoint deadline) override;
 
     [[nodiscard]] bool closed() const override;

@@ -1,5 +1,5 @@
 /// @file
-/// Rules for names, and names with a special meaning.
+/// Validation rules for names, and reserved names.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster {
 
-/// Longest topic name, token, service name and queue name, in characters.
+/// Maximum length of a topic name, token, service name and queue name, in characters.
 inline constexpr std::size_t name_length_max = 64;
 
 /// Rules for topic names.
@@ -20,7 +20,7 @@ enum class TopicRule : std::uint8_t {
     ruby,  ///< 1 to 64 of `a`–`z` and `_`: the rule of Ruby Routemaster.
 };
 
-/// The rule as text for error messages.
+/// Describes the rule, for error messages.
 [[nodiscard]] constexpr std::string_view to_string(TopicRule rule) noexcept {
     switch (rule) {
         case TopicRule::any: return "1 to 64 of a-z, 0-9, _, - and ., the first no - or .";
@@ -40,8 +40,8 @@ enum class TopicRule : std::uint8_t {
            name.front() != '.' && std::all_of(name.begin(), name.end(), is_good);
 }
 
-/// Whether `name` is a valid token, and so a valid name of a subscriber, publisher or service: 1 to
-/// 64 of `a`–`z`, `0`–`9`, `:`, `_` and `-`. The rule comes from Ruby Routemaster.
+/// Whether `name` is a valid token, which is also the name of a subscriber, publisher or service: 1
+/// to 64 of `a`–`z`, `0`–`9`, `:`, `_` and `-`. This is Ruby Routemaster's rule.
 [[nodiscard]] constexpr bool is_user_name(std::string_view name) noexcept {
     return !name.empty() && name.size() <= name_length_max &&
            std::all_of(name.begin(), name.end(), [](char c) {
@@ -51,15 +51,15 @@ enum class TopicRule : std::uint8_t {
 }
 
 /// Whether `name` is `.` or `..`. In the path of a URL these are navigation steps (RFC 3986, 3.3),
-/// which clients resolve before they send the request. Therefore no object may have these names.
+/// which clients resolve before they send the request. Therefore no object may have such a name.
 [[nodiscard]] constexpr bool is_dot_segment(std::string_view name) noexcept {
     return name == "." || name == "..";
 }
 
 namespace detail {
 
-/// For each character, whether a queue name may contain it. A table, since every step on jobs
-/// checks a queue name.
+/// Table of the characters that a queue name may contain, indexed by character. A table is fast,
+/// because every step on jobs validates a queue name.
 inline constexpr auto queue_name_characters = [] {
     std::array<bool, 256> may{};
     for (const char c : std::string_view{"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -71,7 +71,7 @@ inline constexpr auto queue_name_characters = [] {
 
 }  // namespace detail
 
-/// The rule of `is_queue_name` as text for error messages.
+/// Describes the rule of `is_queue_name`, for error messages.
 inline constexpr const char* queue_name_rule =
     "1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..";
 
@@ -85,10 +85,10 @@ inline constexpr const char* queue_name_rule =
     });
 }
 
-/// The queue of delivery jobs. A delivery job is `["batch", [uid]]`.
+/// The queue of delivery jobs. A delivery job is encoded as `["batch", [uid]]`.
 inline constexpr const char* delivery_queue = "main";
 
-/// The name to pass to `Store::watch` for deliveries to callbacks in processes.
+/// The name to pass to `Store::watch` for deliveries to callbacks in a process (`local:NAME`).
 inline constexpr const char* callback_watch = "main:callbacks";
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Opens a store by its URL. To change its store, a program changes a string.
+/// Opens a store by its URL, so that a program can change its store by changing a setting.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace routemaster {
 
 /// Opens the store that `url` names:
 ///
-/// - `memory:`: a store in memory, gone when the process ends.
+/// - `memory:`: a store in memory, lost when the process ends.
 /// - `file:PATH`, `file:PATH?durability=relaxed&memory_max=BYTES&reserve=BYTES`, or with
 ///   `accept_damage=1`: the embedded store in a file. See `EmbeddedStoreOptions` for these settings
 ///   and their defaults. BYTES is a number, or a text like `500MB` or `2GiB`, see
@@ -24,7 +24,7 @@ namespace routemaster {
 ///   processes. See `RedisStore`.
 ///
 /// Any other URL, and a store that this build does not contain, is `invalid`; the error names the
-/// cause. If the store fails to open, its error is returned. The store logs to `log`. Thread safe.
+/// cause. If opening the store fails, its error is returned. The store logs to `log`. Thread safe.
 [[nodiscard]] Result<std::unique_ptr<Store>> open_store(std::string_view url, Log log = {});
 
 }  // namespace routemaster

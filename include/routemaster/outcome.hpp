@@ -10,7 +10,7 @@ namespace routemaster {
 struct Step;
 struct Reply;
 
-/// The result of a step: its reply, or the error for which the step was not done.
+/// The result of a step: its reply, or the error because of which the store did not perform it.
 using Outcome = Result<Reply>;
 
 }  // namespace routemaster

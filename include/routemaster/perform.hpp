@@ -1,5 +1,5 @@
 /// @file
-/// Helpers for performing steps in a store.
+/// Functions that perform steps in a store.
 
 #pragma once
 
@@ -16,31 +16,31 @@
 
 namespace routemaster {
 
-/// The reply in the outcome of a step of type `S`.
+/// Extracts the reply from the outcome of a step of type `S`.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> reply_of(Outcome& outcome) {
     if (!outcome) return outcome.error();
     return std::move((*outcome).template as<typename S::Reply>());
 }
 
-/// How often the helpers below repeat a repeatable step whose reply was lost, before they return
+/// How often the functions below retry a repeatable step whose reply was lost, before they return
 /// `timed_out`.
 inline constexpr int repeats_max = 2;
 
 namespace detail {
 
-/// `submit` for a repeatable step.
+/// Untyped implementation of `submit` for repeatable steps.
 void submit_repeatable(Store& store, Step step, TimePoint now, std::function<void(Outcome&)> done,
                        int repeats);
-/// `perform` for any step.
+/// Untyped implementation of `perform`.
 [[nodiscard]] Outcome perform_any(Store& store, Step step, TimePoint now);
 
 }  // namespace detail
 
-/// Performs one step and passes its reply to `done`. See `Store::submit`.
-/// If the reply is lost, a `repeatable` step is submitted again, at most `repeats` times. Any other
-/// step fails with `timed_out`: the store may have done the step. After a lost reply, a repeatable
-/// step fails with `timed_out` unless a repetition gets a reply.
+/// Performs one step, and passes its reply to `done`. See `Store::submit`. If the reply is lost, a
+/// `repeatable` step is retried at most `repeats` times, and then fails with `timed_out`. A step
+/// that is not repeatable fails with `timed_out` at once. After `timed_out`, the store may or may
+/// not have performed the step.
 template <class S>
 void submit(Store& store, S step, TimePoint now,
             std::function<void(Result<typename S::Reply>)> done, int repeats = repeats_max) {
@@ -56,13 +56,13 @@ void submit(Store& store, S step, TimePoint now,
     }
 }
 
-/// Performs several steps and waits for their outcomes. Must not be called inside a completion that
-/// runs on a thread of the store, because the thread would wait for itself: each step is then
-/// refused as `invalid`.
+/// Performs several steps, and waits for their outcomes. Must not be called inside a completion on
+/// a thread of the store, because the thread would wait for itself. There every step fails with
+/// `invalid`.
 [[nodiscard]] std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now);
 
-/// Performs one step and waits for its reply. Repeats the step as `submit` does, and is refused
-/// inside completions as `perform_all` is.
+/// Performs one step and waits for its reply. Retries the step as `submit` does, and fails inside
+/// completions as `perform_all` does.
 template <class S>
 [[nodiscard]] Result<typename S::Reply> perform(Store& store, S step, TimePoint now) {
     auto outcome = detail::perform_any(store, std::move(step), now);

@@ -1,5 +1,5 @@
 /// @file
-/// `publication`: makes the step that publishes an event.
+/// `publication`: constructs the step that publishes an event.
 
 #pragma once
 
@@ -17,27 +17,27 @@ namespace routemaster {
 
 struct PublishEvent;
 
-/// Default limit for the data of an event, in bytes of MessagePack.
+/// Default maximum size of an event's data, in bytes of MessagePack.
 inline constexpr std::size_t event_data_max_default = 65'536;
 
-/// The limit for the data of an event that a Ruby worker may read, in bytes of MessagePack. A Ruby
-/// worker crashes on larger data. This is the default of its setting `ROUTEMASTER_MAX_EVENT_DATA`.
+/// Maximum size of an event's data that a Ruby worker accepts, in bytes of MessagePack. It is the
+/// default of its setting `ROUTEMASTER_MAX_EVENT_DATA`. A Ruby worker crashes on larger data.
 inline constexpr std::size_t event_data_max_ruby = 64;
 
-/// The publisher, and the rules for its events.
+/// The publisher of an event, and the limits for its events.
 struct PublicationOptions {
-    /// The publisher claims each topic that it publishes in. Absent: topics stay unclaimed, and
-    /// topics of a publisher are `forbidden`. Must satisfy `is_user_name`, else publishing is
-    /// `invalid`.
+    /// The publisher claims each topic to which it publishes. Absent: topics stay unclaimed, and
+    /// publishing to another publisher's topic is `forbidden`. Must satisfy `is_user_name`, else
+    /// publishing is `invalid`.
     std::optional<std::string> publisher{};
-    EventRules rules{};  ///< Further rules for events.
-    /// Limit for the data of an event, in bytes of MessagePack.
+    EventRules rules{};  ///< Additional validation rules for events.
+    /// Maximum size of an event's data, in bytes of MessagePack.
     std::size_t event_data_max = event_data_max_default;
-    std::uint32_t topics_max = UINT32_MAX;  ///< How many topics the publisher may own.
+    std::uint32_t topics_max = UINT32_MAX;  ///< Maximum number of the publisher's topics.
     bool authenticate = false;              ///< See `PublisherOptions::authenticate`.
 };
 
-/// Checks and encodes an event. If the event is wrong, the error is `invalid` and names the field.
+/// Validates and encodes an event. `invalid`, naming the field, if the event is wrong.
 ///
 /// `uid` must be a new id. Thread safe.
 [[nodiscard]] Result<PublishEvent> publication(const Event& event, const EventRules& rules,

@@ -1,5 +1,5 @@
 /// @file
-/// `Publisher`: the handle of one publisher of a bus.
+/// `Publisher`: a handle for one publisher of a bus.
 
 #pragma once
 
@@ -19,15 +19,15 @@ struct PublishEvent;
 
 /// Settings of a `Publisher`.
 struct PublisherOptions {
-    std::uint32_t topics_max = UINT32_MAX;  ///< How many topics the publisher may own.
-    /// Whether the store publishes only if the token is valid at this moment; see `ApiTokens`. The
-    /// check and the publication are one step, and take one round trip to the store.
+    std::uint32_t topics_max = UINT32_MAX;  ///< Maximum number of the publisher's topics.
+    /// Whether the store publishes only while the token is valid; see `ApiTokens`. The check and
+    /// the publication are one step, so the check costs no additional round trip to the store.
     bool authenticate = false;
 };
 
-/// A publisher, named by its token. The publisher claims each topic that it publishes in. Made by
-/// `Bus::publisher`, for programs that publish on behalf of many. A program with a single publisher
-/// sets `BusOptions::publisher` instead.
+/// Handle that publishes events as the publisher with a given token. The publisher claims each
+/// topic that it publishes to. Created by `Bus::publisher`, for programs that publish on behalf of
+/// several publishers. A program with one publisher sets `BusOptions::publisher` instead.
 ///
 /// As in `Bus`, every call exists in two forms: the first blocks, the second calls `done`.
 ///
@@ -38,13 +38,13 @@ public:
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
     /// Publishes an event, as `Bus::publish` does. `unauthenticated` if `authenticate` is set and
-    /// the token is not valid. `limit_exceeded` if the topic is not claimed yet, and the publisher
-    /// already owns `topics_max` topics. Mistakes in the event itself are reported without a call
-    /// to the store.
+    /// the token is not valid. `limit_exceeded` if the topic is unclaimed, and the publisher
+    /// already owns `topics_max` topics. A malformed event is rejected without a call to the
+    /// store.
     Result<void> publish(const Event& event) const;
     void publish(const Event& event, std::function<void(Result<void>)> done) const;
 
-    /// Forgets a topic and its subscriptions. `forbidden` unless the topic belongs to this
+    /// Removes a topic and its subscriptions. `forbidden` unless the topic belongs to this
     /// publisher.
     Result<Removal> remove_topic(std::string name) const;
     void remove_topic(std::string name, std::function<void(Result<Removal>)> done) const;

@@ -10,30 +10,30 @@
 
 namespace routemaster {
 
-/// Counts of jobs of a queue.
+/// Counts of job events of a queue.
 struct QueueCounts {
     std::uint64_t done = 0;  ///< Jobs that were done.
-    /// Attempts that failed, were nacked, or died with their worker. If an attempt dies with the
-    /// process that has the file of an embedded store open, the attempt counts only if the file
-    /// records it and the job has attempts left.
+    /// Attempts that failed, were nacked, or crashed with their worker. If the process that has
+    /// opened an embedded store crashes, its running attempts count only if they were committed to
+    /// the file and their jobs have attempts left.
     std::uint64_t failed = 0;
-    std::uint64_t buried = 0;   ///< How often a job was BURIED.
+    std::uint64_t buried = 0;   ///< How often a job became BURIED.
     std::uint64_t expired = 0;  ///< Jobs that expired before their first attempt.
 
     friend bool operator==(const QueueCounts&, const QueueCounts&) = default;
 };
 
-/// Counts of a minute, or of an hour.
+/// Counts of one minute or hour.
 struct QueueCountsAt {
-    TimePoint from{};  ///< Its beginning: a multiple of a minute, or of an hour, of Unix time.
+    TimePoint from{};  ///< Its start: a multiple of a minute, or of an hour, in Unix time.
     QueueCounts counts{};
 
     friend bool operator==(const QueueCountsAt&, const QueueCountsAt&) = default;
 };
 
-/// Recent counts of a queue. The lists contain only minutes and hours with at least 1 event, the
-/// oldest first. The last entry of each list is still growing. A memory or embedded store counts
-/// from its opening; on Redis all processes count together.
+/// Recent counts of a queue. The lists contain only minutes and hours with at least one event, the
+/// oldest first. The last entry may still increase. A memory or embedded store counts from its
+/// opening. On Redis the counts of all processes are added.
 struct QueueThroughput {
     /// Within the last 60 minutes, including the current minute.
     std::vector<QueueCountsAt> minutes{};

@@ -1,5 +1,5 @@
 /// @file
-/// Rate limits: how many jobs of a queue, or of each of its ordering groups, may begin in a span of
+/// `RateLimit`: how many jobs of a queue, or of each of its ordering groups, may begin per span of
 /// time.
 
 #pragma once
@@ -12,17 +12,17 @@
 
 namespace routemaster {
 
-/// Greatest `jobs` and `burst` of a rate limit.
+/// Maximum of `jobs` and `burst` of a rate limit.
 inline constexpr std::uint32_t rate_limit_jobs_max = 1'000'000;
 
-/// Longest `per` of a rate limit: 31 days.
+/// Maximum of `per` of a rate limit: 31 days.
 inline constexpr Duration rate_limit_per_max{std::int64_t{31} * 86'400'000};
 
-/// A rate limit: a token bucket. The bucket holds at most `burst` tokens. In each `per`, `jobs`
-/// tokens are added, one by one, at equal distances. A job takes a token when the job begins.
-/// In any span of time, the number of jobs that begin is therefore at most `burst` plus the number
-/// of tokens added. With the default burst, up to twice `jobs` may begin in a single `per`; the
-/// average is at most `jobs` per `per`.
+/// A rate limit, implemented as a token bucket. The bucket contains at most `burst` tokens. In each
+/// `per`, `jobs` tokens are added, one by one, at equal intervals. Each job consumes a token when
+/// it begins. In any span of time, at most `burst` jobs plus the number of added tokens can thus
+/// begin. With the default burst, up to twice `jobs` may begin in a single `per`; the average is at
+/// most `jobs` per `per`.
 struct RateLimit {
     std::uint32_t jobs = 1;   ///< From 1 to `rate_limit_jobs_max`.
     Duration per{1'000};      ///< From 1 ms to `rate_limit_per_max`.
@@ -39,12 +39,12 @@ struct RateLimit {
     }
 };
 
-/// The rate limits of a queue. By default the queue has no limits.
+/// The rate limits of a queue. Default: no limits.
 struct RateLimits {
     std::optional<RateLimit> queue{};       ///< For all jobs of the queue together.
     std::optional<RateLimit> each_group{};  ///< For each ordering group of the queue separately.
 
-    /// Checks the limits. If a number is out of its range, the error is `invalid` and names the
+    /// Validates the limits. If a number is out of its range, the error is `invalid` and names the
     /// field.
     [[nodiscard]] Result<void> check() const;
 

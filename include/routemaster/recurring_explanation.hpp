@@ -1,5 +1,5 @@
 /// @file
-/// Why a recurring job does not run.
+/// `RecurringExplanation`: why a recurring job does not run.
 
 #pragma once
 
@@ -12,19 +12,19 @@
 
 namespace routemaster {
 
-/// What a recurring job, or a recurring timer, waits for.
+/// Diagnosis of a recurring job, or a recurring timer: why nothing is pushed or posted.
 struct RecurringExplanation {
     RecurringJob recurring{};
     QueueWorkers schedulers{};  ///< The `RecurringScheduler`s of the store.
-    /// The workers of the recurring job's queue that have a handler for it. Absent for a recurring
-    /// timer.
+    /// The workers of the recurring job's queue, and how many of them have a handler for the job.
+    /// Absent for a recurring timer.
     std::optional<QueueWorkers> workers{};
-    TimePoint now{};  ///< The time of the explanation, for the ages in its text.
+    TimePoint now{};  ///< Time of the diagnosis; `to_text` computes ages from it.
 
     friend bool operator==(const RecurringExplanation&, const RecurringExplanation&) = default;
 };
 
-/// The explanation as a clause: "no scheduler runs; the last one was heard of 3 min ago".
+/// Formats the explanation as a clause: "no scheduler runs; the last one was heard of 3 min ago".
 [[nodiscard]] std::string to_text(const RecurringExplanation& explanation);
 
 }  // namespace routemaster

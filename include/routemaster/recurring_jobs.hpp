@@ -1,6 +1,6 @@
 /// @file
-/// `RecurringJobs`: jobs that are pushed periodically by a schedule, and timers that are posted
-/// periodically.
+/// `RecurringJobs`: jobs that are pushed, and timers that are posted, periodically by a
+/// schedule.
 
 #pragma once
 
@@ -36,8 +36,8 @@ struct RecurringOptions {
     JobMetadata metadata{};
 };
 
-/// The recurring jobs of a store. Recurring jobs are stored and shared by all processes. A
-/// `RecurringScheduler` in any process pushes the jobs.
+/// Façade for the recurring jobs of a store. Recurring jobs are stored and shared by all processes.
+/// A `RecurringScheduler` in any process pushes their jobs.
 ///
 ///     routemaster::RecurringJobs recurring{store};
 ///     recurring.every("ping", std::chrono::seconds{10}, "checks", {"ping", {}});
@@ -45,14 +45,14 @@ struct RecurringOptions {
 ///                    {.time_zone = "Europe/Berlin"});
 ///
 /// A program may put its recurring jobs at each start. If the schedule is unchanged, the next tick
-/// stays as it was, and missed ticks are handled by `CatchUp`. If the schedule has changed, the
-/// first tick is the next one from now. A paused recurring job stays paused.
+/// is unchanged, too, and missed ticks are handled by `CatchUp`. If the schedule has changed, its
+/// ticks count from now. A paused recurring job stays paused.
 ///
 /// **What a tick pushes.** A tick pushes one job, with all options such as `expires`. Its metadata
 /// contain `recurring`, the name, and `tick`, the tick in milliseconds since the Unix epoch. By
-/// default an equal job excludes the new job, as with any push: while the job of an earlier tick
-/// waits or runs, that job is kept, and the tick pushes nothing. If the earlier job is BURIED, the
-/// tick kicks it; its `tick` is unchanged. With `overlap`, each tick pushes its own job.
+/// default an equal job excludes the new job, as with any push. While the job of an earlier tick
+/// waits or runs, a tick therefore pushes nothing. If the earlier job is BURIED, the tick kicks it,
+/// and its `tick` is unchanged. With `overlap`, each tick pushes a separate job.
 ///
 /// **Recurring timers.** A tick may post a timer instead of a job: see `Delayer::cron`,
 /// `Delayer::every`, or `put` with `RecurringSettings::timer`. The list of recurring jobs contains
@@ -77,12 +77,12 @@ public:
     Result<void> cron(std::string name, std::string expression, std::string queue, const Job& job,
                       RecurringOptions options = {});
 
-    /// Puts a recurring job with an interval: from 1 s to 3,650 days, in whole seconds. Intervals
-    /// are counted from 1970-01-01T00:00:00Z.
+    /// Puts a recurring job with an interval, from 1 s to 3,650 days, in whole seconds. Its ticks
+    /// are multiples of the interval since 1970-01-01T00:00:00Z.
     Result<void> every(std::string name, Duration interval, std::string queue, const Job& job,
                        RecurringOptions options = {});
 
-    /// Put a recurring job with a struct of the program as its job.
+    /// Puts a recurring job whose job is a struct of the program.
     template <TypedJob T>
     Result<void> cron(std::string name, std::string expression, std::string queue, const T& job,
                       RecurringOptions options = {}) {
@@ -95,44 +95,44 @@ public:
         return every(std::move(name), interval, std::move(queue), to_job(job), std::move(options));
     }
 
-    /// A recurring job; nothing if no recurring job has this name. Its `next_at` is the next tick,
-    /// or a tick that is already due.
+    /// Returns a recurring job, or nothing if no recurring job has this name. Its `next_at` is the
+    /// next tick, or a tick that is already due.
     [[nodiscard]] Result<std::optional<RecurringJob>> find(std::string name) const;
     void find(std::string name,
               std::function<void(Result<std::optional<RecurringJob>>)> done) const;
 
-    /// What a recurring job waits for; nothing if no recurring job has this name. `to_text` makes a
-    /// text of the explanation.
+    /// Returns what a recurring job waits for, or nothing if no recurring job has this name.
+    /// `to_text` formats the explanation.
     [[nodiscard]] Result<std::optional<RecurringExplanation>> explain(std::string name) const;
     void explain(std::string name,
                  std::function<void(Result<std::optional<RecurringExplanation>>)> done) const;
 
-    /// A page of recurring jobs, in order of their names.
+    /// A page of the recurring jobs, in the order of their names.
     [[nodiscard]] Result<std::vector<RecurringJob>> list(Page page = {.after = {},
                                                                       .limit = 100}) const;
     void list(Page page, std::function<void(Result<std::vector<RecurringJob>>)> done) const;
 
-    /// Pauses a recurring job: no tick runs until the job is resumed. Returns false if no recurring
-    /// job has this name. Pausing twice is not an error.
+    /// Pauses a recurring job: no tick runs until it is resumed. Returns false if no recurring job
+    /// has this name. Pausing a paused recurring job is no error.
     Result<bool> pause(std::string name);
     void pause(std::string name, std::function<void(Result<bool>)> done);
 
-    /// Resumes a recurring job: ticks run from now on. Ticks that passed during the pause do not
-    /// run, whatever `CatchUp` says. Returns false if no recurring job has this name. Resuming
-    /// twice is not an error.
+    /// Resumes a recurring job: ticks run from now on. Ticks during the pause do not run, whatever
+    /// `CatchUp` says. Returns false if no recurring job has this name. Resuming one that is not
+    /// paused is no error.
     Result<bool> resume(std::string name);
     void resume(std::string name, std::function<void(Result<bool>)> done);
 
-    /// Pushes the job, or posts the timer, now, whatever the schedule says, and even during a
-    /// pause. A duplicate changes nothing. Returns nothing if no recurring job has this name.
-    /// For a timer, the returned id is 0, and `duplicate` means that the timer of an earlier tick
-    /// is still PENDING or FIRED; with `overlap`, a trigger always posts a new timer. The `tick` of
-    /// the job is the current time, plus 1 ms if this is a whole second: ticks are whole seconds,
-    /// and the trigger must not be taken for a tick.
+    /// Pushes the job, or posts the timer, now, regardless of the schedule and of a pause. A
+    /// duplicate changes nothing. Returns nothing if no recurring job has this name. For a timer,
+    /// the returned id is 0, and `duplicate` means that the timer of an earlier tick is still
+    /// PENDING or FIRED. With `overlap`, a trigger always posts a new timer. The `tick` of the job
+    /// is the current time. If this is a whole second, 1 ms is added, to distinguish it from the
+    /// ticks of schedules.
     Result<std::optional<Pushed>> trigger(std::string name);
     void trigger(std::string name, std::function<void(Result<std::optional<Pushed>>)> done);
 
-    /// Forgets a recurring job. Jobs already pushed and timers already posted stay.
+    /// Removes a recurring job. Its pushed jobs and posted timers are unchanged.
     Result<Removal> remove(std::string name);
     void remove(std::string name, std::function<void(Result<Removal>)> done);
 

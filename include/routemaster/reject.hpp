@@ -1,5 +1,5 @@
 /// @file
-/// `Reject`: the exception by which a callback or a handler in the process reports a permanent
+/// `Reject`: an exception by which a callback or a handler of timers reports a permanent
 /// failure.
 
 #pragma once
@@ -8,10 +8,10 @@
 
 namespace routemaster {
 
-/// Reports a permanent failure; the text states the reason.
-/// Thrown by a callback: if the subscriber's settings allow DEAD batches
-/// (`Subscription::dead_letters`), the batch becomes DEAD at once; else the batch is retried, as
-/// after any failure. Thrown by a handler of timers: the timer becomes DEAD at once.
+/// Exception for a permanent failure; the text states the reason. If a callback throws it, the
+/// batch becomes DEAD at once, provided that the subscriber allows DEAD batches
+/// (`Subscription::dead_letters`). Otherwise the batch is retried, as after any failure. If a
+/// handler of timers throws it, the timer becomes DEAD at once.
 ///
 ///     bus.subscriber("audit").subscribe({"orders"}, [](const rm::Batch& batch) {
 ///         if (!known(batch)) throw rm::Reject{"of a version we do not know"};

@@ -1,5 +1,5 @@
 /// @file
-/// `Required<T>`: a member of an aggregate that has no default.
+/// `Required<T>`: a mandatory member of an aggregate.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace routemaster {
 
-/// A mandatory member of type `T`: an aggregate without it does not compile. Converts to `T`.
+/// A mandatory member of type `T`: an aggregate initialised without it does not compile.
 ///
 ///     Event{.topic = "orders", .url = "https://shop.example/1"};  // error: no type
 ///

@@ -12,41 +12,41 @@
 
 namespace routemaster {
 
-/// Either a `T`, or the error that explains why there is no `T`.
+/// Either a value of type `T`, or the error because of which there is none.
 ///
-/// A loop branches on the result; a `main` or an example calls `value()`, which throws `Failure`.
-/// Thread safety: as safe as `T`.
+/// A loop checks the result; a `main` or an example calls `value()`, which throws `Failure`. Thread
+/// safety: as safe as `T`.
 template <class T>
 class [[nodiscard]] Result {
 public:
     Result(T value) : state_{std::in_place_index<0>, std::move(value)} {}
     Result(Error error) : state_{std::in_place_index<1>, std::move(error)} {}
-    /// Constructs the value in place from these arguments.
+    /// Constructs the value in place from `arguments`.
     template <class... Arguments>
     explicit Result(std::in_place_t /*in_place*/, Arguments&&... arguments)
         : state_{std::in_place_index<0>, std::forward<Arguments>(arguments)...} {}
 
-    /// Whether there is a value. The conversion to `bool` returns this, too.
+    /// Whether there is a value. The conversion to `bool` returns the same.
     [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
-    /// The value. Must not be called without a value: this is a bug, and an assertion fails.
+    /// Returns the value. Calling it without a value is a bug, and an assertion fails.
     T& operator*() & { return checked(); }
     const T& operator*() const& { return const_cast<Result*>(this)->checked(); }
     T operator*() && { return std::move(checked()); }
     T* operator->() { return &checked(); }
     const T* operator->() const { return &const_cast<Result*>(this)->checked(); }
 
-    /// The value; throws `Failure` if there is none. From a temporary the value is moved, and
-    /// therefore `for (auto& topic : bus.topics().value())` is safe.
+    /// Returns the value; throws `Failure` if there is none. From a temporary the value is moved,
+    /// so `for (auto& topic : bus.topics().value())` is safe.
     T& value() & { return throwing(); }
     const T& value() const& { return const_cast<Result*>(this)->throwing(); }
     T value() && { return std::move(throwing()); }
 
-    /// The value, or `fallback` if there is none.
+    /// Returns the value, or `fallback` if there is none.
     [[nodiscard]] T value_or(T fallback) const& { return has_value() ? **this : fallback; }
 
-    /// The error. Must not be called if there is a value: this is a bug, and an assertion fails.
+    /// Returns the error. Calling it when there is a value is a bug, and an assertion fails.
     [[nodiscard]] const Error& error() const {
         ROUTEMASTER_ASSERT(!has_value());
         return *std::get_if<1>(&state_);
@@ -65,7 +65,7 @@ private:
     std::variant<T, Error> state_;
 };
 
-/// Success without a value, or an error.
+/// Result of an operation without a value: success, or an error.
 template <>
 class [[nodiscard]] Result<void> {
 public:
@@ -80,7 +80,7 @@ public:
         if (error_) throw Failure{*error_};
     }
 
-    /// The error. Must not be called after a success: this is a bug, and an assertion fails.
+    /// Returns the error. Calling it after a success is a bug, and an assertion fails.
     [[nodiscard]] const Error& error() const {
         ROUTEMASTER_ASSERT(error_.has_value());
         return *error_;
@@ -90,7 +90,7 @@ private:
     std::optional<Error> error_;
 };
 
-/// The result without its value: success, or the error.
+/// Discards the value of a result: returns success, or the error.
 template <class T>
 [[nodiscard]] Result<void> without_value(const Result<T>& result) {
     return result ? Result<void>{} : Result<void>{result.error()};

@@ -7,26 +7,26 @@
 
 namespace routemaster {
 
-/// A mostly idle thread of one object, which runs the polls of a second object, the borrower. The
-/// borrower's work often ends on this thread anyway; to run the poll here saves the wake-up of the
-/// borrower's own thread.
+/// A mostly idle thread that its owner lends to a second object, the borrower, for the borrower's
+/// polls. Work of this thread often results in work for the borrower. Polling the borrower directly
+/// afterwards, on this thread, avoids waking the borrower's own thread.
 ///
 /// Thread safety: all members may be called from any thread.
 class SpareThread {
 public:
     virtual ~SpareThread() = default;
 
-    /// Lends the thread to a borrower. For each request the thread calls `turn`, the borrower's
-    /// poll. False if the thread is already lent.
+    /// Lends the thread to a borrower, whose poll is `turn`. The thread calls `turn` after each
+    /// `request_turn`. Returns false if the thread is already lent.
     [[nodiscard]] virtual bool lend(std::function<void()> turn) = 0;
 
-    /// Ends the loan. Returns when no call of `turn` is running; none will follow. Must not be
-    /// called inside `turn`.
+    /// Ends the loan. Waits until no call of `turn` is running; no further call follows. Must not
+    /// be called inside `turn`.
     virtual void take_back() = 0;
 
-    /// Asks the thread to call `turn` soon, once for all requests made before. A request inside
-    /// `turn` asks for another call, after the thread's own work. Returns false, with no effect, if
-    /// the thread is busy with its own work or is not lent. Does not block.
+    /// Requests one call of `turn` soon. Requests before this call are merged. A request made
+    /// inside `turn` results in another call, after the thread's own work. Returns false, with no
+    /// effect, if the thread is busy with its own work or is not lent. Does not block.
     [[nodiscard]] virtual bool request_turn() = 0;
 };
 

@@ -1,10 +1,10 @@
 /// @file
 /// Steps: the atomic operations of a store, as values.
 ///
-/// A step can be batched with more steps, pipelined, recorded, forwarded, generated at random, and
-/// compared between two stores. The comment of a step describes its effect, its reply, and what a
-/// repetition does, which matters after a lost reply (`timed_out`). The rest is in its `traits` and
-/// its `check`. All times are passed in.
+/// A step can be batched with others, pipelined, recorded, forwarded, generated at random, and
+/// performed on two stores for comparison. The comment of a step documents its effect, its reply,
+/// and the effect of a repetition, which matters after a lost reply (`timed_out`). Its `traits` and
+/// its `check` document the rest. All times are arguments.
 
 #pragma once
 
@@ -37,21 +37,21 @@
 
 namespace routemaster {
 
-/// All domains. Each header of steps lists its steps at its end; see docs/adding-a-step.md.
+/// All domains of steps. Each steps header lists its steps at its end; see docs/adding-a-step.md.
 using StepDomains =
     detail::Domains<TopicSteps, SubscriberSteps, TokenSteps, JobSteps, JobListSteps, QueueSteps,
                     WorkerSteps, DeliverySteps, BatchSteps, DeadBatchSteps, CapacitySteps,
                     CounterSteps, RecurringSteps, TimerSteps, TimerFiringSteps, DeadTimerSteps,
                     CompletionSteps, JobBatchSteps, ThroughputSteps>;
 
-/// The domain of a step: the list that contains the step.
+/// The domain of a step: the list of steps that contains it.
 template <StepKind S>
 using DomainOf = typename detail::FindDomain<S, StepDomains>::type;
 
 /// Any step: a variant of all step types.
 ///
 /// Constructing, copying, moving or destroying a `Step` needs code for every step type. This code
-/// is compiled once, in the core, instead of at every place where a step is passed on.
+/// is compiled once, in the core, and not in each caller.
 struct Step : detail::AllStepsOf<StepDomains>::Step {
     template <class S>
         requires(detail::AllStepsOf<StepDomains>::has_step<S>)
@@ -59,13 +59,13 @@ struct Step : detail::AllStepsOf<StepDomains>::Step {
 
     Step(const Step& other);
     Step(Step&& other) noexcept;
-    /// Replaces the step.
+    /// Assigns another step.
     Step& operator=(const Step& other);
     Step& operator=(Step&& other) noexcept;
     ~Step();
 };
 
-/// Any reply: a variant of all reply types. Compiled once, as `Step` is.
+/// Any reply: a variant of all reply types. Compiled once, as for `Step`.
 struct Reply : detail::AllStepsOf<StepDomains>::Reply {
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
@@ -73,16 +73,16 @@ struct Reply : detail::AllStepsOf<StepDomains>::Reply {
 
     Reply(const Reply& other);
     Reply(Reply&& other) noexcept;
-    /// Replaces the reply.
+    /// Assigns another reply.
     Reply& operator=(const Reply& other);
     Reply& operator=(Reply&& other) noexcept;
     ~Reply();
 
-    /// The reply as type `R`. Throws `std::bad_variant_access` if the reply has another type.
+    /// Returns the reply as type `R`. Throws `std::bad_variant_access` if its type is different.
     template <class R>
         requires(detail::AllStepsOf<StepDomains>::has_reply<R>)
     [[nodiscard]] const R& as() const;
-    /// The reply as type `R`. Throws `std::bad_variant_access` if the reply has another type.
+    /// Returns the reply as type `R`. Throws `std::bad_variant_access` if its type is different.
     template <class R>
     [[nodiscard]] R& as() {
         return const_cast<R&>(std::as_const(*this).template as<R>());

@@ -1,5 +1,5 @@
 /// @file
-/// `Subscriber`: the handle of one subscriber of a bus.
+/// `Subscriber`: a handle for one subscriber of a bus.
 
 #pragma once
 
@@ -24,9 +24,9 @@ namespace routemaster {
 
 struct Subscribe;
 
-/// Settings of a subscription to a callback in the process. See `SubscribeOptions`.
+/// Settings of a subscription with a callback in this process. See `SubscribeOptions`.
 struct LocalSubscribeOptions {
-    /// How long a batch waits for more events. Default 0, since local calls are cheap.
+    /// How long a batch waits for more events. Default 0, because calls in the process are cheap.
     Duration timeout{0};
     std::optional<std::uint32_t> max_events{};
     std::optional<std::uint32_t> max_in_flight{};
@@ -35,8 +35,8 @@ struct LocalSubscribeOptions {
     std::optional<std::uint32_t> dead_max{};
 };
 
-/// A subscriber, named by its token. The subscriber need not exist yet. Made by `Bus::subscriber`.
-/// Cheap to copy.
+/// Handle for the subscriber with a given token. The subscriber need not exist yet. Created by
+/// `Bus::subscriber`. Cheap to copy.
 ///
 /// As in `Bus`, every call exists in two forms: the first blocks, the second calls `done`.
 ///
@@ -45,17 +45,17 @@ class Subscriber {
 public:
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
-    /// Creates or changes the subscriber: from now on it receives the events of exactly these
-    /// topics. See `Subscribe` for the settings that are kept. If a setting is wrong, the error is
-    /// `invalid` and names the field.
+    /// Creates or changes the subscriber. From now on it receives the events of exactly these
+    /// topics. See `Subscribe` for the settings that are retained. If a setting is wrong, the error
+    /// is `invalid` and names the field.
     Result<void> subscribe(std::vector<std::string> topics, SubscribeOptions options);
     void subscribe(std::vector<std::string> topics, SubscribeOptions options,
                    std::function<void(Result<void>)> done);
 
     /// Subscribes a callback in this process. A dispatcher with a `LocalTransport` calls the
-    /// callback. The callback is registered before the first batch can come. The subscription
-    /// outlives the process, but the callback does not: call this function again after a restart.
-    /// An empty callback is `invalid`.
+    /// callback. The callback is registered before the first batch can arrive. The subscription is
+    /// stored, but the callback is not: call this function again after a restart. An empty callback
+    /// is `invalid`.
     template <HandlesBatches Handler>
     Result<void> subscribe(std::vector<std::string> topics, Handler handler,
                            LocalSubscribeOptions options = {}) {
@@ -67,44 +67,44 @@ public:
         subscribe_here(std::move(topics), std::move(handler), options, std::move(done));
     }
 
-    /// Ends the subscription to a topic. Queued events of the topic are still delivered.
+    /// Removes the subscription to a topic. Queued events of the topic are still delivered.
     Result<Unsubscription> unsubscribe(std::string topic);
     void unsubscribe(std::string topic, std::function<void(Result<Unsubscription>)> done);
 
-    /// Forgets the subscriber, its subscriptions, and its callback in this process. Its queued
-    /// batches are dropped without delivery, and its DEAD batches are dropped.
+    /// Removes the subscriber, its subscriptions, and its callback in this process. Its queued
+    /// batches and its DEAD batches are dropped.
     Result<Removal> remove();
     void remove(std::function<void(Result<Removal>)> done);
 
-    /// The subscriber's settings, topics, gauges and health; nothing if the subscriber does not
-    /// exist.
+    /// Returns the subscriber's settings, topics, gauges and health, or nothing if the subscriber
+    /// does not exist.
     [[nodiscard]] Result<std::optional<SubscriberStatus>> status() const;
     void status(std::function<void(Result<std::optional<SubscriberStatus>>)> done) const;
 
-    // Queued batches: batches that wait or are under way.
+    // Queued batches: batches that wait or are in flight.
 
-    /// Up to `limit` queued batches in delivery order, from the first, or from the one behind
-    /// `after`. If `after` is not queued any more, the error is `invalid`: start again without
-    /// `after`.
+    /// Lists up to `limit` queued batches in delivery order, from the first, or after the batch
+    /// `after`. If `after` is not queued any more, the error is `invalid`. The caller must then
+    /// restart without `after`.
     [[nodiscard]] Result<std::vector<QueuedBatch>> batches(
         std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
     void batches(std::uint32_t limit, std::optional<Uid> after,
                  std::function<void(Result<std::vector<QueuedBatch>>)> done) const;
 
-    /// A queued batch; nothing if no queued batch has this id.
+    /// Returns a queued batch, or nothing if no queued batch has this id.
     [[nodiscard]] Result<std::optional<QueuedBatch>> batch(const Uid& batch) const;
     void batch(const Uid& batch,
                std::function<void(Result<std::optional<QueuedBatch>>)> done) const;
 
-    /// Why a queued batch is not delivered yet; nothing if no queued batch has this id. `to_text`
-    /// makes a text of the explanation.
+    /// Returns why a queued batch is not delivered yet, or nothing if no queued batch has this id.
+    /// `to_text` formats the explanation.
     [[nodiscard]] Result<std::optional<BatchExplanation>> explain(const Uid& batch) const;
     void explain(const Uid& batch,
                  std::function<void(Result<std::optional<BatchExplanation>>)> done) const;
 
-    /// Ends the wait of a batch that still collects events, or that waits for its next attempt. The
-    /// batch keeps its place: with `max_in_flight` 1, the batches before it go first. A subscriber
-    /// with low health may still be throttled for a while.
+    /// Makes a batch due now, if it is still open for events or waits for its next attempt. The
+    /// batch keeps its position: with `max_in_flight` 1, the batches before it go first. Deliveries
+    /// to a subscriber with low health may still be throttled.
     Result<BatchAction> deliver_now(const Uid& batch);
     void deliver_now(const Uid& batch, std::function<void(Result<BatchAction>)> done);
 
@@ -112,34 +112,34 @@ public:
     Result<BatchAction> drop(const Uid& batch);
     void drop(const Uid& batch, std::function<void(Result<BatchAction>)> done);
 
-    // DEAD batches: batches that failed for good; see `Subscription::attempts_max`.
+    // DEAD batches: batches that failed permanently; see `Subscription::attempts_max`.
 
-    /// Up to `limit` DEAD batches, the earliest death first, from the first, or from the one behind
-    /// `after`. If `after` is not DEAD any more, the error is `invalid`: start again without
-    /// `after`.
+    /// Lists up to `limit` DEAD batches, the earliest death first, from the first, or after the
+    /// batch `after`. If `after` is not DEAD any more, the error is `invalid`. The caller must then
+    /// restart without `after`.
     [[nodiscard]] Result<std::vector<DeadBatchStatus>> dead_batches(
         std::uint32_t limit = 1'000, std::optional<Uid> after = std::nullopt) const;
     void dead_batches(std::uint32_t limit, std::optional<Uid> after,
                       std::function<void(Result<std::vector<DeadBatchStatus>>)> done) const;
 
-    /// A DEAD batch with its events; nothing if no DEAD batch has this id.
+    /// Returns a DEAD batch with its events, or nothing if no DEAD batch has this id.
     [[nodiscard]] Result<std::optional<DeadBatch>> dead_batch(const Uid& batch) const;
     void dead_batch(const Uid& batch,
                     std::function<void(Result<std::optional<DeadBatch>>)> done) const;
 
-    /// A DEAD batch with its messages as stored; nothing if no DEAD batch has this id.
-    /// `delivery_body` makes the body of a delivery from the messages.
+    /// Returns a DEAD batch with its encoded messages, or nothing if no DEAD batch has this id.
+    /// `delivery_body` encodes the messages as the body of a delivery.
     [[nodiscard]] Result<std::optional<DeadMessages>> dead_messages(const Uid& batch) const;
     void dead_messages(const Uid& batch,
                        std::function<void(Result<std::optional<DeadMessages>>)> done) const;
 
-    /// Queues a DEAD batch again, at the end of the queue, with its old id, no attempts and a new
-    /// age. Returns 1, or 0 if no DEAD batch has this id.
+    /// Moves a DEAD batch to the end of the queue. Its id is unchanged, and its attempts and its
+    /// age count from 0 again. Returns 1, or 0 if no DEAD batch has this id.
     Result<Count> redeliver(const Uid& batch);
     void redeliver(const Uid& batch, std::function<void(Result<Count>)> done);
 
-    /// Queues all batches that are DEAD now again, in the order in which they died. Returns the
-    /// number of batches.
+    /// Moves all batches that are DEAD now to the end of the queue, in the order of their deaths.
+    /// Returns the number of batches.
     Result<Count> redeliver_all();
     void redeliver_all(std::function<void(Result<Count>)> done);
 

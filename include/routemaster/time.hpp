@@ -1,5 +1,5 @@
 /// @file
-/// Instants and spans of time, one type each: whole milliseconds, in UTC, persistable.
+/// Types for instants and spans of time: whole milliseconds, in UTC, storable.
 
 #pragma once
 
@@ -14,28 +14,28 @@ using Duration = std::chrono::milliseconds;
 /// An instant: milliseconds since the Unix epoch, comparable between processes.
 using TimePoint = std::chrono::sys_time<std::chrono::milliseconds>;
 
-/// An instant that never comes.
+/// An instant in the infinite future.
 inline constexpr TimePoint never = (TimePoint::max)();
 
-/// The instant as a number, for storing and sending.
+/// Converts an instant to a number, for storing and sending.
 [[nodiscard]] constexpr std::int64_t to_milliseconds(TimePoint at) noexcept {
     return at.time_since_epoch().count();
 }
 
-/// The instant from the number that `to_milliseconds` returned.
+/// Converts a number from `to_milliseconds` back to an instant.
 [[nodiscard]] constexpr TimePoint from_milliseconds(std::int64_t milliseconds) noexcept {
     return TimePoint{Duration{milliseconds}};
 }
 
-/// `at + span`, clamped to the range of `TimePoint`.
+/// Returns `at + span`, clamped to the range of `TimePoint`.
 [[nodiscard]] constexpr TimePoint saturating_add(TimePoint at, Duration span) noexcept {
     if (span.count() > 0 && at > never - span) return never;
     if (span.count() < 0 && at < (TimePoint::min)() - span) return (TimePoint::min)();
     return at + span;
 }
 
-/// The last instant at which a job or a timer may be due. A greater number is not exact in Redis,
-/// which stores due times as doubles.
+/// The last instant at which a job or a timer may be due. Redis stores due times as doubles, which
+/// cannot represent greater numbers exactly.
 inline constexpr TimePoint due_at_max = from_milliseconds((std::int64_t{1} << 53) - 1);
 
 /// Whether a job or a timer may be due at this instant: from 1970 to `due_at_max`.
@@ -43,29 +43,29 @@ inline constexpr TimePoint due_at_max = from_milliseconds((std::int64_t{1} << 53
     return at >= TimePoint{} && at <= due_at_max;
 }
 
-/// The due time after a delay. A negative delay means `now`. The result is at most `due_at_max`.
+/// Returns the due time after a delay, at most `due_at_max`. A negative delay counts as 0.
 [[nodiscard]] constexpr TimePoint due_after(Duration delay, TimePoint now) noexcept {
     const TimePoint at = delay > Duration{0} ? saturating_add(now, delay) : now;
     return at < due_at_max ? at : due_at_max;
 }
 
-/// The longest span that a request over HTTP, or the action of a timer, may contain: 1,000 years.
+/// The longest span that an HTTP request, or the action of a timer, may contain: 1,000 years.
 inline constexpr Duration span_max{31'536'000'000'000};
 
-/// A source of the current time. Only façades and runners have a clock; all code below takes `now`
-/// as an argument.
+/// Interface of a clock. Only façades and runners read a clock; all code below them gets `now` as
+/// an argument.
 ///
 /// Thread safety: `now` may be called from any thread.
 class Clock {
 public:
     virtual ~Clock() = default;
 
-    /// The current instant. May go back when the machine's clock is set.
+    /// Returns the current instant. It may decrease when the machine's clock is set.
     [[nodiscard]] virtual TimePoint now() const = 0;
 
-    /// The time to sleep until `at`; 0 or negative if `at` has come. A clock with a finer
-    /// resolution than 1 ms overrides this function; otherwise sleepers wake up to 1 ms too late.
-    /// `at` is at most 100 years away.
+    /// Returns how long to sleep until `at`; 0 or negative if `at` has passed. A clock with a
+    /// resolution finer than 1 ms overrides this function. Otherwise sleepers wake up to 1 ms too
+    /// late. `at` is at most 100 years away.
     [[nodiscard]] virtual std::chrono::nanoseconds until(TimePoint at) const { return at - now(); }
 };
 

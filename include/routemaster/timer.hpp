@@ -1,12 +1,12 @@
 /// @file
-/// A timer: a payload that is delivered to a listener at a set time.
+/// A timer: a payload that is delivered to a listener at its due time.
 ///
-///     post ──► PENDING ──due──► FIRED ──confirm──► (gone)
+///     post ──► PENDING ──due──► FIRED ──confirm──► (removed)
 ///                 ▲               │
 ///                 └─ unconfirmed ─┤  while retries are left
-///                                 └─ unconfirmed ──► DEAD (kept; reposted, dropped or forgotten)
+///                                 └─ unconfirmed ──► DEAD (until reposted, dropped or evicted)
 ///
-/// A timer without retries is gone when it fires: it is delivered at most once.
+/// A timer without retries is removed when it fires, so it is delivered at most once.
 
 #pragma once
 
@@ -22,30 +22,30 @@
 
 namespace routemaster {
 
-/// Limit for the payload of a timer, in bytes of MessagePack.
+/// Maximum size of a timer's payload, in bytes of MessagePack.
 inline constexpr std::size_t timer_bytes_max = 65'536;
 
-/// Limit for the payloads that one step delivers or lists, in bytes; a single larger timer is still
+/// Maximum bytes of the payloads that one step delivers or lists; a single larger timer is still
 /// delivered. On Redis, the size of the timer's stored JSON counts.
 inline constexpr std::size_t timer_slice_bytes_max = 4'194'304;
 
-/// Longest id of a timer, in bytes.
+/// Maximum length of the id of a timer, in bytes.
 inline constexpr std::size_t timer_id_length_max = 256;
 
-/// How many DEAD timers a namespace keeps, at most. Beyond this, the timer that died first is
-/// forgotten, and counted in `timers.forgotten`.
+/// Maximum number of DEAD timers in a namespace. Beyond this limit, the timer that died first is
+/// evicted, and counted in `timers.forgotten`.
 inline constexpr std::uint32_t dead_timers_max = 1'000;
 
-/// How many bytes of its reason a DEAD timer keeps.
+/// Maximum bytes of a DEAD timer's `reason`. A longer reason is truncated.
 inline constexpr std::size_t timer_reason_max = 1'024;
 
-/// Greatest number of retries of a timer.
+/// Maximum number of retries of a timer.
 inline constexpr std::uint32_t timer_retries_max = 1'000'000;
 
-/// The longest time to confirm a timer: a year.
+/// Maximum time to confirm a timer: 366 days.
 inline constexpr Duration timer_confirm_max{31'622'400'000};
 
-/// The rule of `is_timer_name` as text for error messages.
+/// Describes the rule of `is_timer_name`, for error messages.
 inline constexpr const char* timer_name_rule =
     "1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..";
 
@@ -60,11 +60,11 @@ inline constexpr const char* timer_name_rule =
            });
 }
 
-/// The states of a timer.
+/// The state of a timer.
 enum class TimerState : std::uint8_t {
-    pending,  ///< Waits for its due time.
-    fired,    ///< Delivered to a listener, but not confirmed yet.
-    dead,     ///< Rejected, or unconfirmed after its last retry.
+    pending,  ///< The timer waits for its due time.
+    fired,    ///< The timer was delivered to a listener, but not confirmed yet.
+    dead,     ///< The timer was rejected, or was not confirmed after its last retry.
 };
 
 /// A timer as stored.
@@ -72,12 +72,12 @@ struct TimerStatus {
     std::string id;
     Value payload{};
     TimerState state = TimerState::pending;
-    /// PENDING: the due time. FIRED: when the timer is due again unless it is confirmed. DEAD: when
+    /// PENDING: the due time. FIRED: when the timer fires again unless it is confirmed. DEAD: when
     /// the timer became DEAD.
     TimePoint at{};
-    /// How often the timer fired again, because no listener confirmed it.
+    /// How often the timer has fired again, because no listener confirmed it.
     std::uint32_t retries = 0;
-    std::uint32_t retries_max = 0;  ///< How often the timer may fire again.
+    std::uint32_t retries_max = 0;  ///< The maximum of `retries`.
     /// DEAD: why the timer was rejected (`GiveUpTimer`). Empty if no listener confirmed it in time.
     std::string reason{};
 

@@ -28,25 +28,25 @@ class FollowUps;
 
 /// A firing of a timer, as a handler receives it.
 struct Timer {
-    std::string space;  ///< Its namespace.
+    std::string space;  ///< The timer's namespace.
     std::string id;
     Value payload{};
     TimePoint due_at{};         ///< When this firing was due.
-    std::uint32_t retries = 0;  ///< How often the timer fired before.
+    std::uint32_t retries = 0;  ///< How often the timer fired before this firing.
     std::uint32_t retries_max = 0;
     /// When the timer fires again, or becomes DEAD, unless it is confirmed. `never`: the timer
     /// needs no confirmation.
     TimePoint confirm_by = never;
     std::int64_t firing = 0;  ///< As `FiredTimer::firing`.
 
-    /// Whether this is the last firing: the timer becomes DEAD unless it is confirmed.
+    /// Whether this is the last firing: unless it is confirmed, the timer becomes DEAD.
     [[nodiscard]] bool last() const noexcept { return retries >= retries_max; }
 
     friend bool operator==(const Timer&, const Timer&) = default;
 };
 
-/// A firing whose handler runs. The listener constructs the context; the test of a handler may do
-/// this, too.
+/// A firing and its follow-ups, while its handler runs. The listener constructs the context; a test
+/// of a handler may construct one, too.
 ///
 /// Thread safety: all members may be called from any thread.
 class TimerContext : public Timer {
@@ -59,15 +59,15 @@ public:
     TimerContext& operator=(const TimerContext&) = delete;
     ~TimerContext();
 
-    // Follow-ups: jobs, events and timers that the handler adds to the timer. One step of the store
-    // confirms the timer and adds the follow-ups, and therefore a crash loses either all or none.
-    // If the handler fails or takes too long, the follow-ups are discarded; the next firing begins
-    // without follow-ups.
+    // Follow-ups: jobs, events and timers that the store adds in the atomic step that
+    // confirms the timer. A crash therefore loses either all of them or none. If the handler
+    // fails or takes too long, the follow-ups are discarded. The next firing begins without
+    // follow-ups.
     //
-    // A follow-up that is wrong by itself is `invalid` here. For a timer without retries, every
-    // follow-up is `invalid`, because the timer is forgotten before its handler runs. An error that
-    // only the store can find (for example, the topic belongs to another publisher) makes the timer
-    // fail at its end.
+    // A malformed follow-up is `invalid` here. For a timer without retries, every follow-up is
+    // `invalid`, because the timer is removed before its handler runs. An error that only the store
+    // can detect (for example, the topic belongs to another publisher) makes the firing fail when
+    // it is confirmed.
 
     /// Adds the push of a job to a queue, as `JobContext::push` does.
     Result<void> push(const std::string& queue, const Job& job, const PushOptions& options = {});
@@ -78,19 +78,19 @@ public:
         return push(queue, to_job(job), options);
     }
 
-    /// Adds the publication of an event, by the rules of `TimerListenerOptions::publications`.
+    /// Adds the publication of an event, with the settings of `TimerListenerOptions::publications`.
     Result<void> publish(const Event& event);
 
-    /// Adds the post of a timer, as `Delayer::post` would do it now, and returns the id of the
-    /// timer. To make a series, post the next timer with the id of this timer.
+    /// Adds a timer, as `Delayer::post` does, and returns its id. The delay counts from this call.
+    /// For a series of timers, post the next timer with the id of this timer.
     Result<std::string> post(const std::string& space, const Value& payload, Duration delay,
                              TimerOptions options = {});
 
-    /// Adds an action, by the rules of `TimerListenerOptions::publications`.
+    /// Adds an action, with the settings of `TimerListenerOptions::publications`.
     Result<void> act(const TimerAction& action);
 
-    /// Returns the follow-ups, if there are any; none can be added afterwards. The listener calls
-    /// this function at the end; the test of a handler may do this, too.
+    /// Returns the follow-ups, if there are any, and rejects later ones. The listener calls this
+    /// function at the end; a test of a handler may call it, too.
     std::optional<FollowUps> take_follow_ups();
 
 private:
@@ -102,7 +102,7 @@ private:
     const PublicationOptions* publications_;
     std::mutex mutex_;  // Guards the members below.
     bool ended_ = false;
-    std::unique_ptr<FollowUps> follow_ups_;  // Null if there are no follow-ups yet.
+    std::unique_ptr<FollowUps> follow_ups_;  // Null until the first follow-up.
 };
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Why a timer has not fired.
+/// `TimerExplanation`: why a timer has not fired.
 
 #pragma once
 
@@ -11,17 +11,17 @@
 
 namespace routemaster {
 
-/// What a timer waits for.
+/// Diagnosis of a timer: the reason why the timer has not fired.
 struct TimerExplanation {
     TimerStatus timer{};
     TimerCounts counts{};  ///< The counts of its namespace.
-    TimePoint now{};       ///< The time of the explanation, for the ages in its text.
+    TimePoint now{};       ///< Time of the diagnosis; `to_text` computes ages from it.
 
     friend bool operator==(const TimerExplanation&, const TimerExplanation&) = default;
 };
 
-/// The explanation as a clause: "it has been due for 3 min, and no listener of its namespace asks
-/// for timers".
+/// Formats the explanation as a clause: "it has been due for 3 min, and no listener of its
+/// namespace asks for timers".
 [[nodiscard]] std::string to_text(const TimerExplanation& explanation);
 
 }  // namespace routemaster

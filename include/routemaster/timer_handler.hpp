@@ -1,5 +1,5 @@
 /// @file
-/// The types of handlers of timers, and `TimerResponder`, by which an asynchronous handler reports.
+/// The types of timer handlers, and `TimerResponder`, by which an asynchronous handler reports.
 
 #pragma once
 
@@ -16,26 +16,26 @@ namespace detail {
 class TimerResponse;
 }  // namespace detail
 
-/// Handles a timer. If the handler returns, the timer is confirmed. If the handler throws, the text
-/// of the exception is logged, and the timer fires again at its `confirm_by`, or becomes DEAD after
-/// its last retry. If the handler throws `Reject`, the timer becomes DEAD at once. Handlers of
-/// several timers run in parallel. A handler without follow-ups may take a `const Timer&`.
+/// Function that handles a timer. If it returns, the timer is confirmed. If it throws, the text of
+/// the exception is logged, and the timer fires again at its `confirm_by`, or becomes DEAD after
+/// its last retry. If it throws `Reject`, the timer becomes DEAD at once. Handlers of several
+/// timers run concurrently. The parameter may be a `const Timer&` if there are no follow-ups.
 using TimerHandler = std::function<void(TimerContext&)>;
 
-/// Reports the result of handling a timer. Only the first report counts; later reports do nothing.
-/// The responder may outlive the listener; a report after the end of the listener does nothing.
+/// Handle by which an asynchronous handler reports its result. Only the first report has an effect,
+/// unless it comes after the end of the listener. A responder may outlive its listener.
 ///
-/// All copies of a responder share one report. If the last copy is destroyed without a report, the
-/// timer counts as failed.
+/// All copies share one report. If the last copy is destroyed without a report, the firing has
+/// failed.
 ///
-/// Thread safety: all members may be called from any thread. For a single object, the rules of
-/// `shared_ptr` apply.
+/// Thread safety: all members may be called from any thread. Assigning to an object that another
+/// thread uses needs a lock, as with a `std::shared_ptr`.
 class TimerResponder {
 public:
     explicit TimerResponder(std::shared_ptr<detail::TimerResponse> response)
         : response_{std::move(response)} {}
 
-    /// The timer. Valid during the life of the responder.
+    /// The context of the timer, valid as long as the responder.
     [[nodiscard]] TimerContext& timer() const noexcept;
 
     /// Reports success: the timer is confirmed.
@@ -50,8 +50,8 @@ private:
     std::shared_ptr<detail::TimerResponse> response_;
 };
 
-/// Begins to handle a timer. The responder reports the result later, from any thread. If the
-/// handler throws, the timer has failed, as for a `TimerHandler`, unless the responder has already
+/// Function that starts handling a timer. The responder reports the result later, from any thread.
+/// If the function throws, the firing has failed, as for a `TimerHandler`, unless it was already
 /// reported.
 using AsyncTimerHandler = std::function<void(TimerResponder)>;
 

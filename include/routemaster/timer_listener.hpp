@@ -1,9 +1,9 @@
 /// @file
-/// `TimerListener`: passes the timers of a namespace to a handler when they are due.
+/// `TimerListener`: calls a handler for each due timer of a namespace.
 ///
-///     take ──► waiting ──► handler ──► confirmed: gone
-///                              ├────► failed: fires again, or dies
-///                              └────► took too long: has fired again, or died
+///     take ──► waiting ──► handler ──► confirmed: removed
+///                              ├────► failed: fires again, or becomes DEAD
+///                              └────► timed out: has fired again, or become DEAD
 
 #pragma once
 
@@ -20,35 +20,35 @@
 
 namespace routemaster {
 
-/// Takes due timers from the store, passes them to its handler, and confirms them. Any number of
-/// listeners, in any processes, may listen to a namespace, and take timers in turns.
+/// Polled object that acquires due timers from the store, passes them to a handler, and confirms
+/// them. Several listeners, also in several processes, may share a namespace and its timers.
 ///
-/// **When.** The listener sleeps until the next timer is due, or until the store reports an earlier
-/// timer. No timer is delivered before its due time. If the clock is set forward, overdue timers
-/// fire within a second, in order. If the clock is set back, no timer fires twice.
+/// **When.** The listener sleeps until the next timer is due, or until the store reports a timer
+/// that is due earlier. No timer is delivered before its due time. If the clock is set forward,
+/// overdue timers fire within a second, in order. If the clock is set back, no timer fires twice.
 ///
-/// **How often.** A timer without retries is delivered at most once: it is lost if the process dies
-/// before the handler ran, or if the reply of the store is lost. A timer with retries is delivered
-/// again, to any listener, until it is confirmed. If a handler takes longer than its time to
-/// confirm, the handler may run twice, even at the same time.
+/// **How often.** A timer without retries is delivered at most once. It is lost if the process
+/// crashes before its handler ran, or if the reply of the store is lost. A timer with retries is
+/// delivered again, to any listener, until it is confirmed. If a handler does not confirm a timer
+/// in time, the timer may be handled twice, even concurrently.
 ///
-/// **Busy.** While all slots of a listener are taken, the remaining listeners take the timers.
+/// **Load.** While all slots of a listener are in use, only the other listeners acquire timers.
 ///
-/// **Threads.** `start` makes one thread that talks to the store, and
+/// **Threads.** `start` creates one thread for the store's requests, and
 /// `TimerListenerOptions::threads` threads for the handler. The handler may use the store,
 /// including blocking calls. It must not stop or destroy the listener. A program with its own event
-/// loop calls `poll` instead of `start`, see `Active`. With `threads = 0` the handler runs inside
-/// `poll`, one timer after another, which suits tests on a `ManualClock`.
+/// loop calls `poll` instead of `start`; see `Active`. With `threads = 0` the handler runs inside
+/// `poll`, one timer after another, which is useful for tests on a `ManualClock`.
 ///
-/// **The end.** The listener leaves the namespace, so that the remaining listeners take over, and
-/// waits for its handlers within the grace period. Timers that have not begun by then are not
-/// handled: timers without retries are lost, and logged; the rest fire again.
+/// **Stopping.** The listener leaves the namespace, so that other listeners get its timers, and
+/// waits for running handlers within the grace period. Timers whose handler has not begun by then
+/// are not handled. Those without retries are lost, which is logged; the rest fire again.
 ///
-/// Thread safety: `status` and `trouble` may be called from any thread; all else from one thread at
-/// a time.
+/// Thread safety: `status` and `trouble` may be called from any thread. Call all other members from
+/// one thread at a time.
 class TimerListener final : public Active {
 public:
-    /// The store must outlive the listener. Throws `Failure` with `invalid` for a wrong name of a
+    /// The store must outlive the listener. Throws `Failure` with `invalid` for an invalid
     /// namespace, an empty handler, and options out of range.
     TimerListener(Store& store, std::string space, TimerHandler handler,
                   TimerListenerOptions options = {});
@@ -56,24 +56,24 @@ public:
     TimerListener(Store& store, std::string space, AsyncTimerHandler handler,
                   TimerListenerOptions options = {});
 
-    /// Calls `stop(0)` if the listener was started. If the listener was polled, nothing is closed:
-    /// call `close` first. Where `stop` of a running listener throws, the destructor ends the
-    /// program with a message.
+    /// Calls `stop(0)` if the listener was started. A listener that was polled instead is not
+    /// closed: call `close` first. If `stop` would throw, the destructor terminates the program
+    /// with a message.
     ~TimerListener() override;
 
-    /// Allowed only before another object polls the listener, or after `start`.
+    /// Allowed only after `start`, or before another object polls the listener.
     TimerListener(TimerListener&& other) noexcept;
     TimerListener& operator=(TimerListener&&) = delete;
 
     /// Starts the threads. May be called once, with `threads` above 0, and not together with
-    /// `poll`; else throws `Failure` with `invalid`, as a `poll` after `start` does. Also throws
-    /// `Failure` if the machine has no more threads; the listener is then unusable.
+    /// `poll`; otherwise `start` or `poll` throws `Failure` with `invalid`. Also throws `Failure`
+    /// if the system cannot create the threads; the listener is then unusable.
     void start();
 
-    /// Ends the work that `start` began. When `stop` returns, no synchronous handler runs any more,
-    /// and all confirmations are stored; if the store is unavailable, `stop` returns at the latest
-    /// 5 s after the grace period. Repeating the call does nothing. Inside a completion of the
-    /// store, and inside the handler, throws `Failure` with `invalid`.
+    /// Stops a started listener. When `stop` returns, no synchronous handler runs any more, and all
+    /// confirmations are stored. If the store is unavailable, `stop` returns at most 5 s after the
+    /// grace period. Repeating the call does nothing. Throws `Failure` with `invalid` inside a
+    /// completion of the store, and inside the handler.
     void stop(Duration grace);
 
     TimePoint poll(TimePoint now) override;
@@ -84,11 +84,11 @@ public:
     /// The name of the listener in its namespace.
     [[nodiscard]] const std::string& name() const noexcept;
 
-    /// What the listener does now, and has done since its construction.
+    /// Counters of the listener since its construction, and its current load.
     [[nodiscard]] TimerListenerStatus status() const;
 
-    /// Why the listener gets no timers: the store has not replied for 5 s, the thread is stuck, or
-    /// the listener was stopped. Nothing if the listener is healthy.
+    /// Returns why the listener gets no timers: the store has not replied for 5 s, a thread is
+    /// blocked, or the listener was stopped. Empty if the listener is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

@@ -1,5 +1,5 @@
 /// @file
-/// Settings of timers, and types that `Delayer` returns or takes.
+/// Settings of timers, and argument and result types of `Delayer`.
 
 #pragma once
 
@@ -18,10 +18,10 @@ namespace routemaster {
 /// Settings of one timer.
 struct TimerOptions {
     /// 1 to `timer_id_length_max` bytes of UTF-8 without NUL. A timer with this id, in any state,
-    /// is replaced. Empty: a new random id.
+    /// is replaced. Empty: a random id.
     std::string id{};
-    /// How often the timer fires again if no listener confirms it, at most; up to
-    /// `timer_retries_max`. 0: the timer is delivered at most once, and needs no confirmation.
+    /// How often the timer fires again if no listener confirms it, up to `timer_retries_max`. 0:
+    /// the timer is delivered at most once, and needs no confirmation.
     std::uint32_t retries_max = 0;
     /// How long a listener may take to confirm the timer. 0: the listener's
     /// `TimerListenerOptions::confirm_within`. Without retries only 0, else `invalid`.
@@ -46,15 +46,15 @@ struct RecurringActionOptions {
     bool overlap = false;
 };
 
-/// A timer to post.
+/// A timer to be posted.
 struct TimerPost {
     Value payload{};
-    Duration delay{0};  ///< Time from now until the timer is due. Negative: the timer is due now.
-    std::optional<TimePoint> at{};  ///< Used instead of `delay`.
+    Duration delay{0};  ///< Time from now until the timer is due; a negative delay counts as 0.
+    std::optional<TimePoint> at{};  ///< Due time; if set, `delay` is ignored.
     TimerOptions options{};
 };
 
-/// The result of a post.
+/// The result of posting a timer.
 struct PostedTimer {
     std::string id;
     TimerPosted outcome = TimerPosted::posted;
@@ -62,28 +62,28 @@ struct PostedTimer {
     friend bool operator==(const PostedTimer&, const PostedTimer&) = default;
 };
 
-/// A query for PENDING timers that fall due in a span of time.
+/// Query for PENDING timers that are due within a span of time.
 struct UpcomingTimers {
-    /// Time from now to the beginning of the span. Absent: the span has no beginning, and includes
-    /// overdue timers.
+    /// Time from now to the start of the span. Absent: the span has no start, so overdue timers are
+    /// included.
     std::optional<Duration> offset{};
-    /// The length of the span; without an offset, the length counts from now. Absent: the span has
-    /// no end.
+    /// Length of the span. Without an `offset`, the length counts from now. Absent: the span has no
+    /// end.
     std::optional<Duration> duration{};
     /// From 1 to 1,000. Fewer timers are returned if their payloads exceed `timer_slice_bytes_max`.
     std::uint32_t limit = 100;
 };
 
-/// A page of a list of timers, in order of `TimerStatus::at`, then of ids. A page contains at most
-/// `timer_slice_bytes_max` of payload, and may therefore be shorter than `limit` without being the
-/// last. The end of the list is reached when a page is empty.
+/// Query for a page of a list of timers, ordered by `TimerStatus::at` and then by id. A page has at
+/// most `timer_slice_bytes_max` bytes of payloads, so a page with fewer than `limit` timers need
+/// not be the last. The list ends with an empty page.
 struct TimerPage {
     TimePoint from = (TimePoint::min)();  ///< The earliest `at`.
-    std::string after{};        ///< If not empty: at `from`, only timers with greater ids.
+    std::string after{};        ///< If not empty: at `from`, only greater ids are included.
     TimePoint until = never;    ///< The latest `at`.
     std::uint32_t limit = 100;  ///< From 1 to 1,000.
 
-    /// The page after `last`, the last timer of the page before.
+    /// Returns the query for the next page, where `last` is the last timer of the current page.
     [[nodiscard]] static TimerPage following(const TimerStatus& last, std::uint32_t limit = 100) {
         return {.from = last.at, .after = last.id, .limit = limit};
     }

@@ -1,6 +1,6 @@
 /// @file
-/// `TimerRequests`: timers for remote listeners, which request timers by messages, for example over
-/// HTTP.
+/// `TimerRequests`: delivers timers to remote listeners, which request timers by messages, for
+/// example over HTTP.
 
 #pragma once
 
@@ -21,50 +21,50 @@
 
 namespace routemaster {
 
-/// Settings of `TimerRequests`.
+/// Settings of a `TimerRequests` object.
 struct TimerRequestsOptions {
-    Duration poll_interval{1'000};  ///< Longest time between two polls of the store.
-    Duration idle_max{10'000};      ///< A namespace without requests for this long is left.
-    /// How many requests may wait at once. Besides these, the same number of requests with a `wait`
-    /// of 0 may wait for the reply of the store.
+    Duration poll_interval{1'000};  ///< Maximum time between two polls of the store.
+    Duration idle_max{10'000};      ///< For namespaces without requests, listening ends after this.
+    /// Maximum number of requests that wait for timers. Requests with a `wait` of 0, which wait
+    /// only for the reply of the store, are counted separately, with an equal limit.
     std::size_t waiting_max = 10'000;
-    std::size_t spaces_max = 256;  ///< Namespaces in use at once, at most.
+    std::size_t spaces_max = 256;  ///< Maximum number of namespaces listened to.
     Log log{};
 };
 
-/// How many timers a request gets, at most, with `timer_slice_bytes_max` of payload together. A
+/// Maximum timers of a request, with at most `timer_slice_bytes_max` bytes of payloads together. A
 /// request may get fewer timers than are due.
 inline constexpr std::uint32_t timers_per_request_max = 100;
 
-/// How long a request may wait for a timer.
+/// Maximum time for which a request may wait for a timer.
 inline constexpr Duration timer_wait_max{30'000};
 
-/// A request of a remote listener.
+/// A request for timers by a remote listener.
 struct TimerRequest {
     std::string space{};      ///< Must satisfy `is_timer_name`.
     std::uint32_t limit = 1;  ///< 1 to `timers_per_request_max`.
-    Duration wait{0};         ///< How long to wait for a timer, up to `timer_wait_max`. 0: no wait.
-    /// How long the listener may take to confirm timers that were posted without their own
-    /// `confirm_within`; from 1 ms to `timer_confirm_max`.
+    Duration wait{0};         ///< Maximum wait for a timer, up to `timer_wait_max`. 0: none.
+    /// How long the listener may take to confirm timers whose post did not set `confirm_within`;
+    /// from 1 ms to `timer_confirm_max`.
     Duration confirm_within{10'000};
-    /// Set to true when the client is gone: the request then gets no timer. Null: unknown.
+    /// Set to true when the client has disconnected: the request then gets no timer. Null: unknown.
     std::shared_ptr<const std::atomic<bool>> gone{};
 };
 
-/// Takes timers on behalf of remote listeners, which cannot call the store. In each namespace all
-/// remote listeners together are one listener to the store. While no request waits, this listener
-/// gives its turn away.
+/// Polled object that acquires timers for remote listeners, which cannot call the store. To the
+/// store, all remote listeners of a namespace are a single listener. While no request waits, this
+/// listener leaves due timers to other listeners.
 ///
-/// The requests of a namespace are served in order. A waiting request uses some memory, but no
-/// thread. `Delayer::confirm` confirms timers, in any process.
+/// The requests for a namespace are served in order of arrival. A waiting request uses some memory
+/// and no thread. Timers are confirmed by `Delayer::confirm`, in any process.
 ///
 /// **How often.** A timer without retries is delivered at most once: it is lost if the client does
-/// not receive the response. A client that is known to be gone gets no timers.
+/// not receive the response. A client known to have disconnected gets no timers.
 ///
-/// Needs a `Runner`. `close` ends waiting requests with `unavailable`.
+/// Needs a `Runner`. `close` completes waiting requests with `unavailable`.
 ///
 /// Thread safety: `take` and `drain` may be called from any thread; for the rest see `Active`. The
-/// polling thread calls the callbacks; they must not block.
+/// polling thread calls the callbacks, which must not block.
 class TimerRequests final : public Active {
 public:
     /// The store must outlive the object.
@@ -76,12 +76,12 @@ public:
     TimerRequests(const TimerRequests&) = delete;
     TimerRequests& operator=(const TimerRequests&) = delete;
 
-    /// Takes timers as soon as some are due, and passes them to `done`; no timers if `wait` has
-    /// passed. `unavailable` if too many requests wait, if too many namespaces are in use, or if
-    /// the store is unavailable.
+    /// Acquires timers as soon as some are due, and passes them to `done`. Passes no timers if
+    /// `wait` has passed. `unavailable` if too many requests wait, if too many namespaces are in
+    /// use, or if the store is unavailable.
     void take(TimerRequest request, std::function<void(Result<std::vector<FiredTimer>>)> done);
 
-    /// From now on no request waits: requests end with `unavailable`.
+    /// Completes waiting requests and all further requests with `unavailable`.
     void drain();
 
     TimePoint poll(TimePoint now) override;

@@ -1,5 +1,5 @@
 /// @file
-/// A topic: a named stream of events with one authorised publisher.
+/// `Topic`: a named stream of events with at most one publisher.
 
 #pragma once
 
@@ -12,9 +12,9 @@ namespace routemaster {
 /// A topic as stored.
 struct Topic {
     std::string name;  ///< See `is_topic_name`.
-    /// The token of the publisher that claimed it; absent while unclaimed.
+    /// The token of the publisher that claimed the topic; absent if unclaimed.
     std::optional<std::string> publisher;
-    std::uint64_t events = 0;  ///< Events ever published in the topic.
+    std::uint64_t events = 0;  ///< Number of events ever published to the topic.
 
     friend bool operator==(const Topic&, const Topic&) = default;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// `TypedJob`: jobs as structs of the program, checked at compile time.
+/// `TypedJob`: a concept for jobs as structs of the program, checked at compile time.
 ///
 ///     struct Resize {
 ///         static constexpr std::string_view name = "resize";
@@ -25,12 +25,12 @@
 
 namespace routemaster {
 
-/// A type whose values are jobs: a name, and a codec to and from the arguments of a `Job`.
+/// A type whose values are jobs: it has a name, and a codec to and from the arguments of a `Job`.
 ///
-/// `decode` returns `invalid` for arguments of a different shape, which another program, or another
-/// version of this program, may push under this name. The result of `encode` is part of the
-/// identity of the job: equal values are equal jobs (see `PushOptions::unique`). If the only
-/// argument is a list, write `Value::Array(1, list)`, because some compilers take `{list}` for a
+/// `decode` returns `invalid` for arguments of a different shape. Another program, or another
+/// version of this program, may push such arguments under this name. The result of `encode` is part
+/// of the identity of the job: equal values are equal jobs (see `PushOptions::unique`). If the only
+/// argument is a list, write `Value::Array(1, list)`, because some compilers treat `{list}` as a
 /// copy of the list.
 template <class T>
 concept TypedJob = requires(const T& job, const Value::Array& arguments) {
@@ -39,7 +39,7 @@ concept TypedJob = requires(const T& job, const Value::Array& arguments) {
     { T::decode(arguments) } -> std::same_as<Result<T>>;
 };
 
-/// The job as an untyped `Job`.
+/// Converts a typed job to a `Job`.
 template <TypedJob T>
 [[nodiscard]] Job to_job(const T& job) {
     return {.name = std::string{std::string_view{T::name}}, .arguments = job.encode()};

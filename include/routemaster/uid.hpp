@@ -25,10 +25,10 @@ public:
     /// The length of the text form, in characters.
     static constexpr std::size_t length = 20;
 
-    /// The nil id, twenty times `A`: no object has this id.
+    /// The nil id, twenty times `A`. No object has this id.
     constexpr Uid() noexcept { text_.fill('A'); }
 
-    /// Uses the upper 60 bits of each half.
+    /// Constructs an id from the upper 60 bits of each half.
     constexpr Uid(std::uint64_t high, std::uint64_t low) noexcept {
         for (std::size_t i = 0; i < length / 2; ++i) {
             const auto shift = static_cast<unsigned>(58U - 6U * i);
@@ -37,7 +37,7 @@ public:
         }
     }
 
-    /// Parses the text form; nothing if `text` is not a valid id.
+    /// Parses the text form; returns nothing if `text` is not a valid id.
     [[nodiscard]] static constexpr std::optional<Uid> parse(std::string_view text) noexcept {
         if (text.size() != length) return std::nullopt;
         Uid uid;
@@ -48,14 +48,14 @@ public:
         return uid;
     }
 
-    /// The 20 characters of the id.
+    /// Returns the text form, 20 characters.
     [[nodiscard]] constexpr std::string_view text() const noexcept {
         return {text_.data(), text_.size()};
     }
 
-    /// This id with its last 18 bits replaced by `index` (taken modulo 2^18). A step that may
-    /// create a batch for each subscriber needs a single random id and derives the rest by this
-    /// function.
+    /// Returns this id with its last 18 bits replaced by `index` (modulo 2^18). A step that creates
+    /// a batch for each of several subscribers gets one random id, and derives the ids of the
+    /// batches by this function.
     [[nodiscard]] constexpr Uid sibling(std::uint32_t index) const noexcept {
         Uid uid = *this;
         for (std::size_t i = 0; i < 3; ++i) {
@@ -73,16 +73,16 @@ private:
     std::array<char, length> text_;
 };
 
-/// Draws ids from a seeded sequence.
+/// Generator of ids, from a seeded sequence.
 ///
 /// Thread safety: `next` may be called from any thread; it is one atomic addition.
 class UidSource {
 public:
-    /// Sources with one equal seed still differ in 60 bits of their ids.
+    /// Two sources with one of the two seeds equal still differ in 60 bits of their ids.
     UidSource(std::uint64_t seed_high, std::uint64_t seed_low) noexcept
         : high_{seed_high}, low_{seed_low} {}
 
-    /// An id that this source has not returned before.
+    /// Returns an id that this source has not returned before.
     Uid next() noexcept {
         const auto step = counter_.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15U;
         return {scatter(high_ + step), scatter(low_ + step)};
@@ -96,7 +96,7 @@ private:
 
 }  // namespace routemaster
 
-/// Hashes the text form.
+/// Hash function of `Uid`, over its text form.
 template <>
 struct std::hash<routemaster::Uid> {
     std::size_t operator()(const routemaster::Uid& uid) const noexcept {

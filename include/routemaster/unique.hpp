@@ -1,5 +1,5 @@
 /// @file
-/// `Unique`: which pushes are duplicates, and what happens to a duplicate.
+/// `Unique`: settings that define duplicate pushes and their effect.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace routemaster {
 
-/// Which jobs of a queue exclude each other: if an existing job excludes a push, the push is a
-/// duplicate. By default, jobs with equal name and arguments exclude each other.
+/// Uniqueness of a pushed job: which existing jobs of the queue exclude it. An excluded push is a
+/// duplicate. By default, a job excludes jobs with equal name and arguments.
 ///
 ///     jobs.push(report, {.unique = Unique::by_key("report")});
 ///     jobs.push(mail, {.unique = Unique::throttle("mail:42", std::chrono::hours{1})});
@@ -22,22 +22,22 @@ namespace routemaster {
 ///     jobs.push(ping, {.unique = Unique::off()});
 ///
 /// Jobs with a key and jobs without a key never exclude each other. A push is `invalid` if it sets
-/// a member that its other members leave unread, for example `time` with `KeyScope::until_done`.
+/// a member that has no effect, for example `time` with `KeyScope::until_done`.
 struct Unique {
     enum class By : std::uint8_t {
         job,      ///< Name and arguments.
-        key,      ///< `key`, whatever the name and arguments are.
-        nothing,  ///< The job excludes no job, and no job excludes it.
+        key,      ///< `key`; name and arguments are ignored.
+        nothing,  ///< The job neither excludes jobs nor is excluded.
     };
 
     By by = By::job;
-    std::string key{};                      ///< Read with `By::key`; 1 to `job_key_max` bytes.
-    KeyScope scope = KeyScope::until_done;  ///< Read with `By::key`.
-    Duration time{0};            ///< Counted from the push; read with `for_time`. Positive.
-    OnDuplicate on_duplicate{};  ///< Read with `By::key`.
+    std::string key{};                      ///< Used with `By::key`; 1 to `job_key_max` bytes.
+    KeyScope scope = KeyScope::until_done;  ///< Used with `By::key`.
+    Duration time{0};                       ///< From the push; used with `for_time`. Positive.
+    OnDuplicate on_duplicate{};             ///< Used with `By::key`.
 
-    /// Each push makes a new job. If the reply to a push is lost, the repetition makes no second
-    /// job.
+    /// Each push adds a job. If the library retries a push whose reply was lost, only one job is
+    /// added.
     static Unique off() { return {.by = By::nothing}; }
 
     /// At most one job with this key at a time.
@@ -45,8 +45,8 @@ struct Unique {
         return {.by = By::key, .key = std::move(key), .scope = scope};
     }
 
-    /// The last push wins: a waiting job with this key is replaced. While the job runs, or is
-    /// BURIED, a push is a duplicate and changes nothing, unless `scope` says otherwise.
+    /// A push replaces the waiting job with this key. While that job runs, or is BURIED, a push is
+    /// a duplicate and changes nothing, unless `scope` says otherwise.
     static Unique replace(std::string key, KeyScope scope = KeyScope::until_done) {
         return {.by = By::key,
                 .key = std::move(key),
@@ -54,8 +54,8 @@ struct Unique {
                 .on_duplicate = OnDuplicate::replace};
     }
 
-    /// Each push replaces the waiting job with this key and postpones it: with a `delay`, the job
-    /// runs this long after the last push. A push while the job runs makes a second job.
+    /// A push replaces the waiting job with this key, and postpones it. With a `delay`, the job
+    /// thus runs this long after the last push. A push while the job runs adds a second job.
     static Unique debounce(std::string key) {
         return {.by = By::key,
                 .key = std::move(key),
@@ -63,8 +63,8 @@ struct Unique {
                 .on_duplicate = OnDuplicate::debounce};
     }
 
-    /// The first push wins: for `time` after this push, further pushes with this key are
-    /// duplicates. At most 1 job is pushed per `time`.
+    /// A push makes further pushes with this key duplicates for `time`, so at most 1 job is pushed
+    /// per `time`.
     static Unique throttle(std::string key, Duration time) {
         return {.by = By::key, .key = std::move(key), .scope = KeyScope::for_time, .time = time};
     }

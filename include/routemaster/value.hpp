@@ -1,5 +1,5 @@
 /// @file
-/// `Value`: data of any shape that MessagePack and JSON can express. The `data` of an event and the
+/// `Value`: data that MessagePack and JSON can both represent. The `data` of an event and the
 /// arguments of a job are values.
 
 #pragma once
@@ -15,17 +15,17 @@
 
 namespace routemaster {
 
-/// Null, a boolean, a number, a text, a list, or a map with text keys in a fixed order.
+/// Variant of null, boolean, number, text, list, and map. A map has text keys and a fixed order.
 ///
 /// Thread safety: a value.
 class Value {
 public:
     /// A list of values.
     using Array = std::vector<Value>;
-    /// Pairs of key and value, in the order in which they were given.
+    /// Pairs of key and value, in insertion order.
     using Map = std::vector<std::pair<std::string, Value>>;
-    /// The possible types of content. Integers that fit into 64 signed bits are always
-    /// `std::int64_t`.
+    /// The variant inside a value. Every integer that fits into 64 signed bits is stored as
+    /// `std::int64_t`, never as `std::uint64_t`.
     using Content = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double,
                                  std::string, Array, Map>;
 
@@ -38,7 +38,7 @@ public:
     Value(Array array) : content_{std::move(array)} {}
     Value(Map map) : content_{std::move(map)} {}
 
-    /// Any integer type. Numbers above the signed range stay unsigned.
+    /// Accepts any integer type. Only numbers above the signed range are stored as unsigned.
     template <class Integer>
         requires(std::is_integral_v<Integer> && !std::is_same_v<Integer, bool>)
     Value(Integer number) {
@@ -51,7 +51,7 @@ public:
         content_ = static_cast<std::int64_t>(number);
     }
 
-    /// The content as a variant, to be visited.
+    /// Returns the content as a variant, for `std::visit`.
     [[nodiscard]] const Content& content() const noexcept { return content_; }
 
     /// Whether the value is null.
@@ -59,13 +59,13 @@ public:
         return std::holds_alternative<std::monostate>(content_);
     }
 
-    /// The content as a `T`; a null pointer if the content has another type.
+    /// Returns the content as a `T`; null if the content has another type.
     template <class T>
     [[nodiscard]] const T* get_if() const noexcept {
         return std::get_if<T>(&content_);
     }
 
-    /// The value for a key of a map; a null pointer if this value is not a map, or has no such key.
+    /// Returns the value of a map's key; null if this value is not a map, or has no such key.
     [[nodiscard]] const Value* find(std::string_view key) const noexcept {
         const auto* map = get_if<Map>();
         if (map == nullptr) return nullptr;

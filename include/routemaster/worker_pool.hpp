@@ -5,10 +5,10 @@
 ///     pool.handle("resize", [](rm::JobContext& job) { ... });
 ///     pool.run(stop_token);
 ///
-///     acquire ──► waiting ──► begin ──► handler ──► done: gone
-///                    │                    │ │ └───► failed: again later, or BURIED
-///                    └─ stop: released    │ └─────► snoozed, or the end of the grace: released
-///                                         └───────► its lease was lost: nothing
+///     acquire ──► waiting ──► begin ──► handler ──► done: removed
+///                    │                    │ │ └───► failed: retried, or BURIED
+///                    └─ stop: released    │ └─────► snoozed, or grace exceeded: released
+///                                         └───────► lease lost: no effect
 
 #pragma once
 
@@ -27,50 +27,50 @@
 
 namespace routemaster {
 
-/// Takes jobs from the store, runs their handlers, and settles the jobs. Any number of pools, in
-/// any processes, may share a queue.
+/// Polled object that acquires jobs from the store, runs their handlers, and settles the jobs. Any
+/// number of pools, in any processes, may share a queue.
 ///
 /// **Leases.** At any time, at most one worker has the right to settle a job. Each second the pool
-/// sends a heartbeat, from a thread that runs no handler. If the pool dies, its jobs run elsewhere
-/// within 5 s, and the attempts count. If the pool was only suspended and resumes later, it cannot
-/// settle jobs that run elsewhere by then: it stops the tokens of their handlers, counts
-/// `lease_lost`, and logs the loss.
+/// sends a heartbeat, from a thread that runs no handler. If the pool crashes, its jobs run
+/// elsewhere within 5 s, and their attempts count. If the pool was only suspended, and resumes
+/// later, it cannot settle jobs that were acquired elsewhere. It then triggers the stop tokens of
+/// their handlers, counts `lease_lost`, and logs the loss.
 ///
-/// **Timeout.** If a handler takes too long, its stop token is triggered, and the attempt has
-/// failed: whatever the handler does afterwards has no effect on the job. A thread cannot be
-/// stopped from outside; therefore the slot stays busy until the handler returns. If the retry
-/// policy waits for less time than the handler needs to return, the next attempt begins before the
-/// old handler has returned.
+/// **Timeout.** If a handler exceeds its timeout, its stop token is triggered, and the
+/// attempt has failed: whatever the handler does afterwards has no effect on the job. A
+/// thread cannot be stopped from outside, so the slot stays in use until the handler returns.
+/// If the retry delay is shorter than that, the next attempt begins before the old handler
+/// has returned.
 ///
 /// **No handler.** If the pool has no handler for the name of a job, it releases the job to other
-/// processes; the attempt does not count. The pool takes jobs with this name again after 1 s, 2 s,
+/// processes, and the attempt does not count. Then it accepts no job with this name for 1 s, 2 s,
 /// and so on up to a minute. Each name is logged once. A job that cannot be decoded is BURIED.
 ///
-/// **Threads.** `start` makes one thread that talks to the store, and `WorkerPoolOptions::threads`
-/// threads for handlers. Handlers may use the store, including blocking calls. They must not stop
-/// or destroy the pool. A program with its own event loop calls `poll` instead of `start`, see
-/// `Active`. With `threads = 0` handlers run inside `poll`, one after another, which suits tests on
-/// a `ManualClock`. A handler inside `poll` delays heartbeats and has no timeout, unless the
-/// handler is asynchronous: it must be short, well below `worker_silence`.
+/// **Threads.** `start` creates one thread for the store's requests, and
+/// `WorkerPoolOptions::threads` threads for handlers. Handlers may use the store, including
+/// blocking calls. They must not stop or destroy the pool. A program with its own event loop calls
+/// `poll` instead of `start`; see `Active`. With `threads = 0` handlers run inside `poll`, one
+/// after another, which is useful for tests on a `ManualClock`. A synchronous handler inside `poll`
+/// has no timeout and delays heartbeats, so it must be much shorter than `worker_silence`.
 ///
-/// **The end.** `stop` releases the jobs that have not begun, and waits for running handlers within
-/// the grace period. Then it stops their tokens and releases their jobs; these attempts do not
-/// count.
+/// **Stopping.** `stop` releases the jobs that have not begun, and waits for running handlers
+/// within the grace period. Then it triggers their stop tokens and releases their jobs. Attempts of
+/// released jobs do not count.
 ///
 /// **Declarations.** Declare handlers and middleware before the first `start`, `run` or `poll`. A
-/// later declaration throws `Failure` with `invalid`, as do an empty name, and a second handler for
-/// a name.
+/// later declaration, an empty name, and a second handler for a name throw `Failure` with
+/// `invalid`.
 ///
-/// Thread safety: `status` and `trouble` may be called from any thread; all else from one thread at
-/// a time.
+/// Thread safety: `status` and `trouble` may be called from any thread. Call all other members from
+/// one thread at a time.
 class WorkerPool final : public Active {
 public:
     /// The store must outlive the pool.
     WorkerPool(Store& store, WorkerPoolOptions options);
 
     /// Calls `stop(0)` if the pool was started. If the pool was polled and not closed first, its
-    /// leases stay in the store until another worker declares the pool dead (`ScrubWorkers`). Where
-    /// `stop` of a running pool throws, the destructor ends the program with a message.
+    /// leases remain in the store until another worker declares the pool dead (`ScrubWorkers`). If
+    /// `stop` would throw, the destructor terminates the program with a message.
     ~WorkerPool() override;
 
     WorkerPool(const WorkerPool&) = delete;
@@ -81,8 +81,8 @@ public:
     void handle_async(std::string name, AsyncJobHandler handler, HandlerOptions options = {});
 
     /// Declares the handler for jobs of type `T`. The handler is called with a `const T&`, and also
-    /// with the `JobContext&` if it accepts this. A job with this name whose arguments cannot be
-    /// decoded as `T` is BURIED.
+    /// with the `JobContext&` if it accepts two arguments. A job with this name whose arguments
+    /// cannot be decoded as `T` is BURIED.
     template <TypedJob T, HandlesJob<T> Handler>
     void handle(Handler handler, HandlerOptions options = {}) {
         handle(
@@ -98,26 +98,26 @@ public:
             std::move(options));
     }
 
-    /// Declares the handler for jobs of all names without a handler; then no job is left to other
-    /// processes. May be called once.
+    /// Declares the handler for jobs of all names without a handler. The pool then releases no job
+    /// to other processes for lack of a handler. May be called once.
     void handle_others(JobHandler handler, HandlerOptions options = {});
 
-    /// Adds a middleware, which runs around all handlers. The first one is outermost.
+    /// Adds a middleware, which runs around all handlers. The middleware added first is outermost.
     void use(JobMiddleware middleware);
 
     /// Starts the threads. May be called once, with `threads` above 0, and not together with
-    /// `poll`; else throws `Failure` with `invalid`, as a `poll` after `start` does. Also throws
-    /// `Failure` if the machine has no more threads; the pool is then unusable.
+    /// `poll`; otherwise `start` or `poll` throws `Failure` with `invalid`. Also throws `Failure`
+    /// if the system cannot create the threads; the pool is then unusable.
     void start();
 
-    /// Ends the work that `start` began. When `stop` returns, no handler runs any more, and the
-    /// store has received the settlement of each job. If the store is unavailable, `stop` gives up
+    /// Stops a started pool. When `stop` returns, no handler runs any more, and the store has
+    /// received the settlement of each job. If the store is unavailable, settlements are abandoned
     /// 5 s after the grace period. In any case `stop` waits until all handlers have returned.
-    /// Repeating the call does nothing. Inside a completion of the store, and inside a handler of
-    /// the pool, throws `Failure` with `invalid`.
+    /// Repeating the call does nothing. Throws `Failure` with `invalid` inside a completion of the
+    /// store, and inside a handler of the pool.
     void stop(Duration grace);
 
-    /// Starts, waits until `stopping` is requested, and stops within `WorkerPoolOptions::grace`.
+    /// Starts, waits until `stopping` is requested, and stops with `WorkerPoolOptions::grace`.
     void run(const std::stop_token& stopping);
 
     TimePoint poll(TimePoint now) override;
@@ -125,11 +125,11 @@ public:
     void close(TimePoint deadline) override;
     [[nodiscard]] bool closed() const override;
 
-    /// What the pool does now, and has done since its construction.
+    /// Counters of the pool since its construction, and its current load.
     [[nodiscard]] WorkerPoolStatus status() const;
 
-    /// Why the pool gets no jobs: for 5 s the store has replied to no request for jobs, or only
-    /// with errors; or a thread of the pool is stuck. Nothing if the pool is healthy.
+    /// Returns why the pool gets no jobs: for 5 s the store has not replied, or only with errors,
+    /// or a thread of the pool is blocked. Empty if the pool is healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

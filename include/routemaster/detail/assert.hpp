@@ -1,5 +1,5 @@
 /// @file
-/// Assertions that stay on in every build type: a bug stops the program before it does harm.
+/// Assertions that are enabled in every build type, so that a bug stops the program early.
 
 #pragma once
 
@@ -9,7 +9,7 @@ namespace routemaster::detail {
 
 }  // namespace routemaster::detail
 
-/// Ends the program when `condition` is false, which only a bug can cause.
+/// Terminates the program when `condition` is false, which means that there is a bug.
 #define ROUTEMASTER_ASSERT(condition)   \
     ((condition) ? static_cast<void>(0) \
                  : ::routemaster::detail::assertion_failed(#condition, __FILE__, __LINE__))

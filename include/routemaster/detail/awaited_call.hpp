@@ -1,5 +1,5 @@
 /// @file
-/// The state that a coroutine shares with the call that it awaits.
+/// `AwaitedCall`: the state that a coroutine shares with the call that it awaits.
 
 #pragma once
 
@@ -15,25 +15,25 @@ namespace routemaster::detail {
 
 using Executor = std::function<void(std::function<void()>)>;
 
-/// One call, from its start to the coroutine's resumption.
+/// Shared state of one awaited call, from its start to the coroutine's resumption.
 ///
 ///     started ──suspend──► suspended ──complete──► completed ──► resumed
 ///        └──complete──► completed (the coroutine need not be suspended)
 ///
-/// `abandoned` may follow each: the coroutine is gone.
+/// Each phase may change to `abandoned`: the coroutine was destroyed.
 template <class Result>
 class AwaitedCall : public std::enable_shared_from_this<AwaitedCall<Result>> {
 public:
     explicit AwaitedCall(Executor executor) : executor_{std::move(executor)} {}
 
-    /// The `done` of the call. Its last copy completes the call when nobody called it.
+    /// Returns the `done` of the call. If its last copy is destroyed uncalled, the call completes.
     [[nodiscard]] std::function<void(Result)> start(std::coroutine_handle<> waiting) {
         waiting_ = waiting;
         return [completion = std::make_shared<Completion>(this->shared_from_this())](
                    Result result) { completion->complete(std::move(result)); };
     }
 
-    /// Whether the coroutine stays suspended; false when the result is there.
+    /// Whether the coroutine stays suspended; false when it may continue at once with the result.
     [[nodiscard]] bool suspend() {
         auto expected = Phase::started;
         if (phase_.compare_exchange_strong(expected, Phase::suspended)) return true;
@@ -85,7 +85,7 @@ private:
 
     const Executor executor_;
     std::coroutine_handle<> waiting_;
-    std::optional<Result> result_;  // Written before `completed`, and read after.
+    std::optional<Result> result_;  // Written before `phase_` becomes `completed`.
     std::atomic<Phase> phase_{Phase::started};
 };
 

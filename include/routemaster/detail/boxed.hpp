@@ -1,5 +1,5 @@
 /// @file
-/// A value on the heap, so that a variant with this value stays small.
+/// `Boxed<T>`: a value on the heap, which reduces the size of a variant that contains it.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::detail {
 
-/// A box for one value. A copy of the box copies the value. A moved-from box has no value, and may
-/// only be destroyed or assigned to.
+/// Owning pointer with value semantics: a copy copies the value. A moved-from object has no value,
+/// and may only be destroyed or assigned to.
 template <class T>
 class Boxed {
 public:
@@ -31,15 +31,15 @@ private:
     std::unique_ptr<T> value_;
 };
 
-/// A variant is as large as its largest type. Types larger than this number of bytes are rare, and
-/// boxed.
+/// Types larger than this number of bytes are boxed in variants, because a variant is as large as
+/// its largest type, and values of the large types are rare.
 inline constexpr std::size_t unboxed_max = 224;
 
 /// The type that a variant stores for `T`.
 template <class T>
 using MaybeBoxed = std::conditional_t<(sizeof(T) > unboxed_max), Boxed<T>, T>;
 
-/// The value of a `MaybeBoxed<T>`.
+/// Returns the value of a `MaybeBoxed<T>`.
 template <class T>
 [[nodiscard]] const T& unboxed(const MaybeBoxed<T>& stored) noexcept {
     if constexpr (std::is_same_v<MaybeBoxed<T>, T>) {

@@ -1,5 +1,5 @@
 /// @file
-/// An optional value, stored out of line.
+/// `Rare<T>`: a value that usually equals its default, stored on the heap only if it differs.
 
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace routemaster::detail {
 
-/// A `T` that usually equals `T{}`, and takes memory only when it differs. A copy copies the value.
-/// A moved-from object equals `T{}`.
+/// A `T` that uses heap memory only when it differs from `T{}`. A copy copies the value. A
+/// moved-from object equals `T{}`.
 ///
 /// Thread safety: a plain value; concurrent reads are safe.
 template <class T>

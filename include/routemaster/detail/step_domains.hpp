@@ -1,5 +1,5 @@
 /// @file
-/// Types derived from the lists of steps: the variants of steps and replies, and a step's domain.
+/// Metafunctions over the lists of steps: variants of all steps and replies, and a step's domain.
 
 #pragma once
 
@@ -13,11 +13,11 @@
 
 namespace routemaster::detail {
 
-/// The step lists of all domains.
+/// A list of the step lists of all domains.
 template <class... Lists>
 struct Domains {};
 
-/// Joins all lists into one list.
+/// Concatenates step lists.
 template <class... Lists>
 struct Joined {};
 template <class... S>
@@ -27,7 +27,7 @@ struct Joined<StepList<S...>> {
 template <class... A, class... B, class... Rest>
 struct Joined<StepList<A...>, StepList<B...>, Rest...> : Joined<StepList<A..., B...>, Rest...> {};
 
-/// A variant without duplicates: the types in `Found`, and the types of `Rest` that `Found` lacks.
+/// A variant of the types in `Found` and in `Rest`, without duplicates.
 template <class Found, class... Rest>
 struct Distinct {
     using Type = Found;
@@ -38,7 +38,7 @@ struct Distinct<std::variant<Found...>, Next, Rest...>
                          Distinct<std::variant<Found...>, Rest...>,
                          Distinct<std::variant<Found..., Next>, Rest...>> {};
 
-/// A variant whose large types are boxed.
+/// Replaces the large types of a variant by boxes; see `MaybeBoxed`.
 template <class Any>
 struct WithBoxes {};
 template <class... T>
@@ -46,7 +46,7 @@ struct WithBoxes<std::variant<T...>> {
     using Type = std::variant<MaybeBoxed<T>...>;
 };
 
-/// The types and tables derived from the list of all steps.
+/// Types and tables computed from the list of all steps.
 template <class List>
 struct AllSteps {};
 template <class... S>
@@ -82,13 +82,13 @@ struct AllStepsOf {};
 template <class... Lists>
 struct AllStepsOf<Domains<Lists...>> : AllSteps<typename Joined<Lists...>::Type> {};
 
-/// Whether a list contains a step.
+/// Whether a step list contains a step.
 template <class S, class List>
 inline constexpr bool has_step = false;
 template <class S, class... Members>
 inline constexpr bool has_step<S, StepList<Members...>> = (std::is_same_v<S, Members> || ...);
 
-/// Finds the list that contains a step; the list is `type`.
+/// Finds the step list that contains a step. The result is the member `type`.
 template <class S, class AllDomains>
 struct FindDomain {};
 template <class S, class List, class... Rest>

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about queued batches: batches of events that wait, or are under way.
+/// Steps for queued batches: batches of events that wait, or are in flight.
 
 #pragma once
 
@@ -29,11 +29,11 @@ struct ListBatches {
 
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
-    /// Only batches behind this batch. `invalid` if the batch is not queued any more.
+    /// Lists only batches after this batch. `invalid` if it is not queued any more.
     std::optional<Uid> after{};
 };
 
-/// Replies with a queued batch of a subscriber; nothing if no queued batch has this id.
+/// Finds a queued batch of a subscriber. Replies nothing if no queued batch has this id.
 struct FindBatch {
     using Reply = std::optional<QueuedBatch>;
     static constexpr StepTraits traits{.name = "find_batch",
@@ -46,9 +46,9 @@ struct FindBatch {
     Uid batch;
 };
 
-/// Makes the delivery of a queued batch due now: ends the wait of a batch that collects events, or
-/// that failed. The batch keeps its place in its ordering group: the batches before it go first.
-/// Not an error if the batch is due already. A repetition may end the wait after a further failure.
+/// Makes a queued batch due now, if it still collects events or waits for its next attempt. The
+/// batch keeps its position in its ordering group, so the batches before it go first. If the batch
+/// is due already, nothing changes. A repetition may cancel the wait after a further failure.
 struct DeliverBatch {
     using Reply = BatchAction;
     static constexpr StepTraits traits{.name = "deliver_batch",
@@ -61,8 +61,8 @@ struct DeliverBatch {
     Uid batch;
 };
 
-/// Drops a queued batch together with its delivery job, unless the batch is under way. Its events
-/// are counted in `events.dropped` and `events.removed`. A repetition finds nothing to drop.
+/// Drops a queued batch and its delivery job, unless the batch is in flight. Its events are counted
+/// in `events.dropped` and `events.removed`. A repetition replies `unknown`.
 struct DropBatch {
     using Reply = BatchAction;
     static constexpr StepTraits traits{.name = "drop_batch",
@@ -75,7 +75,7 @@ struct DropBatch {
     Uid batch;
 };
 
-/// The steps about queued batches.
+/// The list of the steps for queued batches.
 using BatchSteps = StepList<ListBatches, FindBatch, DeliverBatch, DropBatch>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about a store's use of memory.
+/// Steps for the memory usage of a store.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace routemaster {
 
-/// How much memory the store uses.
+/// The memory usage of a store.
 struct StoreUse {
-    std::uint64_t bytes = 0;  ///< Memory in use, as each kind of store measures it.
+    std::uint64_t bytes = 0;  ///< Bytes in use; each kind of store measures differently.
     friend bool operator==(StoreUse, StoreUse) = default;
 };
 
-/// Measures how much memory the store uses.
+/// Measures the memory usage of the store.
 struct MeasureUse {
     using Reply = StoreUse;
     static constexpr StepTraits traits{.name = "measure_use",
@@ -28,11 +28,11 @@ struct MeasureUse {
     [[nodiscard]] Result<void> check() const { return {}; }
 };
 
-/// Drops the oldest batches of all subscribers, with their delivery jobs: the last resort if the
-/// store is full. DEAD batches go first, in the order in which they died. Batches under way are
-/// skipped.
-/// The dropped events are counted in `events.autodropped` of each subscriber, and in
-/// `events.removed`, or, for DEAD batches, in `events.dead_dropped`. A repetition drops more.
+/// Drops the oldest batches of all subscribers, with their delivery jobs, as the last resort if the
+/// store is full. DEAD batches are dropped first, in the order of their deaths. Batches in flight
+/// are skipped. The dropped events are counted in `events.autodropped` of each subscriber, and in
+/// `events.removed` or, for DEAD batches, in `events.dead_dropped`. A repetition drops further
+/// batches.
 struct DropOldestBatches {
     using Reply = Dropped;
     static constexpr StepTraits traits{.name = "drop_oldest_batches",
@@ -41,10 +41,10 @@ struct DropOldestBatches {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_limit(limit); }
 
-    std::uint32_t limit = 100;  ///< Batches to drop at most. At least 1, else `invalid`.
+    std::uint32_t limit = 100;  ///< Maximum batches to drop. At least 1, else `invalid`.
 };
 
-/// The steps about a store's use of memory.
+/// The list of the steps for memory usage.
 using CapacitySteps = StepList<MeasureUse, DropOldestBatches>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps that end a job, or a firing of a timer, and do the follow-ups in one transaction.
+/// Steps that complete a job, or confirm a timer, and perform its follow-ups in one transaction.
 
 #pragma once
 
@@ -20,32 +20,32 @@
 namespace routemaster {
 
 /// Limits for the follow-ups of a job: the number of pushes, publications and timers together, and
-/// their bytes (jobs, metadata, encoded events and payloads). One step does all follow-ups; the
-/// limits bound how long it delays other steps.
+/// their bytes (jobs, metadata, encoded events and payloads). One step performs all follow-ups, so
+/// the limits bound how long this step delays other steps.
 inline constexpr std::size_t follow_ups_max = 1'000;
 inline constexpr std::size_t follow_up_bytes_max = 4'194'304;
 
-/// `invalid` if a job may not have this number of follow-ups, with this number of bytes together.
+/// `invalid` if this number of follow-ups, or their bytes together, exceed a limit.
 [[nodiscard]] Result<void> check_follow_ups(std::size_t count, std::size_t bytes);
 
 /// The reply to `CompleteJob`.
 struct Completed {
     Settlement settlement = Settlement::settled;  ///< `settled` or `lease_lost`.
-    /// The result of each push, in order; empty if the lease is lost.
+    /// The reply to each push, in order; empty if the lease is lost.
     std::vector<Pushed> pushed{};
-    std::vector<TimerPosted> posted{};  ///< The result of each timer, in order.
+    std::vector<TimerPosted> posted{};  ///< The reply to each timer post, in order.
 
     friend bool operator==(const Completed&, const Completed&) = default;
 };
 
-/// Acknowledges a completed job, as `AckJob` does, then pushes jobs, then publishes events, then
-/// posts timers: either all of this, or nothing.
+/// Completes a job, as `AckJob` does, then pushes jobs, then publishes events, then posts timers,
+/// all in one transaction.
 ///
-/// Nothing happens if the lease is lost. Nothing happens either if a publication would be refused:
-/// the error is the one of `PublishEvent`, preceded by the index of the publication. For the
-/// pushes, the completed job is already gone and excludes no push, unless its key still does for a
-/// time. A push that is a `duplicate` changes nothing, and does not affect the other follow-ups.
-/// A repetition after success replies `lease_lost`, and does nothing twice.
+/// Changes nothing if the lease is lost. Also changes nothing if a publication fails: the error is
+/// that of `PublishEvent`, preceded by the index of the publication. When the pushes are performed,
+/// the completed job no longer exists and excludes no push, unless its key continues to. A push
+/// that is a `duplicate` changes nothing, and does not affect the other follow-ups. A repetition
+/// after success replies `lease_lost`, and performs nothing twice.
 struct CompleteJob {
     using Reply = Completed;
     static constexpr StepTraits traits{.name = "complete_job",
@@ -66,18 +66,18 @@ struct CompleteJob {
 /// The reply to `CompleteTimer`.
 struct CompletedTimer {
     TimerConfirmed confirmation = TimerConfirmed::confirmed;
-    /// The result of each push, in order; empty if the firing is `unknown`.
+    /// The reply to each push, in order; empty if the firing is `unknown`.
     std::vector<Pushed> pushed{};
-    std::vector<TimerPosted> posted{};  ///< The result of each timer, in order.
+    std::vector<TimerPosted> posted{};  ///< The reply to each timer post, in order.
 
     friend bool operator==(const CompletedTimer&, const CompletedTimer&) = default;
 };
 
-/// Forgets a FIRED timer, as `ConfirmTimer` does, then pushes jobs, then publishes events, then
-/// posts timers, possibly with the timer's id: either all of this, or nothing.
+/// Confirms a FIRED timer, as `ConfirmTimer` does, then pushes jobs, then publishes events, then
+/// posts timers, possibly with the timer's id, all in one transaction.
 ///
-/// Nothing happens if no such firing waits for a confirmation, or if a publication would be
-/// refused: see `CompleteJob`. A repetition after success replies `unknown`, and does nothing
+/// Changes nothing if the firing does not await confirmation, or if a publication fails:
+/// see `CompleteJob`. A repetition after success replies `unknown`, and performs nothing
 /// twice.
 struct CompleteTimer {
     using Reply = CompletedTimer;
@@ -98,7 +98,7 @@ struct CompleteTimer {
     std::optional<std::int64_t> firing{};  ///< As in `ConfirmTimer`.
 };
 
-/// The steps that complete a job or a timer together with its follow-ups.
+/// The list of the steps that complete a job or a timer with its follow-ups.
 using CompletionSteps = StepList<CompleteJob, CompleteTimer>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about counters.
+/// Steps for counters.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace routemaster {
 
-/// Adds to counters. A repetition adds again. An empty list changes nothing; its reply tells
-/// whether the store accepts changes.
+/// Adds to counters. A repetition adds again. An empty list changes nothing; then the reply only
+/// shows that the store accepts changes.
 struct AddToCounters {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "add_to_counters",
@@ -26,8 +26,8 @@ struct AddToCounters {
     std::vector<Counter> increments;
 };
 
-/// Lists the counters, in the order of the bytes of `encode_counter_key`. `Page::after` contains
-/// such a key.
+/// Lists the counters, sorted by the bytes of `encode_counter_key`. `Page::after` is such a
+/// key.
 struct ListCounters {
     using Reply = std::vector<Counter>;
     static constexpr StepTraits traits{.name = "list_counters",
@@ -39,7 +39,7 @@ struct ListCounters {
     Page page{};
 };
 
-/// The steps about counters.
+/// The list of the steps for counters.
 using CounterSteps = StepList<AddToCounters, ListCounters>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about DEAD batches: batches that failed for good.
+/// Steps for DEAD batches: batches that failed permanently.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace routemaster {
 
-/// How many DEAD batches one step redelivers or drops, at most.
+/// Maximum number of DEAD batches that one step redelivers or drops.
 inline constexpr std::uint32_t dead_moved_max = 1'000;
 
 /// Lists up to `limit` DEAD batches of a subscriber, the earliest death first.
@@ -31,11 +31,11 @@ struct ListDeadBatches {
 
     std::string token;
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.
-    /// Only batches behind this batch. `invalid` if the batch is not DEAD any more.
+    /// Lists only batches after this batch. `invalid` if it is not DEAD any more.
     std::optional<Uid> after{};
 };
 
-/// Replies with a DEAD batch of a subscriber and its messages; nothing if no DEAD batch has this
+/// Finds a DEAD batch of a subscriber with its messages. Replies nothing if no DEAD batch has this
 /// id.
 struct FindDeadBatch {
     using Reply = std::optional<DeadMessages>;
@@ -49,13 +49,13 @@ struct FindDeadBatch {
     Uid batch;
 };
 
-/// Queues DEAD batches of a subscriber again: `batch`, or all in the order in which they died. Each
-/// batch becomes READY at the end of the ordering group, with its id, its messages, no attempts,
-/// and a new age. If a client has pushed the delivery job of a batch by hand, the batch is skipped
-/// while this job exists.
-/// Replies with the number of batches; if this is `dead_moved_max`, more may be left. Counts
-/// `events.redelivered` and `events.added`. A repetition finds no batch, unless batches became DEAD
-/// again.
+/// Moves DEAD batches of a subscriber back to the queue: `batch`, or all in the order of their
+/// deaths. Each batch becomes READY at the end of the ordering group. Its id and messages are
+/// unchanged; its attempts and its age count from 0 again. A batch is skipped while its
+/// delivery job exists, which can only happen if a client has pushed this job. Replies with the
+/// number of batches; if this is `dead_moved_max`, more may be left. Counts
+/// `events.redelivered` and `events.added`. A repetition finds no batch, unless batches became
+/// DEAD again.
 struct RedeliverDeadBatches {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "redeliver_dead_batches",
@@ -69,8 +69,8 @@ struct RedeliverDeadBatches {
 };
 
 /// Drops DEAD batches of a subscriber: `batch`, or all. Replies with the numbers of batches and
-/// events; if `dead_moved_max` batches were dropped, more may be left.
-/// Counts `events.dead_dropped`. A repetition drops batches that became DEAD in between.
+/// events; if `dead_moved_max` batches were dropped, more may be left. Counts
+/// `events.dead_dropped`. A repetition drops batches that became DEAD in between.
 struct DropDeadBatches {
     using Reply = Dropped;
     static constexpr StepTraits traits{.name = "drop_dead_batches",
@@ -83,7 +83,7 @@ struct DropDeadBatches {
     std::optional<Uid> batch{};
 };
 
-/// The steps about DEAD batches.
+/// The list of the steps for DEAD batches.
 using DeadBatchSteps =
     StepList<ListDeadBatches, FindDeadBatch, RedeliverDeadBatches, DropDeadBatches>;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about DEAD timers.
+/// Steps for DEAD timers.
 
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace routemaster {
 
-/// Makes a DEAD timer, or all DEAD timers, PENDING again, due at `due_at` and with all retries.
-/// Replies with the number of timers, at most `taken_timers_max`. A repetition reposts the
-/// remaining timers.
+/// Makes a DEAD timer, or all DEAD timers, PENDING again, due at `due_at` and with the full number
+/// of retries. Replies with the number of timers, at most `taken_timers_max`. A repetition reposts
+/// the remaining timers.
 struct RepostDeadTimers {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "repost_dead_timers",
@@ -30,8 +30,8 @@ struct RepostDeadTimers {
     TimePoint due_at;
 };
 
-/// Forgets a DEAD timer, or all DEAD timers. Replies with the number of timers, at most
-/// `taken_timers_max`. A repetition forgets the remaining timers.
+/// Removes a DEAD timer, or all DEAD timers. Replies with the number of timers, at most
+/// `taken_timers_max`. A repetition removes the remaining timers.
 struct DropDeadTimers {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "drop_dead_timers",
@@ -44,7 +44,7 @@ struct DropDeadTimers {
     std::optional<std::string> id{};  ///< Absent: all DEAD timers.
 };
 
-/// The steps about DEAD timers.
+/// The list of the steps for DEAD timers.
 using DeadTimerSteps = StepList<RepostDeadTimers, DropDeadTimers>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about batches of jobs. A job joins a batch with its push: `JobOptions::batch`.
+/// Steps for batches of jobs. A push adds its job to a batch: `JobOptions::batch`.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace routemaster {
 
-/// How many batches one `ListJobBatches` lists, at most.
+/// Maximum number of batches in a reply of `ListJobBatches`.
 inline constexpr std::uint32_t job_batches_listed_max = 100;
 
-/// Creates a batch. The batch is open: until it is closed, it does not end, however its jobs end.
-/// If a batch with this name is kept, nothing is changed, and the reply is its id; therefore a
-/// repetition replies with the id of the first batch. `invalid` if `job_batches_open_max` batches
-/// have not ended.
+/// Creates an open batch, which cannot end before it is closed. If a batch with this
+/// name exists, changes nothing, and replies with its id. A repetition therefore replies
+/// with the id of the first batch. `invalid` if `job_batches_open_max` batches have not
+/// ended.
 struct CreateJobBatch {
     using Reply = JobBatchCreated;
     static constexpr StepTraits traits{.name = "create_job_batch",
@@ -37,13 +37,13 @@ struct CreateJobBatch {
     std::shared_ptr<const JobBatchSettings> settings;
 };
 
-/// Closes a batch, which lets the batch end: at once if none of its jobs waits or runs, else in the
-/// step in which the last of these jobs succeeds, is BURIED or is removed. The step that ends the
-/// batch also pushes `on_success`, if all jobs have succeeded, and then `on_end`, both due at this
-/// moment.
-/// A batch ends only once. But if BURIED jobs of an ended batch are kicked, and finally all of its
-/// jobs have succeeded, the last success pushes `on_success`. Replies `unknown` if no batch has
-/// this id. A repetition changes nothing.
+/// Closes a batch, so that the batch can end. If no job of the batch waits or runs, the batch
+/// ends at once. Otherwise the batch ends in the step in which its last such job succeeds, is
+/// BURIED or is removed. The step that ends the batch also pushes `on_success`, if all jobs
+/// have succeeded, and then `on_end`, both due now. A batch ends only once. But if BURIED jobs
+/// of an ended batch are kicked, and all of its jobs have then succeeded, the last success
+/// pushes `on_success`. Replies `unknown` if no batch has this id. A repetition changes
+/// nothing.
 struct CloseJobBatch {
     using Reply = JobBatchClosure;
     static constexpr StepTraits traits{.name = "close_job_batch",
@@ -55,7 +55,7 @@ struct CloseJobBatch {
     JobBatchId id = 0;
 };
 
-/// Replies with a batch; nothing if no batch has this id.
+/// Finds a batch by its id. Replies nothing if no batch has this id.
 struct FindJobBatch {
     using Reply = std::optional<JobBatch>;
     static constexpr StepTraits traits{.name = "find_job_batch",
@@ -67,8 +67,8 @@ struct FindJobBatch {
     JobBatchId id = 0;
 };
 
-/// Lists the batches that have ended, or the batches that have not, in the order of their ids,
-/// which is the order of their creation.
+/// Lists the batches that have ended, or the batches that have not ended, in the order of their
+/// ids, which is the order of their creation.
 struct ListJobBatches {
     using Reply = JobBatchPage;
     static constexpr StepTraits traits{.name = "list_job_batches",
@@ -83,7 +83,7 @@ struct ListJobBatches {
     std::uint32_t limit = job_batches_listed_max;
 };
 
-/// Forgets a batch. Its jobs go on without a batch, and its callbacks are never pushed. A
+/// Removes a batch. Its jobs continue without a batch, and its callbacks are never pushed. A
 /// repetition replies `unknown`.
 struct RemoveJobBatch {
     using Reply = Removal;
@@ -96,11 +96,11 @@ struct RemoveJobBatch {
     JobBatchId id = 0;
 };
 
-/// The push of a callback at the end of a batch. `event` is "success" or "end".
+/// Returns the push of a callback at the end of a batch. `event` is "success" or "end".
 [[nodiscard]] PushJob push_of(const JobBatchCallback& callback, JobBatchId batch, const char* event,
                               TimePoint now);
 
-/// The steps about batches of jobs.
+/// The list of the steps for batches of jobs.
 using JobBatchSteps =
     StepList<CreateJobBatch, CloseJobBatch, FindJobBatch, ListJobBatches, RemoveJobBatch>;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Steps that inspect the jobs of a queue, and steps that change jobs without a lease.
+/// Steps that list the jobs of a queue, and steps that change jobs without a lease.
 
 #pragma once
 
@@ -17,14 +17,14 @@
 
 namespace routemaster {
 
-/// How many BURIED jobs a queue keeps, at most. Beyond this, the job that was BURIED first is
+/// Maximum number of BURIED jobs in a queue. Beyond this limit, the job that was BURIED first is
 /// dropped.
 inline constexpr std::uint32_t buried_max = 10'000;
 
-/// How many jobs one `KickJobs` or `ListJobs` inspects, at most.
+/// Maximum number of jobs that one `KickJobs` or `ListJobs` reads.
 inline constexpr std::uint32_t jobs_looked_at_max = 1'000;
 
-/// Replies with the number of jobs of a queue in each state, and whether the queue is paused.
+/// Counts the jobs of a queue by state, and reports whether the queue is paused.
 struct CountJobs {
     using Reply = QueueStatus;
     static constexpr StepTraits traits{.name = "count_jobs",
@@ -36,7 +36,7 @@ struct CountJobs {
     std::string queue;
 };
 
-/// Replies with the status of a job; nothing if the queue has no job with this id.
+/// Finds a job by its id. Replies nothing if the queue has no job with this id.
 struct FindJob {
     using Reply = std::optional<JobStatus>;
     static constexpr StepTraits traits{.name = "find_job",
@@ -45,12 +45,12 @@ struct FindJob {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
 
-    std::string queue;  ///< Not a queue of Ruby Routemaster, else `invalid`; so in all steps below.
+    std::string queue;  ///< Not a queue of Ruby Routemaster, else `invalid`, as in all steps below.
     JobId id = 0;
 };
 
-/// Replies with the reason why a job does not run, or with its worker; nothing if the queue has no
-/// job with this id. Costs as much as `FindJob` and `CountJobs`.
+/// Replies why a job does not run, or which worker runs it, or nothing if the queue has no job with
+/// this id. Costs as much as `FindJob` and `CountJobs`.
 struct ExplainJob {
     using Reply = std::optional<JobExplanation>;
     static constexpr StepTraits traits{.name = "explain_job",
@@ -63,10 +63,10 @@ struct ExplainJob {
     JobId id = 0;
 };
 
-/// Replies with the jobs of a queue in a state, in the order of their ids, and so of their pushes.
+/// Lists the jobs of a queue in one state, in the order of their ids, which is push order.
 ///
-/// A page inspects a limited number of jobs: `limit` for BURIED jobs without a name or a group,
-/// else `jobs_looked_at_max`; and always at most `job_slice_bytes_max` of jobs. Therefore a page
+/// One step reads a limited number of jobs: `limit` for BURIED jobs without a name or a group, else
+/// `jobs_looked_at_max`; and always at most `job_slice_bytes_max` bytes of jobs. Therefore a page
 /// may be short, or even empty, although more jobs follow. The last page has a `next` of 0.
 struct ListJobs {
     using Reply = JobPage;
@@ -78,18 +78,18 @@ struct ListJobs {
 
     std::string queue;
     JobStatus::State state = JobStatus::State::ready;
-    JobId after = 0;            ///< Only jobs with a greater id. A job with this id need not exist.
+    JobId after = 0;            ///< Lists only greater ids. The job `after` need not exist.
     std::uint32_t limit = 100;  ///< From 1 to `jobs_looked_at_max`, else `invalid`.
-    std::string name{};         ///< Only jobs with this name; empty: any name.
-    std::string group{};        ///< Only jobs of this ordering group; empty: any job.
+    std::string name{};         ///< Lists only jobs with this name; empty: any name.
+    std::string group{};        ///< Lists only jobs of this ordering group; empty: all jobs.
 };
 
-/// Makes BURIED jobs READY, behind the jobs that are READY already. Kicks the job with `id`, or,
-/// without `id`, the jobs that were BURIED first, at most `job_slice_bytes_max` of them. Their
-/// attempts begin again, and they expire no more; their errors stay. With an id, also makes a
-/// SCHEDULED job due now, unless the job waits for jobs in `after`.
-/// Replies with the number of kicked jobs; 0 if none is left. A repetition with an id replies 0,
-/// unless the job was BURIED or SCHEDULED again. A repetition without an id kicks further jobs.
+/// Makes BURIED jobs READY, at the end of the queue. Kicks the job with `id` or, without `id`, the
+/// jobs that were BURIED first, at most `job_slice_bytes_max` bytes of them. Their attempts count
+/// from 0 again, their expiry is removed, and their errors stay. With an id, also makes a SCHEDULED
+/// job due now, unless it depends on jobs in `after`. Replies with the number of kicked jobs; 0 if
+/// none is left. A repetition with an id replies 0, unless the job was BURIED or SCHEDULED again. A
+/// repetition without an id kicks further jobs.
 struct KickJobs {
     using Reply = Count;
     static constexpr StepTraits traits{.name = "kick_jobs",
@@ -117,9 +117,9 @@ struct DeleteJob {
 };
 
 /// Cancels a job. A job that is SCHEDULED, READY or BURIED is removed at once. The worker of a
-/// PENDING job is informed by its next `Heartbeat`: if the attempt succeeds, the job is done; if
-/// the attempt ends in any other way, or the worker dies, the job is removed. A removed job is
-/// counted in `jobs.cancelled`. A repetition replies `unknown`, or `requested` again.
+/// PENDING job is notified by the reply to its next `Heartbeat`. If the attempt succeeds, the job
+/// is done. If it ends in any other way, or the worker crashes, the job is removed. A removed job
+/// is counted in `jobs.cancelled`. A repetition replies `unknown`, or `requested` again.
 struct CancelJob {
     using Reply = Cancellation;
     static constexpr StepTraits traits{.name = "cancel_job",
@@ -132,7 +132,7 @@ struct CancelJob {
     JobId id = 0;
 };
 
-/// The steps about the jobs of a queue.
+/// The list of the steps for the jobs of a queue.
 using JobListSteps =
     StepList<CountJobs, FindJob, ExplainJob, ListJobs, KickJobs, DeleteJob, CancelJob>;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Steps in the life of a job: a job is pushed, acquired under a lease, and settled.
+/// Steps for the life cycle of a job: push, acquire under a lease, settle.
 
 #pragma once
 
@@ -21,24 +21,24 @@
 
 namespace routemaster {
 
-/// Puts a job into a queue: READY if `run_at` is not after `now`, else SCHEDULED.
+/// Adds a job to a queue: READY if `run_at` is not after `now`, else SCHEDULED.
 ///
 /// **Duplicates.** Without a key, an equal job without a key, in any state, excludes the push,
-/// which then changes nothing. With a key, the owner of the key excludes the push, by the owner's
-/// key scope. If `on_duplicate` is not `keep`, and the owner is SCHEDULED or READY, the owner takes
-/// over job, options and time. It keeps its id, errors and `after`; its attempts begin again. If it
-/// stays READY with unchanged priority, group and concurrency, it keeps its places.
+/// which then changes nothing. With a key, the job that owns the key excludes the push, during its
+/// key scope. If `on_duplicate` is not `keep`, and the owner is SCHEDULED or READY, the owner gets
+/// the pushed job, options and time. Its id, errors and `after` are unchanged; its attempts count
+/// anew. If it stays READY with equal priority, group and concurrency, it keeps its positions.
 ///
-/// **Group.** The job joins the end of its group (`PushOptions::group`) when it is first READY, and
-/// keeps its place until it is gone, BURIED or replaced. Only the first `concurrency` jobs of a
-/// group (the value of its newest job) may be acquired; PENDING jobs go on.
+/// **Group.** The job joins the end of its group (`PushOptions::group`) when it first becomes
+/// READY, and stays until it is removed, BURIED or replaced. Only the first `concurrency` jobs of a
+/// group (the value of its newest job) may be acquired; this does not affect PENDING jobs.
 ///
 /// **After, batch.** See `PushOptions::after` and `PushOptions::batch`. The job is SCHEDULED,
-/// whatever `run_at` is, until all jobs in `after` are done; then it runs at `run_at`, or at once.
-/// A job that is replaced by a push with another batch counts as cancelled in its old batch.
+/// whatever `run_at` is, until all jobs in `after` are done; then it is due at `run_at`, or at
+/// once. A job that is replaced by a push with another batch counts as cancelled in its old batch.
 ///
-/// A repetition with an idempotency key replies as the first push did. A repetition without such a
-/// key replies `duplicate` or `replaced`, for as long as the job excludes it.
+/// A repetition with an idempotency key replies as the first push did. Without such a key, a
+/// repetition replies `duplicate` or `replaced`, while the job excludes it.
 struct PushJob {
     using Reply = Pushed;
     static constexpr StepTraits traits{.name = "push_job",
@@ -51,7 +51,7 @@ struct PushJob {
                after.size() * sizeof(JobId) + idempotency_key.text.size();
     }
 
-    std::string queue;  ///< See `is_queue_name`, else `invalid`; so in all steps.
+    std::string queue;  ///< See `is_queue_name`, else `invalid`, as in all steps.
     /// Encoded. `invalid` if empty, or if the first byte is 0xc1, which MessagePack never uses.
     std::string job;
     TimePoint run_at;
@@ -59,50 +59,50 @@ struct PushJob {
     OnDuplicate on_duplicate = OnDuplicate::keep;  ///< Without a key only `keep`, else `invalid`.
     /// Ids of at most `job_after_max` jobs of this queue, from 1 to 2^53 - 1, only with
     /// `OnDuplicate::keep`, and not in a queue of Ruby Routemaster; else `invalid`. Unless the push
-    /// is a duplicate, also `invalid` if an id has not been given yet, or if `job_dependents_max`
-    /// jobs wait for the job already.
+    /// is a duplicate, also `invalid` if an id was not assigned yet, or if the job with the id
+    /// already has `job_dependents_max` dependent jobs.
     std::vector<JobId> after{};
-    /// Empty in a queue of Ruby Routemaster, and in a step that is part of another; else `invalid`.
+    /// Empty in a queue of Ruby Routemaster, and in a step inside another step; else `invalid`.
     IdempotencyKey idempotency_key{};
 };
 
 /// The reply to `AcquireJobs`.
 struct Acquired {
     std::vector<Lease> leases;
-    /// Fences of the worker's leases beyond `AcquireJobs::known`, up to `AcquireJobs::newest`.
+    /// Fences of the worker's leases above `AcquireJobs::known`, up to `AcquireJobs::newest`.
     std::vector<std::uint64_t> held{};
-    /// When the next SCHEDULED job falls due. `now` if a READY job was left because of `limit` or
-    /// its size. `never` if no job waits, or if the queue is paused.
+    /// When the next SCHEDULED job becomes due. `now` if a READY job was not leased because of
+    /// `limit` or its size. `never` if no job waits, or if the queue is paused.
     TimePoint next_due = never;
-    /// Why the job of the first new lease was not under way before, if `explain` is set; else
-    /// empty. Counts the queue as it was before the step leased any job of the queue.
+    /// Explains why the job of the first new lease was not leased earlier, if `explain` is set;
+    /// else empty. Describes the queue as it was before this step leased any of its jobs.
     std::vector<JobExplanation> explained{};
     friend bool operator==(const Acquired&, const Acquired&) = default;
 };
 
-/// How many jobs one `AcquireJobs` drops or buries, at most; see also `job_slice_bytes_max`.
+/// Maximum number of jobs that one `AcquireJobs` drops or buries; see `job_slice_bytes_max`, too.
 inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 
-/// Promotes due jobs, then leases READY jobs to a worker: they become PENDING. The job that became
-/// READY first goes first; but a job with a priority ranks by its due time minus `priority_step`
-/// per level, behind a job without a priority of equal rank. Also counts as a heartbeat of the
-/// worker. A paused queue (`PauseQueue`) gives no new leases.
+/// Promotes due jobs, then leases READY jobs to a worker: they become PENDING. Jobs are leased in
+/// the order in which they became READY. But a job with a priority is ordered by its due time minus
+/// `priority_step` per level, and after a job without priority at the same time. The step also
+/// counts as a heartbeat of the worker. No job of a paused queue (`PauseQueue`) is leased.
 ///
 /// **Attempts.** Except in queues of Ruby Routemaster, each new lease counts as an attempt, durably
-/// before the reply: a job that always crashes its process is leased `attempts_max` times.
-/// Exception: an embedded store writes a job's first attempt only at its end, and a crash then
+/// before the reply. Thus a job that always crashes its process is leased only `attempts_max`
+/// times. Exception: an embedded store writes a job's first attempt only when it ends, so a crash
 /// loses it, unless an earlier process may have begun one, `attempts_max` is 1, the job expires, or
-/// the attempt frees its key.
-/// A job without attempts left is BURIED; a job that expired before its first attempt is dropped,
-/// and counted in `jobs.expired`. A job with `isolated_deaths` attempts of `unreported_error` may
-/// crash its worker: a process gets only one of these jobs at a time, the rest is put off.
+/// the attempt releases its key. A job without attempts left is BURIED; a job that expired before
+/// its first attempt is dropped, and counted in `jobs.expired`. A job with `isolated_deaths`
+/// attempts of `unreported_error` may crash its worker: a process gets one such job at a time, and
+/// the others are postponed.
 ///
-/// **Size.** New leases have `job_slice_bytes_max` together at most. Of delivery jobs, a worker
-/// gets those with one of its `destinations`, and those of removed subscribers; if more than
-/// `limit` are READY, each destination gets an equal share, and the first gets the remainder.
+/// **Size.** New leases have at most `job_slice_bytes_max` bytes together. Of delivery jobs, a
+/// worker gets only those for its `destinations`, and of removed subscribers. If more than `limit`
+/// of these are READY, each destination gets an equal share, and the first gets the remainder.
 ///
-/// **Lost replies.** The next acquisition returns the leases again, before new ones, if `known` is
-/// set; else the leases stay until the worker retires or is scrubbed.
+/// **Lost replies.** If `known` is set, the next acquisition returns the leases again, before new
+/// leases. Otherwise they stay until the worker retires or is scrubbed.
 struct AcquireJobs {
     using Reply = Acquired;
     static constexpr StepTraits traits{.name = "acquire_jobs",
@@ -114,22 +114,22 @@ struct AcquireJobs {
     std::string queue;
     Uid worker;
     std::uint32_t limit = 1;  ///< At least 1, else `invalid`.
-    /// The greatest fence that the worker knows, 0 before the first. Leases with greater fences are
-    /// returned again, even more than `limit`; up to `newest`, only their fences, in `held`. By
-    /// default no lease is returned again.
+    /// The greatest fence that the worker has received, 0 before the first. Leases with greater
+    /// fences are returned again, even beyond `limit`. For fences up to `newest`, only the fence is
+    /// returned, in `held`. By default no lease is returned again.
     std::uint64_t known = UINT64_MAX;
-    /// The newest fence that the worker ever got, less than 2^53, else `invalid`: new leases get
-    /// greater fences. Otherwise a restarted Redis server that lost data could repeat a fence.
+    /// The greatest fence that the worker has ever received, less than 2^53, else `invalid`. New
+    /// leases get greater fences. A restarted Redis server that lost data could else reuse a fence.
     std::uint64_t newest = 0;
-    /// Destinations that the worker can reach, each once: "" means all URLs, any other text the
-    /// callback `local:` with this name. Absent: all URLs. Read for `delivery_queue` only.
+    /// Destinations that the worker can reach, without duplicates: "" means all URLs, any other
+    /// text the callback `local:` with this name. Absent: all URLs. Used only for `delivery_queue`.
     std::optional<std::vector<std::string>> destinations{};
-    /// Whether to fill `Acquired::explained`. Not read for queues of Ruby Routemaster.
+    /// Whether to fill `Acquired::explained`. Ignored for queues of Ruby Routemaster.
     bool explain = false;
 };
 
-/// Removes a completed job and releases its dependents. The job's key excludes further jobs until
-/// its time is over, if it has a time. A repetition replies `lease_lost`.
+/// Removes a completed job and releases its dependents. If the job's key has a time, it excludes
+/// further jobs until this time is over. A repetition replies `lease_lost`.
 struct AckJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "ack_job",
@@ -141,9 +141,9 @@ struct AckJob {
     Lease lease;
 };
 
-/// Ends an attempt without a result. The attempt counts: the job runs again at `run_at`, at its
-/// place in its ordering group. After the last attempt, the job is BURIED with `unreported_error`,
-/// and the reply is `buried`. A repetition replies `lease_lost`.
+/// Ends an attempt without a result. The attempt counts. The job runs again at `run_at`, at its
+/// position in its ordering group. After the last attempt, the job is BURIED with
+/// `unreported_error`, and the reply is `buried`. A repetition replies `lease_lost`.
 struct NackJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "nack_job",
@@ -156,7 +156,7 @@ struct NackJob {
     TimePoint run_at;
 };
 
-/// Ends an attempt without a result. The attempt does not count: for a worker that stops, and for a
+/// Ends an attempt without a result. The attempt does not count. For a worker that stops, and for a
 /// handler that snoozes its job. A repetition replies `lease_lost`.
 struct ReleaseJob {
     using Reply = Settlement;
@@ -170,12 +170,12 @@ struct ReleaseJob {
     TimePoint run_at;
 };
 
-/// Ends an attempt that failed. The job keeps the error, and the last `job_errors_max` in all. It
-/// runs again at `run_at`, or is BURIED, with the reply `buried`: if `bury` is set, at the last of
-/// its `attempts_max`, or if it has been failing for `time_max`. Of more than `buried_max` BURIED
-/// jobs of a queue, the first is dropped, and counted in `jobs.forgotten`. Dependents of a dropped
-/// job are BURIED beyond this bound; each burial then drops two jobs until the bound is met.
-/// In a queue of Ruby Routemaster: `invalid`. A repetition replies `lease_lost`.
+/// Ends an attempt that failed. The error is stored with the job, with at most `job_errors_max` in
+/// all. The job runs again at `run_at`, or is BURIED, with the reply `buried`: if `bury` is set,
+/// after the last of its `attempts_max`, or if it has been failing for `time_max`. Of more than
+/// `buried_max` BURIED jobs of a queue, the first is dropped, and counted in `jobs.forgotten`. Its
+/// dependents are BURIED even beyond this limit; each later burial drops two jobs until the limit
+/// is met. In a queue of Ruby Routemaster: `invalid`. A repetition replies `lease_lost`.
 struct FailJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "fail_job",
@@ -185,15 +185,15 @@ struct FailJob {
     [[nodiscard]] Result<void> check() const;
 
     Lease lease;
-    std::string error;  ///< The first `job_error_max` bytes of it are kept.
-    TimePoint run_at;   ///< Read when the job is not BURIED.
-    bool bury = false;  ///< No further attempt will succeed.
-    /// How long the job may go on failing, from its first failure with such a limit. A kick, or a
-    /// replacement, starts the time again. 0: no limit. Negative: `invalid`.
+    std::string error;  ///< Truncated to `job_error_max` bytes.
+    TimePoint run_at;   ///< Used if the job is not BURIED.
+    bool bury = false;  ///< No retry can succeed.
+    /// Maximum time for retries, from the first failure with such a limit. A kick, or a
+    /// replacement, resets the time. 0: unlimited. Negative: `invalid`.
     Duration time_max{0};
 };
 
-/// The steps of the life of a job.
+/// The list of the steps for the life cycle of a job.
 using JobSteps = StepList<PushJob, AcquireJobs, AckJob, NackJob, ReleaseJob, FailJob>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about whole queues.
+/// Steps for whole queues.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 
 namespace routemaster {
 
-/// Pauses or resumes a queue. No worker acquires jobs from a paused queue, even after a restart.
-/// PENDING jobs go on, and all other steps work as always. During the pause no job is promoted,
-/// expires, or is BURIED for a lack of attempts. Resuming wakes the idle workers of the queue. A
-/// queue may be paused before it has jobs.
-/// A repetition changes nothing.
+/// Pauses or resumes a queue. No worker acquires jobs of a paused queue, even after a restart.
+/// PENDING jobs continue, and all other steps work as always. During the pause no job is
+/// promoted, expires, or is BURIED because it has no attempts left. Resuming wakes the idle
+/// workers of the queue. A queue may be paused before it has jobs. A repetition changes
+/// nothing.
 struct PauseQueue {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "pause_queue",
@@ -28,19 +28,19 @@ struct PauseQueue {
                                        .needs = CapacityNeed::none};
     [[nodiscard]] Result<void> check() const { return check_own_queue(queue); }
 
-    /// Not a queue of Ruby Routemaster, whose processes do not know pauses; else `invalid`.
+    /// Not a queue of Ruby Routemaster, whose processes do not support pauses; else `invalid`.
     std::string queue;
     bool paused = true;  ///< True: pause the queue. False: resume it.
 };
 
-/// Replaces the rate limits of a queue, or removes them. The buckets begin full. `AcquireJobs`
-/// leases no more jobs than there are tokens, and replies when the next token comes. A job takes a
-/// token with its lease and never returns it: after a nack, a release or a failure, the next
-/// attempt takes another token. A READY job whose ordering group has no token keeps its place in
-/// the group, and delays no job of another group. A queue may get limits before it has jobs; idle
-/// workers are woken.
-/// The limits are kept across restarts. On Redis, the number of tokens is kept, too. When an
-/// embedded store is opened, its buckets are empty, and so a restart never exceeds a limit. A
+/// Replaces the rate limits of a queue, or removes them. The token buckets are full at
+/// first. `AcquireJobs` leases no more jobs than there are tokens, and replies when the
+/// next token is added. A lease consumes a token and never returns it: after a nack, a
+/// release or a failure, the next attempt consumes another token. A READY job whose
+/// ordering group has no token keeps its position in the group, and delays no job of
+/// another group. Limits may be set before a queue has jobs. Idle workers are woken. The
+/// limits are stored. Redis stores the numbers of tokens, too. An embedded store does not:
+/// when it is opened, its buckets are empty, so that a restart never exceeds a limit. A
 /// repetition changes nothing.
 struct LimitQueue {
     using Reply = Done;
@@ -53,14 +53,14 @@ struct LimitQueue {
         return limits.check();
     }
 
-    /// Not a queue of Ruby Routemaster, whose processes do not know limits; else `invalid`.
+    /// Not a queue of Ruby Routemaster, whose processes do not support limits; else `invalid`.
     std::string queue;
-    RateLimits limits{};  ///< By default no limits: removes them.
+    RateLimits limits{};  ///< Default: no limits.
 };
 
-/// Lists the queues that have jobs in any state, are paused, or have rate limits, in order of their
-/// names; includes `delivery_queue`. A page costs as much as the entries it lists, however many
-/// queues and jobs exist.
+/// Lists the queues that have jobs in any state, are paused, or have rate limits, in the order of
+/// their names, `delivery_queue` included. The cost is proportional to the length of the page, not
+/// to the number of queues or jobs.
 struct ListQueues {
     using Reply = std::vector<ListedQueue>;
     static constexpr StepTraits traits{.name = "list_queues",
@@ -72,7 +72,7 @@ struct ListQueues {
     Page page{.after = {}, .limit = 100};
 };
 
-/// The steps about whole queues.
+/// The list of the steps for whole queues.
 using QueueSteps = StepList<PauseQueue, LimitQueue, ListQueues>;
 
 }  // namespace routemaster

@@ -1,6 +1,6 @@
 /// @file
-/// Steps about recurring jobs and recurring timers. A store knows when each is due next, but does
-/// not read schedules: the callers do, such as `RecurringScheduler`.
+/// Steps for recurring jobs and timers. The store stores when each is due next; callers such as
+/// `RecurringScheduler` parse the schedules. A *settled* tick has run, or was skipped for good.
 
 #pragma once
 
@@ -23,18 +23,18 @@
 
 namespace routemaster {
 
-/// The name to pass to `Store::watch` for recurring jobs that are put or resumed. No queue has this
-/// name.
+/// The name to pass to `Store::watch` for wake-ups when a recurring job is put or resumed. No queue
+/// has this name.
 inline constexpr const char* recurring_watch = ":recurring";
 
-/// How many recurring jobs one `DueRecurringJobs` replies, at most.
+/// Maximum number of recurring jobs in a reply of `DueRecurringJobs`.
 inline constexpr std::uint32_t due_recurring_max = 1'000;
 
-/// Adds a recurring job, or changes the settings of a recurring job.
-/// If the recurring job is new, or has a new schedule or time zone, it is due now, its ticks up to
-/// now are settled, and the schedulers are woken. Else its next tick is unchanged: a program may
-/// put its recurring jobs at each start, and catches up with missed ticks. The pause and the
-/// numbers of a recurring job are unchanged. A repetition changes nothing more.
+/// Adds a recurring job, or changes its settings. If the recurring job is new, or has a new
+/// schedule or time zone, it is due now, its ticks up to now are settled, and the schedulers are
+/// woken. Otherwise its next tick is unchanged, so a program may put its recurring jobs at each
+/// start and still catches up with missed ticks. The pause and the counts of a recurring job are
+/// unchanged. A repetition changes nothing more.
 struct PutRecurringJob {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "put_recurring_job",
@@ -50,7 +50,7 @@ struct PutRecurringJob {
     Uid revision;  ///< A new id.
 };
 
-/// Replies with a recurring job; nothing if no recurring job has this name.
+/// Finds a recurring job by its name. Replies nothing if none has this name.
 struct FindRecurringJob {
     using Reply = std::optional<RecurringJob>;
     static constexpr StepTraits traits{.name = "find_recurring_job",
@@ -62,7 +62,7 @@ struct FindRecurringJob {
     std::string name;
 };
 
-/// Lists the recurring jobs, in order of their names.
+/// Lists the recurring jobs, in the order of their names.
 struct ListRecurringJobs {
     using Reply = std::vector<RecurringJob>;
     static constexpr StepTraits traits{.name = "list_recurring_jobs",
@@ -74,8 +74,8 @@ struct ListRecurringJobs {
     Page page{.after = {}, .limit = 100};
 };
 
-/// Forgets a recurring job. Jobs already pushed and timers already posted stay. A repetition
-/// replies `unknown`.
+/// Removes a recurring job. Its pushed jobs and posted timers are unchanged. A repetition replies
+/// `unknown`.
 struct RemoveRecurringJob {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_recurring_job",
@@ -104,13 +104,13 @@ struct PauseRecurringJob {
 
 /// The reply to `DueRecurringJobs`.
 struct DueRecurring {
-    std::vector<RecurringJob> jobs{};  ///< The longest overdue first.
-    TimePoint next_at = never;         ///< When the next recurring job outside the list is due.
-    TimePoint now{};                   ///< The current time of the store's clock.
+    std::vector<RecurringJob> jobs{};  ///< The earliest due time first.
+    TimePoint next_at = never;  ///< When the next recurring job that is not in `jobs` is due.
+    TimePoint now{};            ///< The current time by the store's clock.
     friend bool operator==(const DueRecurring&, const DueRecurring&) = default;
 };
 
-/// Replies with the recurring jobs that are due and not paused, and when the next is due.
+/// Lists the recurring jobs that are due and not paused, and replies when the next is due.
 struct DueRecurringJobs {
     using Reply = DueRecurring;
     static constexpr StepTraits traits{.name = "due_recurring_jobs",
@@ -126,8 +126,8 @@ struct DueRecurringJobs {
 struct RecurringRun {
     enum class Outcome : std::uint8_t {
         pushed,  ///< A job was pushed, or a timer was posted.
-        kept,    ///< The push was a duplicate, or the old timer was kept.
-        moved,   ///< No tick was to run, or the tick had been settled before.
+        kept,    ///< The push was a duplicate, or an existing timer was kept.
+        moved,  ///< Only the next due time changed: no tick was to be run, or the tick was settled.
         /// The recurring job was settled, changed, paused or removed since it was read. Nothing was
         /// changed.
         stale,
@@ -138,12 +138,12 @@ struct RecurringRun {
     friend bool operator==(const RecurringRun&, const RecurringRun&) = default;
 };
 
-/// Settles the ticks of a recurring job up to an instant, and runs the last of these ticks if
-/// `push` or `post` is set: pushes the job or posts the timer, and sets the next due time, in one
-/// transaction. Does so only if the recurring job is unchanged since it was read; therefore each
-/// tick is run by exactly one of any number of schedulers. The tick that ran last never runs again,
-/// even if ticks are settled `anew`.
-/// A repetition replies `stale`.
+/// Settles the ticks of a recurring job up to an instant, and sets the next due time. If
+/// `push` or `post` is set, also runs the last of these ticks: pushes the job or posts the
+/// timer, in the same transaction. Changes nothing if the recurring job has changed since
+/// it was read, so each tick is run by exactly one of several schedulers. The tick that
+/// ran last never runs again, even if ticks are settled `anew`. A repetition replies
+/// `stale`.
 struct RunRecurringJob {
     using Reply = RecurringRun;
     static constexpr StepTraits traits{.name = "run_recurring_job",
@@ -155,29 +155,29 @@ struct RunRecurringJob {
     std::string name;
     Uid revision;     ///< The `RecurringJob::revision` that was read.
     TimePoint at;     ///< The `RecurringJob::next_at` that was read.
-    TimePoint until;  ///< Settles ticks up to this instant: the tick to run, if any.
+    TimePoint until;  ///< Settles ticks up to this instant, which is the tick to run, if any.
     TimePoint next;   ///< The new `next_at`. After `until`, else `invalid`.
-    /// The push of the tick; null for no push.
+    /// The push for the tick; null: none.
     std::shared_ptr<const PushJob> push{};
-    /// The timer of the tick; null for no timer. Due at `until`, else `invalid`; on Redis the due
-    /// time is by the clock of the server, as all ticks are.
+    /// The timer for the tick; null: none. Due at `until`, else `invalid`. On Redis the due time
+    /// refers to the clock of the server, like all ticks.
     std::shared_ptr<const PostTimer> post{};
-    /// The clock had run ahead: ticks after `until` count as not settled again, even if the
-    /// recurring job is paused. Pushes and posts nothing, else `invalid`.
+    /// The clock had been ahead: ticks after `until` become unsettled again, even if the recurring
+    /// job is paused. Nothing may be pushed or posted, else `invalid`.
     bool anew = false;
 };
 
-/// The push for a tick of a recurring job.
+/// Returns the push for a tick of a recurring job.
 [[nodiscard]] PushJob push_of(const std::string& name, const RecurringSettings& settings,
                               TimePoint tick, TimePoint now);
 
-/// The post for a tick of a recurring timer. A PENDING or FIRED timer with this id is kept. The id
-/// is `recurring:` and the name; with `overlap`, followed by a colon and the tick in milliseconds.
-/// Asserts that the settings have a timer.
+/// Returns the post for a tick of a recurring timer. A PENDING or FIRED timer with this id is kept.
+/// The id is `recurring:` and the name; with `overlap`, followed by a colon and the tick in
+/// milliseconds. Asserts that the settings have a timer.
 [[nodiscard]] PostTimer post_of(const std::string& name, const RecurringSettings& settings,
                                 TimePoint tick);
 
-/// The steps about recurring jobs.
+/// The list of the steps for recurring jobs.
 using RecurringSteps =
     StepList<PutRecurringJob, FindRecurringJob, ListRecurringJobs, RemoveRecurringJob,
              PauseRecurringJob, DueRecurringJobs, RunRecurringJob>;

@@ -1,5 +1,5 @@
 /// @file
-/// Replies that several steps use.
+/// Reply types that several steps use.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster {
 
-/// The step was done, and has nothing else to report.
+/// Success without further data.
 struct Done {
     friend bool operator==(Done, Done) = default;
 };
@@ -29,7 +29,7 @@ enum class Settlement {
     buried,  ///< Settled, and the job was BURIED. Only a reply to `FailJob` and `NackJob`.
 };
 
-/// A number of objects; the step says which.
+/// A number of objects, for example of changed timers.
 struct Count {
     std::uint64_t value = 0;
     friend bool operator==(Count, Count) = default;
@@ -42,7 +42,7 @@ struct Dropped {
     friend bool operator==(Dropped, Dropped) = default;
 };
 
-/// A part of a long list: entries with keys greater than `after`, at most `limit`.
+/// Query for a page of a list: at most `limit` entries with keys greater than `after`.
 struct Page {
     std::string after{};          ///< Empty: from the beginning.
     std::uint32_t limit = 1'000;  ///< At least 1, else `invalid`.

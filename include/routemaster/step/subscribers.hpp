@@ -1,5 +1,5 @@
 /// @file
-/// Steps about subscribers.
+/// Steps for subscribers.
 
 #pragma once
 
@@ -18,9 +18,9 @@
 namespace routemaster {
 
 /// Creates or changes a subscriber. Its topics become exactly `topics`. Unknown topics are created
-/// without a publisher, and are forgotten with their last subscription if no event was published in
-/// them by then. Queued batches are kept, and follow the new settings.
-/// A wrong name or number is `invalid` and changes nothing. A repetition changes nothing more.
+/// without a publisher. Such a topic is removed with its last subscription, if no event was
+/// published to it by then. Queued batches are kept, with the new settings. A wrong name or number
+/// is `invalid` and changes nothing. A repetition changes nothing more.
 struct Subscribe {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "subscribe",
@@ -34,8 +34,8 @@ struct Subscribe {
     SubscribeOptions options;
 };
 
-/// Ends a subscription. Events already in batches are still delivered. A repetition after success
-/// replies `not_subscribed`.
+/// Removes a subscription. Events already in batches are still delivered. A repetition after
+/// success replies `not_subscribed`.
 struct Unsubscribe {
     using Reply = Unsubscription;
     static constexpr StepTraits traits{.name = "unsubscribe",
@@ -48,9 +48,9 @@ struct Unsubscribe {
     std::string topic;
 };
 
-/// Forgets a subscriber and its subscriptions, and drops its DEAD batches, which counts
-/// `events.dead_dropped`. Its queued batches end without delivery when they fall due, unless the
-/// subscriber has subscribed again by then. A repetition replies `unknown`.
+/// Removes a subscriber and its subscriptions, and drops its DEAD batches, which counts
+/// `events.dead_dropped`. Its queued batches are dropped when they become due, unless the
+/// subscriber was created again by then. A repetition replies `unknown`.
 struct RemoveSubscriber {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_subscriber",
@@ -62,7 +62,7 @@ struct RemoveSubscriber {
     std::string token;
 };
 
-/// Lists the subscribers, in order of their tokens.
+/// Lists the subscribers, in the order of their tokens.
 struct ListSubscribers {
     using Reply = std::vector<SubscriberStatus>;
     static constexpr StepTraits traits{.name = "list_subscribers",
@@ -74,7 +74,7 @@ struct ListSubscribers {
     Page page{};
 };
 
-/// Replies with a subscriber; nothing if no subscriber has this token.
+/// Finds a subscriber by its token. Replies nothing if none has this token.
 struct FindSubscriber {
     using Reply = std::optional<SubscriberStatus>;
     static constexpr StepTraits traits{.name = "find_subscriber",
@@ -86,7 +86,7 @@ struct FindSubscriber {
     std::string token;
 };
 
-/// The steps about subscribers.
+/// The list of the steps for subscribers.
 using SubscriberSteps =
     StepList<Subscribe, Unsubscribe, RemoveSubscriber, ListSubscribers, FindSubscriber>;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Step that counts jobs over time.
+/// The step for the throughput of a queue.
 
 #pragma once
 
@@ -12,9 +12,9 @@
 
 namespace routemaster {
 
-/// Replies with the counts of a queue in each of the last 60 minutes, and in each of the last 24
-/// hours. An embedded store counts from the start of its process. On Redis all processes count
-/// together, by the server's clock.
+/// Replies with the counts of a queue for each of the last 60 minutes, and for each of the last 24
+/// hours. An embedded store counts from the start of its process. On Redis the counts of all
+/// processes are added, by the server's clock.
 struct MeasureThroughput {
     using Reply = QueueThroughput;
     static constexpr StepTraits traits{.name = "measure_throughput",
@@ -27,7 +27,7 @@ struct MeasureThroughput {
     std::string queue;
 };
 
-/// The steps that count jobs over time.
+/// The list of the steps for throughput.
 using ThroughputSteps = StepList<MeasureThroughput>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about API tokens, the credentials of publishers and subscribers.
+/// Steps for API tokens, the credentials of publishers and subscribers.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace routemaster {
 
-/// Makes a token valid, or renames a valid token. A repetition changes nothing more.
+/// Adds a token, or changes the name of its owner. A repetition changes nothing more.
 struct PutToken {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "put_token",
@@ -31,8 +31,8 @@ struct PutToken {
     std::string name;   ///< Must satisfy `is_user_name`, else `invalid`.
 };
 
-/// Makes a token invalid, and forgets the subscriber with this token, as `RemoveSubscriber` does.
-/// Replies `unknown` if neither exists. A repetition replies `unknown`.
+/// Revokes a token, and removes the subscriber with this token, as `RemoveSubscriber` does. Replies
+/// `unknown` if neither exists. A repetition replies `unknown`.
 struct RemoveToken {
     using Reply = Removal;
     static constexpr StepTraits traits{.name = "remove_token",
@@ -44,7 +44,7 @@ struct RemoveToken {
     std::string token;
 };
 
-/// Replies with the name of a token's owner; nothing if the token is not valid.
+/// Finds the name of a token's owner. Replies nothing if the token is not valid.
 struct FindToken {
     using Reply = std::optional<std::string>;
     static constexpr StepTraits traits{.name = "find_token",
@@ -56,7 +56,7 @@ struct FindToken {
     std::string token;
 };
 
-/// Lists the valid tokens, in order.
+/// Lists the valid tokens, in alphabetical order.
 struct ListTokens {
     using Reply = std::vector<ApiToken>;
     static constexpr StepTraits traits{.name = "list_tokens",
@@ -68,7 +68,7 @@ struct ListTokens {
     Page page{};
 };
 
-/// The steps about API tokens.
+/// The list of the steps for API tokens.
 using TokenSteps = StepList<PutToken, RemoveToken, FindToken, ListTokens>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// Steps about topics, and the step that publishes an event.
+/// Steps for topics, and the step that publishes an event.
 
 #pragma once
 
@@ -23,16 +23,16 @@ namespace routemaster {
 ///
 /// Creates the topic if it is new, and claims it for `publisher` if it is unclaimed. Appends the
 /// message to the CURRENT batch of each subscriber. A subscriber without a CURRENT batch gets a new
-/// batch with a delivery job, which falls due at min(timestamp, now) + the subscriber's timeout. If
-/// a batch is then full, by `max_events` or `batch_bytes_max`, it is sealed, and its job is READY.
-/// Counts `events.published`, `events.bytes` and, for each subscriber, `events.added`.
-/// Errors, in this order: `unauthenticated` if `authenticate` is set and `publisher` is not a valid
-/// token; `forbidden` if the topic belongs to another publisher; `limit_exceeded` if the publisher
-/// would own more than `topics_max` topics. A repetition publishes the event a second time.
+/// batch with a delivery job, due at min(timestamp, now) + the subscriber's timeout. If a batch is
+/// then full, by `max_events` or `batch_bytes_max`, it is sealed, and its job becomes READY. Counts
+/// `events.published`, `events.bytes` and, for each subscriber, `events.added`. Errors, in this
+/// order: `unauthenticated` if `authenticate` is set and `publisher` is not a valid token;
+/// `forbidden` if the topic belongs to another publisher; `limit_exceeded` if the publisher would
+/// own more than `topics_max` topics. A repetition publishes the event again.
 ///
-/// With a `subscriber`, only this subscriber receives the event, whatever its topics are. The topic
-/// is then only a text in the message: it is not created, claimed or counted, and no right to it is
-/// needed. `invalid` if the subscriber does not exist.
+/// With a `subscriber`, only this subscriber receives the event, regardless of its topics. The
+/// topic is then only a text in the message: it is not created, claimed or counted, and no
+/// permission is checked. `invalid` if the subscriber does not exist.
 struct PublishEvent {
     using Reply = Done;
     static constexpr StepTraits traits{.name = "publish_event",
@@ -52,18 +52,18 @@ struct PublishEvent {
     std::optional<std::string> publisher;
     std::string message;  ///< The encoded event.
     TimePoint timestamp;  ///< When the event happened.
-    Uid uid;              ///< A new id; new batches get its siblings as ids.
-    /// How many topics `publisher` may own; beyond this, no topic is claimed.
+    Uid uid;  ///< A new id, from which the ids of new batches are derived (`Uid::sibling`).
+    /// Maximum number of the publisher's topics. At the limit, no topic is claimed.
     std::uint32_t topics_max = UINT32_MAX;
     /// Whether `publisher` must be a valid token at this moment; see `PutToken`. An absent
     /// publisher is not valid.
     bool authenticate = false;
-    /// The only receiver of the event; `publisher` must then be absent, else `invalid`. Absent: all
-    /// subscribers of the topic.
+    /// The only subscriber that receives the event; `publisher` must then be absent, else
+    /// `invalid`. Absent: all subscribers of the topic.
     std::optional<std::string> subscriber{};
 };
 
-/// Forgets a topic and its subscriptions. Events already in batches are still delivered.
+/// Removes a topic and its subscriptions. Events already in batches are still delivered.
 /// `forbidden` if the topic belongs to another publisher. A repetition after success replies
 /// `unknown`.
 struct RemoveTopic {
@@ -75,10 +75,10 @@ struct RemoveTopic {
     [[nodiscard]] Result<void> check() const { return {}; }
 
     std::string name;
-    std::optional<std::string> publisher;  ///< The publisher who asks. Absent: the operator.
+    std::optional<std::string> publisher;  ///< The publisher that removes it. Absent: the operator.
 };
 
-/// Lists the topics, in order of their names.
+/// Lists the topics, in the order of their names.
 struct ListTopics {
     using Reply = std::vector<Topic>;
     static constexpr StepTraits traits{.name = "list_topics",
@@ -90,7 +90,7 @@ struct ListTopics {
     Page page{};
 };
 
-/// The steps about topics and events.
+/// The list of the steps for topics and events.
 using TopicSteps = StepList<PublishEvent, RemoveTopic, ListTopics>;
 
 }  // namespace routemaster

@@ -1,5 +1,5 @@
 /// @file
-/// The properties that every step type declares.
+/// `StepTraits`: the properties that every step type declares.
 ///
 ///     struct RemoveTopic {
 ///         using Reply = Removal;
@@ -8,9 +8,9 @@
 ///         std::string name;
 ///     };
 ///
-/// No property has a default: a struct that lacks a property is not a `StepKind`, and does not
-/// compile in a `StepList`. Stores and façades read these properties. Therefore the properties of a
-/// step are listed nowhere else.
+/// No property has a default: a struct without one of the properties is not a `StepKind`, and does
+/// not compile in a `StepList`. Stores and façades read the properties from here, so they are
+/// listed nowhere else.
 
 #pragma once
 
@@ -24,50 +24,50 @@
 
 namespace routemaster {
 
-/// What a step changes.
+/// The kind of data that a step changes, which decides when its reply is sent.
 enum class Changes : std::uint8_t {
-    nothing,  ///< The step only reads. Possible even while a store cannot write.
-    /// Only times of heartbeats, which no restart keeps. Possible even while a store cannot write.
+    nothing,  ///< None: the step only reads. Possible even while a store cannot write.
+    /// Times of heartbeats, which are not stored. Possible even while a store cannot write.
     liveness,
-    /// The progress of work. The reply waits only for the rows that it depends on.
+    /// The progress of work. The reply waits only for the commits on which it depends.
     progress,
-    state,  ///< Stored data. The reply comes when the data are as durable as the store promises.
+    state,  ///< Stored data. The reply is sent when the data are as durable as the store promises.
 };
 
-/// The memory that a step needs in a store.
+/// The memory that a step allocates in a store, which decides when a full store rejects the step.
 enum class CapacityNeed : std::uint8_t {
-    none,     ///< None, or the step leads to the end of an object. Done even if a store is full.
-    fixed,    ///< A fixed amount: a setting or a number. Refused if a store is full.
-    payload,  ///< The size of the step's data. Refused earlier, while a store fills up.
+    none,     ///< None, or the step leads to the removal of an object. Never rejected as full.
+    fixed,    ///< A fixed amount: a setting or a number. Rejected if a store is full.
+    payload,  ///< The size of the step's data. Rejected before a store is full.
 };
 
-/// The properties of a step type, whatever the values of its fields are.
+/// The properties of a step type, independent of the values of its fields.
 struct StepTraits {
     /// The type in snake_case, for logs, metrics and scripts. Unique among all steps.
     std::string_view name;
-    /// True if the step is idempotent: after a lost reply it may be repeated. The comment of the
-    /// step describes all effects of a repetition.
+    /// True if the step is idempotent: it may be repeated after a lost reply. The comment of the
+    /// step documents the effects of a repetition.
     Required<bool> repeatable;
     Required<Changes> changes;
     Required<CapacityNeed> needs;
 };
 
-/// Whether these traits are complete and consistent: a step that only reads may be repeated and
-/// needs no memory.
+/// Whether these traits are consistent: a step that only reads must be repeatable and need no
+/// memory.
 [[nodiscard]] constexpr bool consistent(const StepTraits& traits) {
     if (traits.name.empty()) return false;
     if (Changes{traits.changes} != Changes::nothing) return true;
     return traits.repeatable && CapacityNeed{traits.needs} == CapacityNeed::none;
 }
 
-/// Whether `S` has a function for the size of its payload.
+/// Whether `S` has a function that returns the size of its payload.
 template <class S>
 concept BringsPayload = requires(const S& step) {
     { step.payload_bytes() } -> std::same_as<std::size_t>;
 };
 
-/// The requirements for a step type: a `Reply`; `traits`; `check()`, which returns `invalid` and
-/// names the field if the step itself is wrong, whatever the state of the store; and
+/// Requirements of a step type: a `Reply`; `traits`; `check()`, which validates the fields without
+/// the state of the store, and returns `invalid` with the name of a wrong field; and
 /// `payload_bytes()` if and only if the step needs memory for a payload.
 template <class S>
 concept StepKind = std::copyable<S> && requires(const S& step) {
@@ -78,7 +78,7 @@ concept StepKind = std::copyable<S> && requires(const S& step) {
     requires(CapacityNeed{S::traits.needs} == CapacityNeed::payload) == BringsPayload<S>;
 };
 
-/// The steps of one domain. The header of each domain has this list at its end.
+/// The list of the steps of one domain, defined at the end of the domain's header.
 template <StepKind... S>
 struct StepList {};
 

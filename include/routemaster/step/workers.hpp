@@ -1,5 +1,5 @@
 /// @file
-/// Steps about workers: heartbeats, the end of workers, and lists of workers.
+/// Steps for workers: heartbeats, retirement, removal of dead workers, and lists of workers.
 
 #pragma once
 
@@ -21,7 +21,7 @@ namespace routemaster {
 
 /// The reply to `Heartbeat`.
 struct HeartbeatReply {
-    /// The fences of the worker's leases whose jobs were cancelled, in order.
+    /// Fences of the worker's leases whose jobs were cancelled, in ascending order.
     std::vector<std::uint64_t> cancelled{};
 
     friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
@@ -40,15 +40,15 @@ struct Heartbeat {
     }
 
     Uid worker;
-    /// Null: unchanged. The profile is kept until the worker retires or is scrubbed, in memory
+    /// Null: unchanged. The profile is retained until the worker retires or is scrubbed, in memory
     /// only.
     std::shared_ptr<const WorkerProfile> profile{};
-    std::uint32_t busy = 0;        ///< Slots in use. Read only with a profile, like the next.
-    TimePoint busy_since = never;  ///< When the oldest job under way began; `never` if none.
+    std::uint32_t busy = 0;  ///< Slots in use. This and the next are used only with a profile.
+    TimePoint busy_since = never;  ///< When the oldest running job began; `never` if none runs.
 };
 
-/// How many jobs one `RetireWorker` or `ScrubWorkers` releases, at most. Also bounded by
-/// `job_slice_bytes_max` for the jobs with their errors, but at least one job is released.
+/// Maximum number of jobs that one `RetireWorker` or `ScrubWorkers` releases. The jobs and their
+/// errors also have at most `job_slice_bytes_max` bytes, but at least one job is released.
 inline constexpr std::uint64_t released_max = 1'000;
 
 /// A job that was BURIED.
@@ -62,17 +62,17 @@ struct BuriedJob {
 /// The reply to `RetireWorker` and `ScrubWorkers`.
 struct ReleasedJobs {
     std::uint64_t jobs = 0;  ///< How many jobs were released.
-    bool more = false;       ///< Whether jobs are left: repeat the step.
-    /// Jobs that were BURIED, because their last attempt died with its worker.
+    bool more = false;       ///< Whether jobs remain: the caller must repeat the step.
+    /// Jobs that were BURIED, because the worker crashed during their last attempt.
     std::vector<BuriedJob> buried{};
 
     friend bool operator==(const ReleasedJobs&, const ReleasedJobs&) = default;
 };
 
-/// Releases at once the jobs that a worker has leased, the oldest first, and forgets the worker:
-/// its clean end. As with `ReleaseJob`, the attempts do not count.
-/// While the reply has `more`, the worker is still known: repeat the step. A repetition after the
-/// end replies 0 jobs.
+/// Removes a worker that stops in an orderly way: releases the jobs that it has leased, the
+/// oldest first. As with `ReleaseJob`, the attempts do not count. While the reply has `more`,
+/// the worker still exists, and the step must be repeated. A repetition after the end replies 0
+/// jobs.
 struct RetireWorker {
     using Reply = ReleasedJobs;
     static constexpr StepTraits traits{.name = "retire_worker",
@@ -84,17 +84,17 @@ struct RetireWorker {
     Uid worker;
 };
 
-/// Declares each worker dead whose last heartbeat is `silence` or longer ago. Releases its leases
-/// in all queues as READY, and forgets the worker. The attempts count, and leave
-/// `unreported_error`; after its last attempt a job is BURIED. After `isolated_deaths` deaths of
-/// attempts, a job waits before it is READY again: a second, then twice as long each time, at most
-/// a minute. Jobs of an embedded store whose attempts died with the process that had the file open
-/// are treated alike.
+/// Declares each worker dead whose last heartbeat is `silence` or longer ago. Makes its jobs in all
+/// queues READY, and removes the worker. The attempts count, with the error `unreported_error`;
+/// after its last attempt a job is BURIED. After `isolated_deaths` such attempts, a job is delayed
+/// before it is READY again: a second, then twice as long each time, at most a minute. When an
+/// embedded store is opened, jobs of the crashed process are treated in the same way.
+///
 /// **Gaps.** If the last scrub is half of `silence` or longer ago, the store may have been
-/// unavailable to all workers. Then silent workers count as heard of now, but only once.
-/// Each released job is counted in `jobs.scrubbed`. Each forgotten worker is counted in
-/// `workers.scrubbed`, after its last job was released. Repeat the step while the reply has `more`;
-/// repeating is harmless.
+/// unavailable to all workers. Then workers get one grace period: each counts as if its heartbeat
+/// had just arrived, but only once. Each released job is counted in `jobs.scrubbed`. Each removed
+/// worker is counted in `workers.scrubbed`, after its last job was released. Repeat the step while
+/// the reply has `more`; repeating it is harmless.
 struct ScrubWorkers {
     using Reply = ReleasedJobs;
     static constexpr StepTraits traits{.name = "scrub_workers",
@@ -106,11 +106,11 @@ struct ScrubWorkers {
     Duration silence;
 };
 
-/// How many workers one `ListWorkers` lists, at most.
+/// Maximum number of workers in a reply of `ListWorkers`.
 inline constexpr std::uint32_t workers_listed_max = 100;
 
-/// Lists the known workers with their leased jobs, in order of the text of their ids. A page costs
-/// as much as the entries it lists, however many workers and leases exist.
+/// Lists the live workers with their leased jobs, sorted by the text of their ids. The cost is
+/// proportional to the length of the page, not to the number of workers or leases.
 struct ListWorkers {
     using Reply = std::vector<ListedWorker>;
     static constexpr StepTraits traits{.name = "list_workers",
@@ -122,8 +122,8 @@ struct ListWorkers {
     Page page{.after = {}, .limit = workers_listed_max};  ///< A greater limit is `invalid`.
 };
 
-/// Replies how many live workers serve a queue and have a handler with this name. Workers beyond
-/// `profiles_read_max` count as workers with the handler and with free slots.
+/// Counts the live workers that serve a queue and have a handler with this name. Workers beyond the
+/// first `profiles_read_max` are assumed to have the handler and free slots.
 struct FindQueueWorkers {
     using Reply = QueueWorkers;
     static constexpr StepTraits traits{.name = "find_queue_workers",
@@ -133,13 +133,13 @@ struct FindQueueWorkers {
     [[nodiscard]] Result<void> check() const;
 
     std::string queue;      ///< Any queue, or `recurring_watch` for schedulers; else `invalid`.
-    std::string handler{};  ///< As in `WorkerProfile::handlers`; empty: any.
+    std::string handler{};  ///< As in `WorkerProfile::handlers`; empty: any handler.
 };
 
-/// How many profiles of workers of a queue one step reads, at most.
+/// Maximum number of worker profiles of a queue that one step reads.
 inline constexpr std::uint32_t profiles_read_max = 100;
 
-/// The steps about workers.
+/// The list of the steps for workers.
 using WorkerSteps = StepList<Heartbeat, RetireWorker, ScrubWorkers, ListWorkers, FindQueueWorkers>;
 
 }  // namespace routemaster

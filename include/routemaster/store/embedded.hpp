@@ -1,6 +1,6 @@
 /// @file
 /// `EmbeddedStore`: a store inside the process, with its state in memory and a journal in an SQLite
-/// file.
+/// database file.
 
 #pragma once
 
@@ -18,48 +18,48 @@
 
 namespace routemaster {
 
-/// When a step is acknowledged.
+/// When the store replies to a step.
 enum class Durability {
-    strict,   ///< When the step is on disk: it survives a crash of the machine.
-    relaxed,  ///< At once; the step is on disk within 50 ms. A crash may lose these 50 ms.
+    strict,   ///< When the step is on disk, so that it survives a crash of the machine.
+    relaxed,  ///< At once. The step is on disk within 50 ms; a crash may lose it until then.
 };
 
 /// Settings of an `EmbeddedStore`.
 struct EmbeddedStoreOptions {
     Durability durability = Durability::strict;
-    /// If the journal exceeds twice the live data and this many bytes, its oldest live entries are
-    /// copied to its end, and the space at its beginning is freed.
+    /// Garbage collection: if the journal exceeds twice the live data and this many bytes, its
+    /// oldest live entries are copied to its end, and the space at its beginning is freed.
     std::uint64_t slack_max = 24U << 20U;
-    /// Bytes of jobs and messages to keep in memory; 0: all. The remaining jobs and messages are
-    /// read from the file when they are needed. With a limit, each job in the file takes at most
-    /// 160 bytes of memory, whatever its size, and each batch in the file some 490 bytes, whatever
-    /// its events (with 100 events: 5 bytes per event). The following stays in memory in any case,
-    /// and may exceed the limit for a while: batches that still take events, jobs under way, and
-    /// data written by the last commit.
+    /// Maximum bytes of jobs and messages in memory; 0: unlimited. The others are read from the
+    /// file when they are needed. With a limit, each job in the file uses at most 160 bytes of
+    /// memory, whatever its size, and each batch in the file some 490 bytes, whatever its events
+    /// (with 100 events: 5 bytes per event). Batches that still collect events, leased jobs, and
+    /// data written by the last commit always stay in memory, and may exceed the limit
+    /// temporarily.
     std::uint64_t memory_max = 0;
-    /// Bytes of the disk to reserve beside the file, at most an eighth of the disk; 0: none. If the
-    /// disk is full, the store releases the reserve, because delivering and settling existing
+    /// Bytes of disk space to reserve beside the file, at most an eighth of the disk; 0: none. If
+    /// the disk is full, the store frees the reserve, because delivering and settling existing
     /// batches and jobs needs space, too. Until the space is reserved again, steps that add data
     /// return `unavailable`.
     std::uint64_t reserve = 16U << 20U;
-    /// Bytes of memory to keep free, at most an eighth of the lowest limit of the process: of its
-    /// address space or data (`ulimit`), or of its cgroup. If less is left, steps that add data
-    /// return `unavailable`, and existing batches and jobs are still delivered. 0: none; memory may
-    /// then run out in the middle of a step. This may also happen if the reserve is used up.
+    /// Bytes of memory to leave free, at most an eighth of the lowest memory limit of the process:
+    /// of its address space or data (`ulimit`), or of its cgroup. With less free memory, steps that
+    /// add data return `unavailable`, and existing batches and jobs are still delivered. 0: none;
+    /// memory may then run out during a step. This may also happen if the reserve is used up.
     std::uint64_t memory_reserve = 64U << 20U;
-    /// How many queues may have jobs, be paused or have rate limits: a step that would begin a
-    /// further queue fails with `limit_exceeded`. Each queue takes about 1 KB of memory.
+    /// Maximum number of queues that have jobs, are paused or have rate limits. A step that adds
+    /// another queue fails with `limit_exceeded`. Each queue uses about 1 KB of memory.
     std::uint32_t queues_max = 100'000;
-    /// How many namespaces may have timers; a further namespace fails with `limit_exceeded`.
+    /// Maximum number of namespaces with timers. Another namespace fails with `limit_exceeded`.
     std::uint32_t timer_namespaces_max = 100'000;
-    /// How many bytes of payload one submission may write into one row of the journal, at most 256
-    /// MiB, since SQLite allows no row of more than 10^9 bytes. Further steps go into the next row.
-    /// A step that exceeds the limit by itself is `invalid`. A row that has reached 8 MiB takes no
-    /// further submission.
+    /// Maximum bytes of payload that one call of `submit` may write into one row of the journal, at
+    /// most 256 MiB, because SQLite allows no row of more than 10^9 bytes. Further steps go into
+    /// the next row. A single larger step is `invalid`. When a row has reached 8 MiB, the next call
+    /// of `submit` begins a new row.
     std::uint64_t row_bytes_max = 256U << 20U;
-    /// Whether to open a file with a damaged or missing log. The store then contains the rows
-    /// before the damage. Rows behind the damage are lost, even if acknowledged; a copy of the log
-    /// is left in `FILE-wal.damaged`.
+    /// Whether to open a file with a damaged or missing write-ahead log of SQLite. The store then
+    /// contains the rows before the damage. Rows after the damage are lost, even if acknowledged.
+    /// The log is copied to `FILE-wal.damaged`.
     bool accept_damage = false;
     Log log{};
 };
@@ -70,22 +70,22 @@ struct EmbeddedBackup {
     std::uint64_t bytes = 0;  ///< Bytes in these rows.
 };
 
-/// Keeps all data in memory, and a journal of all changes in a file. docs/file-format.md describes
-/// the format of the file. SQLite caches the pages written last, up to 2 MB; the first changes of a
-/// process therefore use this memory, whatever the amount of data.
+/// Store with all data in memory, and a journal of all changes in an SQLite file, in the format of
+/// docs/file-format.md. SQLite caches the pages written last, up to 2 MB. The first changes of a
+/// process therefore use this memory, regardless of the amount of data.
 ///
-/// **Commits.** Steps that wait at the same time share one commit (group commit). In `strict`, an
-/// outcome is reported when all data that it depends on are on disk.
+/// **Commits.** Steps that wait at the same time share one commit (group commit). In `strict`, the
+/// outcome of a step is reported when all data that it depends on are on disk.
 ///
 /// **Errors.** After a full disk or an I/O error, steps that could not be written are undone and
-/// return `unavailable`. No acknowledged step is lost. Until writing works again, all steps but
-/// listings return `unavailable`; the store recovers by itself. The store behaves alike, within a
-/// second, if the file or its log was moved or removed. A limit of file sizes (`ulimit -f`) counts
-/// as a full disk if the program ignores SIGXFSZ; otherwise the signal ends the program. If memory
-/// runs out in the middle of a step, the store undoes and refuses this step and all steps not yet
-/// on disk, and restores its state from the journal.
+/// return `unavailable`. No acknowledged step is lost. Until writing works again, all steps except
+/// lists return `unavailable`; the store recovers by itself. If the file or its log was moved or
+/// removed, the store does the same within a second. A limit of file sizes (`ulimit -f`) counts as
+/// a full disk if the program ignores SIGXFSZ; otherwise the signal kills the program. If memory
+/// runs out during a step, the store undoes and rejects this step and all steps not yet on disk,
+/// and restores its state from the journal.
 ///
-/// **Restarts.** Leases end with the process: after a restart, jobs that were PENDING are READY.
+/// **Restarts.** Leases end with the process: after a restart, PENDING jobs are READY again.
 ///
 /// Thread safety: all members may be called from any thread. The store has one thread, which
 /// commits, and calls most completions; see `Store::submit`.
@@ -93,8 +93,8 @@ class EmbeddedStore final : public Store {
 public:
     /// Opens the file, or creates it. Only one process may have the file open. Throws `Failure`:
     /// `unavailable` if the file is in use, or cannot be opened or written; `corrupted` if it is
-    /// damaged; `invalid` if it is a folder, not a routemaster file, or of a newer format. An empty
-    /// file counts as new. The error text names the file.
+    /// damaged; `invalid` if it is a folder, not a routemaster file, or has a newer format. An
+    /// empty file counts as new. The error text names the file.
     explicit EmbeddedStore(const std::filesystem::path& file, EmbeddedStoreOptions options = {});
 
     /// Finishes submitted steps, syncs, and closes the file.
@@ -103,13 +103,13 @@ public:
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 
-    /// Copies the store to a new file while the store continues to run. The copy contains all data
-    /// that were on disk at the time of this call. Returns when the copy is synced. Until then the
-    /// copy is `TARGET.part`, and `target` does not exist. Commits do not wait for the backup, but
-    /// the file may grow by the data that they write.
+    /// Copies the store to a new file, while the store continues to run. The copy contains all data
+    /// that are on disk at the time of this call. Returns when the copy is synced. Until then, the
+    /// copy is named `TARGET.part`, and `target` does not exist. Commits do not wait for the
+    /// backup, but during the backup the file may grow by the data that they write.
     ///
     /// `invalid` if `target` exists, or if called on the store's thread; `unavailable` if the copy
-    /// cannot be written, or if another backup is under way; `corrupted` if a row cannot be read.
+    /// cannot be written, or if another backup is running; `corrupted` if a row cannot be read.
     /// After an error no copy is left. From other processes, use `backup_embedded_file`.
     [[nodiscard]] Result<EmbeddedBackup> backup(const std::filesystem::path& target);
 

@@ -1,6 +1,6 @@
 /// @file
-/// `MemoryStore`: a store in memory, which ends with the process. Deterministic: it is the readable
-/// specification of the steps, and the oracle for tests of the other stores.
+/// `MemoryStore`: a store in memory, without persistence. It is deterministic, and serves as the
+/// readable specification of the steps, and as the oracle in tests of the other stores.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace routemaster {
 
-/// Performs steps at once, in the calling thread, under one lock. No data survive the process.
-/// If the process has a memory limit, and less than an eighth of the limit and less than 64 MiB are
-/// left, steps that add data return `unavailable`. If memory runs out in the middle of a step, the
-/// store stops: the step may have changed a part of the state, and this step and all later steps
-/// return `unavailable` ("out of memory").
+/// Store that performs each step immediately, on the calling thread, under one mutex. Its data are
+/// lost when the process ends. If the process has a memory limit, steps that add data return
+/// `unavailable` when less than 64 MiB and less than an eighth of the limit is free. If memory runs
+/// out during a step, the step may have changed a part of the state. Then this step and all later
+/// steps return `unavailable` ("out of memory").
 ///
 /// Thread safety: all members may be called from any thread.
 class MemoryStore final : public Store {

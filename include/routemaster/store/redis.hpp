@@ -1,6 +1,6 @@
 /// @file
-/// `RedisStore`: a store on a Redis server, with the keys of Ruby Routemaster, shared by many
-/// processes.
+/// `RedisStore`: a store on a Redis server, shared by many processes, with the keys of Ruby
+/// Routemaster.
 
 #pragma once
 
@@ -30,38 +30,38 @@ struct RedisAddress {
 
 /// Settings of a `RedisStore`.
 struct RedisOptions {
-    /// The server, or some nodes of the cluster, or the sentinels; tried in turn. At least one
-    /// address.
+    /// The server, or some nodes of the cluster, or the sentinels. They are tried in order. At
+    /// least one address.
     std::vector<RedisAddress> addresses{RedisAddress{}};
-    /// Not empty: `addresses` are sentinels that watch this master.
+    /// If not empty, `addresses` are sentinels, and this is the name of the master.
     std::string sentinel_master{};
     /// Empty: the server's default user. A user with restricted permissions needs AUTH, INFO, ROLE,
-    /// TIME, SELECT if there is a database, SCRIPT LOAD, EVALSHA, SUBSCRIBE, PUBLISH, and all
+    /// TIME, SELECT if `database` is set, SCRIPT LOAD, EVALSHA, SUBSCRIBE, PUBLISH, and all
     /// commands on keys. Keys and channels begin with `prefix`.
     std::string user{};
     std::string password{};  ///< Empty: no AUTH.
     std::uint32_t database = 0;
-    /// Certificates are verified against the system's authorities, or `tls_ca_file`.
+    /// Whether to use TLS. The system's CA certificates are trusted, or those in `tls_ca_file`.
     bool tls = false;
-    std::string tls_ca_file{};  ///< Authorities to trust instead of the system's.
+    std::string tls_ca_file{};  ///< CA certificates to trust instead of the system's.
     /// Prefix of every key. With a hash tag, as in `{bus}:`, all keys are in one slot of a cluster.
     std::string prefix{};
-    /// Whether this is a mixed deployment: Ruby processes share the server. READY jobs then stay in
-    /// the keys that Ruby workers read. docs/redis-keys.md describes how this affects the order of
-    /// jobs. Data that would crash Ruby workers are `invalid`: topics and URLs of events must
-    /// follow the rules of Ruby Routemaster, callbacks must follow the grammar of URLs, and jobs of
-    /// `aux` must be known to Ruby workers. Ruby processes send no wake-ups; therefore let a
-    /// `Dispatcher` poll often.
+    /// Whether this is a mixed deployment: Ruby processes share the server. READY jobs then remain
+    /// in the keys that Ruby workers read. docs/redis-keys.md describes how this affects the order
+    /// of jobs. Data that would crash Ruby workers are `invalid`: topics and URLs of events must
+    /// satisfy the rules of Ruby Routemaster, callbacks must satisfy the grammar of URLs, and Ruby
+    /// workers must know the jobs of `aux`. Ruby processes send no wake-ups, so a `Dispatcher`
+    /// needs a short `poll_interval`.
     bool mixed_fleet = false;
-    /// Limit for the data of an event in a mixed deployment, in bytes of MessagePack; larger data
+    /// Maximum size of an event's data in a mixed deployment, in bytes of MessagePack; larger data
     /// are `invalid`.
     std::size_t event_data_max = event_data_max_ruby;
-    /// How long a step may wait for its reply. After this time without a reply, the connection to
-    /// the server counts as lost.
+    /// Timeout of a step. If no reply arrives for this long, the connection to the server counts as
+    /// lost.
     Duration timeout{5'000};
-    /// How many steps may wait for a reply; further steps are `unavailable` at once.
+    /// Maximum number of steps that wait for a reply. Further steps are `unavailable` at once.
     std::size_t waiting_max = 100'000;
-    std::string client_name = "routemaster";  ///< The name of the connections in CLIENT LIST.
+    std::string client_name = "routemaster";  ///< Name of the connections in CLIENT LIST.
     Log log{};
 };
 
@@ -72,34 +72,34 @@ struct RedisOptions {
 /// Any other text is `invalid`; the error names the cause.
 [[nodiscard]] Result<RedisOptions> parse_redis_url(std::string_view url);
 
-/// Stores the bus on a Redis server, 7.0 or newer, under the keys that docs/redis-keys.md
+/// Store on a Redis server, version 7.0 or newer, with the keys that docs/redis-keys.md
 /// describes. Any number of processes may share the server, including processes of Ruby
 /// Routemaster.
 ///
-/// **Steps.** Each step is one script, and therefore atomic. Steps that wait at the same time are
-/// sent together. A step is as durable as the server makes it (appendonly, replicas). A step that
-/// could not be done is `unavailable`. A step whose reply was lost is `timed_out`; the comment of
-/// the step describes a repetition. The store reconnects by itself: after a restart, a failover, or
-/// the move of a slot.
+/// **Steps.** Each step is one Lua script, and therefore atomic. Steps that wait at the same time
+/// are pipelined. A step is as durable as the server's configuration makes it (appendonly,
+/// replicas). A step that could not be performed is `unavailable`. A step whose reply was lost is
+/// `timed_out`; the comment of the step documents a repetition. The store reconnects by itself
+/// after a restart, a failover, or the move of a slot.
 ///
-/// **Time.** All times are the server's: the store measures the offset of the caller's clock and
-/// corrects for it. Jobs that fall due in one millisecond are acquired in the order of their bytes.
+/// **Time.** All times refer to the server's clock: the store measures the offset of the caller's
+/// clock and corrects for it. Jobs due in one millisecond are acquired in the order of their bytes.
 ///
 /// Thread safety: all members may be called from any thread. The store has one thread, which calls
 /// the completions.
 class RedisStore final : public Store {
 public:
-    /// Begins to connect, and waits up to `options.timeout` for the connection. Throws `Failure`:
+    /// Connects, and waits for the connection up to `options.timeout`. Throws `Failure`:
     /// `unavailable` if no server was found; `invalid` if the options are inconsistent or the
     /// server is too old.
     explicit RedisStore(RedisOptions options);
 
-    /// Ends without waiting for replies: open steps become `cancelled` or `timed_out`.
+    /// Does not wait for replies: unfinished steps return `cancelled` or `timed_out`.
     ~RedisStore() override;
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override;
-    /// See `Store::watch`. A watch for timers waits up to `options.timeout` until the subscription
-    /// to the server's messages is active. It does not wait inside a completion, or without a
+    /// See `Store::watch`. For timers, blocks up to `options.timeout` until the server
+    /// has confirmed the subscription, except inside a completion, or without a
     /// connection.
     [[nodiscard]] Watch watch(const std::string& queue, std::function<void()> wake) override;
 

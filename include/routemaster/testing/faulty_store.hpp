@@ -1,5 +1,5 @@
 /// @file
-/// `FaultyStore`: a store that loses requests and replies, as a network does.
+/// `FaultyStore`: a store that injects lost requests and lost replies, as on a network.
 
 #pragma once
 
@@ -18,44 +18,44 @@
 
 namespace routemaster::testing {
 
-/// The fault of one submission, with all its steps.
+/// The fault of one call of `submit`, which affects all its steps.
 enum class Fault {
     none,
     lost_request,  ///< No step is performed; every step returns `unavailable`.
     lost_reply,    ///< All steps are performed; every step returns `timed_out`.
 };
 
-/// Random faults of a `FaultyStore`. The sum of the probabilities must not exceed 1.
+/// Random faults of a `FaultyStore`. The probabilities together must be at most 1.
 struct FaultOptions {
     std::uint64_t seed = 1;
     double lost_requests = 0;  ///< Probability, 0 to 1.
     double lost_replies = 0;   ///< Probability, 0 to 1.
 };
 
-/// Forwards submissions to another store, and loses a part of the submissions: first as scripted,
-/// then at random. The lost submissions depend only on the script, the seed and the order of the
-/// submissions.
+/// Store wrapper that forwards calls of `submit` to another store, and injects faults: first as
+/// scripted, then at random. The faults depend only on the script, the seed and the order of the
+/// calls.
 ///
-/// Thread safety: as safe as the next store, which must outlive this store.
+/// Thread safety: as safe as the wrapped store, which must outlive this store.
 class FaultyStore final : public ForwardingStore {
 public:
     explicit FaultyStore(Store& next, FaultOptions options = {})
         : ForwardingStore{next}, options_{options}, random_{options.seed} {}
 
-    /// Sets the faults of the next submissions, one each, after the faults already scripted.
+    /// Appends faults to the script. Each is the fault of one call of `submit`.
     void script(const std::vector<Fault>& faults) {
         const std::lock_guard lock{mutex_};
         script_.insert(script_.end(), faults.begin(), faults.end());
     }
 
-    /// Sets the random faults from now on, and restarts the random sequence.
+    /// Sets the random faults from now on, and seeds their generator.
     void disturb(FaultOptions options) {
         const std::lock_guard lock{mutex_};
         options_ = options;
         random_ = Random{options.seed};
     }
 
-    /// The number of submissions with this fault so far.
+    /// Returns the number of calls with this fault so far.
     [[nodiscard]] std::size_t count(Fault fault) const {
         const std::lock_guard lock{mutex_};
         return counts_[static_cast<std::size_t>(fault)];

@@ -1,5 +1,5 @@
 /// @file
-/// `JobTester`: runs the jobs of a program in a test, on one thread, at times the test sets.
+/// `JobTester`: runs the jobs of a program in a test, on one thread, with a manual clock.
 ///
 ///     rm::testing::JobTester jobs{{.queues = {"mail"}}};
 ///     jobs.pool().handle("welcome", [&](rm::JobContext& job) { ... });
@@ -34,20 +34,20 @@
 
 namespace routemaster::testing {
 
-/// A store in memory, a manual clock, and a pool without threads, which works only inside `drain`
-/// and `advance`. A test can therefore inspect the pushes before the jobs run.
+/// Test fixture with a store in memory, a manual clock, and a pool without threads. The pool runs
+/// jobs only inside `drain` and `advance`, so a test can inspect the pushes before the jobs run.
 ///
 /// Handlers fail, are retried and end as in any pool; asynchronous handlers may report at any time.
-/// A job without a handler stays in its queue, counted as `unhandled` in the pool's status.
+/// A job without a handler stays in its queue, and is counted as `unhandled` in the pool's status.
 /// Follow-ups of a job (`JobContext::push`) are pushed when its handler has succeeded. Callbacks of
 /// a batch (`JobBatches`) run when its last job has ended. Recurring jobs (`RecurringJobs`) run at
-/// their ticks; `CatchUp` applies to missed ticks. `pushed` contains no callbacks, and only
-/// triggered recurring jobs.
+/// their ticks; `CatchUp` applies to missed ticks. `pushed` does not list callbacks, and lists
+/// recurring jobs only if they were triggered.
 ///
 /// Thread safety: one thread at a time.
 class JobTester {
 public:
-    /// Replaces the clock, threads, seed, and the intervals of polls and heartbeats in `options`.
+    /// Overrides the clock, threads, seed, and the intervals of polls and heartbeats in `options`.
     /// Throws as `WorkerPool` does.
     explicit JobTester(WorkerPoolOptions options)
         : store_{*this},
@@ -62,10 +62,10 @@ public:
     [[nodiscard]] ManualClock& clock() noexcept { return clock_; }
     /// The pool. Declare its handlers before the first `drain`.
     [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
-    /// A queue of the store, with the manual clock.
+    /// Returns a queue of the store, with the manual clock.
     [[nodiscard]] JobQueue queue(std::string name) { return {store_, std::move(name), clock_}; }
 
-    /// True: from now on, each push drains the queues before it returns; a push inside a handler is
+    /// True: from now on, each push calls `drain` before it returns; a push inside a handler is
     /// drained after the handler. False: jobs wait for `drain` again.
     void run_at_once(bool at_once) noexcept { at_once_ = at_once; }
 
@@ -92,7 +92,7 @@ public:
         return attempts;
     }
 
-    /// The pushes so far, in order: all, or the pushes of jobs with a name.
+    /// Returns the pushes so far, in order; with `name`, only those of jobs with this name.
     [[nodiscard]] std::vector<PushedJob> pushed(std::string_view name = {}) const {
         std::vector<PushedJob> found;
         for (const auto& each : pushed_) {
@@ -101,7 +101,7 @@ public:
         return found;
     }
 
-    /// The pushes so far of jobs with this name and these arguments.
+    /// Returns the pushes so far of jobs with this name and these arguments.
     [[nodiscard]] std::vector<PushedJob> pushed(std::string_view name,
                                                 const Value::Array& arguments) const {
         auto found = pushed(name);
@@ -109,17 +109,17 @@ public:
         return found;
     }
 
-    /// The pushes so far of a job of the program's own type.
+    /// Returns the pushes so far of jobs that equal `job`.
     template <TypedJob T>
     [[nodiscard]] std::vector<PushedJob> pushed(const T& job) const {
         return pushed(std::string_view{T::name}, job.encode());
     }
 
-    /// Forgets the pushes so far.
+    /// Clears the list of pushes.
     void forget_pushed() noexcept { pushed_.clear(); }
 
 private:
-    /// Records the pushes.
+    /// Store wrapper that records pushes.
     class Recorder final : public ForwardingStore {
     public:
         explicit Recorder(JobTester& tester) : ForwardingStore{tester.memory_}, tester_{tester} {}
@@ -140,7 +140,7 @@ private:
         JobTester& tester_;
     };
 
-    /// Long, since no wake-up is lost here, and each poll costs `advance` an iteration.
+    /// Long, because no wake-up is lost here, and each poll costs `advance` an iteration.
     static constexpr Duration look_interval{60'000};
 
     static WorkerPoolOptions alone(WorkerPoolOptions options, const Clock& clock) {
@@ -152,10 +152,10 @@ private:
         return options;
     }
 
-    /// Polls both, since each may have made work for the other. Returns the earlier next poll.
+    /// Polls scheduler and pool. The next poll is the earlier of both, because each may add work.
     TimePoint poll() { return (std::min)(scheduler_.poll(clock_.now()), pool_.poll(clock_.now())); }
 
-    /// Whether the step may have put a job into a queue.
+    /// Records a push. Returns whether the step may have added a job to a queue.
     bool note(const Step& step, const Outcome& outcome) {
         if (!outcome) return false;
         if (const auto* push = std::get_if<PushJob>(&step)) {

@@ -1,5 +1,5 @@
 /// @file
-/// A clock that a test sets and advances.
+/// `ManualClock`: a clock that a test sets and advances.
 
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace routemaster::testing {
 
-/// Returns the instant that the test has set.
+/// Clock that returns the instant set by the test.
 ///
 /// Thread safety: all members may be called from any thread.
 class ManualClock final : public Clock {
 public:
-    /// Starts at an arbitrary instant: a test must not pass only because the time is 0.
+    /// Starts at an arbitrary instant, because a test must not pass only because the time is 0.
     explicit ManualClock(TimePoint at = from_milliseconds(1'700'000'000'000))
         : at_{to_milliseconds(at)} {}
 
     [[nodiscard]] TimePoint now() const override { return from_milliseconds(at_.load()); }
 
-    /// Advances by `span`; a negative span steps back, as a machine's clock may.
+    /// Advances the clock by `span`. A negative span sets it back, as on a real machine.
     void advance(Duration span) { at_.fetch_add(span.count()); }
 
-    /// Sets the instant.
+    /// Sets the clock.
     void set(TimePoint at) { at_.store(to_milliseconds(at)); }
 
 private:

@@ -10,12 +10,12 @@
 
 namespace routemaster::testing {
 
-/// A push that was neither a duplicate nor an error.
+/// A recorded push that was neither a duplicate nor an error.
 struct PushedJob {
     std::string queue;
     Job job;
     JobOptions options;
-    TimePoint run_at;  ///< The due time of the job; for an immediate job, the time of the push.
+    TimePoint run_at;  ///< Due time of the job; if due immediately, the time of the push.
     JobId id = 0;
 };
 

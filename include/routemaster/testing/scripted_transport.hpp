@@ -1,6 +1,6 @@
 /// @file
-/// `ScriptedTransport`: a transport for tests. Records deliveries, and completes them as the test
-/// demands.
+/// `ScriptedTransport`: a transport for tests, which records deliveries, and completes them as the
+/// test specifies.
 
 #pragma once
 
@@ -23,13 +23,13 @@
 
 namespace routemaster::testing {
 
-/// Serves every callback. While the script lasts, deliveries are completed inside `deliver`. After
-/// the script, deliveries are under way until the test calls `answer`.
+/// Transport that serves every callback. While the script has entries, `deliver` completes each
+/// delivery with the next entry. Then deliveries stay in flight until the test calls `answer`.
 ///
 /// Thread safety: all members may be called from any thread.
 class ScriptedTransport final : public Transport {
 public:
-    /// Sets the results of the next deliveries, in order.
+    /// Appends results to the script, one per delivery.
     void script(std::vector<Result<void>> answers) {
         const std::lock_guard lock{mutex_};
         for (auto& answer : answers) script_.push_back(std::move(answer));
@@ -37,7 +37,7 @@ public:
 
     [[nodiscard]] bool serves(std::string_view) const override { return true; }
 
-    /// Sets the names of reachable callbacks in the process. All URLs are reachable, too.
+    /// Sets the names of the reachable callbacks in this process. All URLs are reachable, too.
     void reach(std::vector<std::string> callbacks) {
         const std::lock_guard lock{mutex_};
         destinations_ = std::move(callbacks);
@@ -64,8 +64,8 @@ public:
         done({*std::move(scripted), 0});
     }
 
-    /// Completes the delivery that has been under way for longest. False if no delivery is under
-    /// way.
+    /// Completes the oldest delivery in flight. Returns false if no delivery is in
+    /// flight.
     bool answer(Result<void> outcome, bool permanent = false) {
         DeliveryDone done;
         {
@@ -78,7 +78,7 @@ public:
         return true;
     }
 
-    /// Completes the delivery that began last. False if no delivery is under way.
+    /// Completes the newest delivery in flight. Returns false if no delivery is in flight.
     bool answer_last(Result<void> outcome) {
         DeliveryDone done;
         {
@@ -91,8 +91,8 @@ public:
         return true;
     }
 
-    /// True: `withdraw` fails while a delivery is under way. False, the default: `withdraw`
-    /// succeeds.
+    /// True: `withdraw` returns false while a delivery is in flight. False, the default: `withdraw`
+    /// returns true.
     void refuse_withdrawal(bool refuses) {
         const std::lock_guard lock{mutex_};
         refuses_withdrawal_ = refuses;
@@ -103,7 +103,7 @@ public:
         return !refuses_withdrawal_ || under_way_.empty();
     }
 
-    /// Sets what `trouble` returns.
+    /// Sets the return value of `trouble`.
     void set_trouble(std::optional<std::string> trouble) {
         const std::lock_guard lock{mutex_};
         trouble_ = std::move(trouble);
@@ -114,19 +114,19 @@ public:
         return trouble_;
     }
 
-    /// All deliveries so far, in order.
+    /// Returns all deliveries so far, in order.
     [[nodiscard]] std::vector<Delivery> deliveries() const {
         const std::lock_guard lock{mutex_};
         return deliveries_;
     }
 
-    /// The number of deliveries that wait for `answer`.
+    /// Returns the number of deliveries that wait for `answer`.
     [[nodiscard]] std::size_t under_way() const {
         const std::lock_guard lock{mutex_};
         return under_way_.size();
     }
 
-    /// The events of a delivery, decoded.
+    /// Decodes the events of a delivery.
     [[nodiscard]] static std::vector<Event> events_of(const Delivery& delivery) {
         std::vector<Event> events;
         for (const auto message : delivery.messages) {

@@ -6,10 +6,10 @@
 ///     }
 ///
 /// The cases pass the time to every step, and need no server and no clock. Stores may complete
-/// steps inside `submit`, or on their own thread. The cases do not test crashes of processes; each
-/// store needs its own tests for crashes.
+/// steps inside `submit`, or on a thread of the store. The cases do not test crashes of processes;
+/// each store needs separate tests for crashes.
 ///
-/// The cases are compiled: link `routemaster::conformance`.
+/// The cases are in a compiled library: link `routemaster::conformance`.
 
 #pragma once
 
@@ -25,18 +25,18 @@
 
 namespace routemaster::testing {
 
-/// Permitted differences between conforming stores. The defaults fit a store in this process.
+/// Permitted differences between conforming stores. The defaults suit a store in this process.
 struct StoreTraits {
-    /// Called before counters are read: makes the counters include all steps so far. Empty: the
-    /// counters always do.
+    /// Called before counters are read, to make the counters include all steps so far. Empty: the
+    /// counters always include them.
     std::function<void(Store&)> flush_counters{};
 
     Duration timeout{20'000};          ///< Real time within which a wake-up must arrive.
     std::uint64_t seed = 1;            ///< The seed of the random walk.
-    std::uint32_t walk_steps = 5'000;  ///< The length of the random walk, in steps.
+    std::uint32_t walk_steps = 5'000;  ///< Length of the random walk, in steps.
 };
 
-/// Opens an empty store. Called once for each case, which destroys the store at its end.
+/// Function that opens an empty store. Called once per case; the case destroys the store.
 using OpenStore = std::function<std::unique_ptr<Store>()>;
 
 /// A store under test.
@@ -49,20 +49,20 @@ struct StoreFixture {
 struct StoreCase {
     std::string name;  ///< A sentence.
 
-    /// Returns if the guarantee is met. Else throws `ConformanceFailure`, or the `Failure` of a
-    /// step.
+    /// Returns if the store meets the guarantee. Otherwise throws `ConformanceFailure`, or the
+    /// `Failure` of a step.
     std::function<void(const StoreFixture&)> run;
 };
 
-/// A broken guarantee. The text contains the place in the suite, the name of the compared value,
-/// the expected value, and the actual value.
+/// A violated guarantee. The text contains the position in the suite, the name of the compared
+/// value, the expected value, and the actual value.
 class ConformanceFailure : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// All cases. The names are unique. Each case opens its own store, and so the cases may run in any
-/// order.
+/// Returns all cases. Their names are unique. Each case opens a separate store, so the cases may
+/// run in any order.
 [[nodiscard]] std::vector<StoreCase> store_conformance();
 
 }  // namespace routemaster::testing
