@@ -7,7 +7,7 @@ namespace routemaster::detail {
 
 namespace {
 
-/// Base64 with padding (RFC 4648 §4).
+/// Appends `bytes` in Base64 with padding (RFC 4648 §4).
 void append_base64(std::string& out, std::string_view bytes) {
     constexpr std::string_view alphabet =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

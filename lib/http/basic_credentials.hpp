@@ -1,5 +1,5 @@
 /// @file
-/// HTTP Basic authentication (RFC 7617).
+/// Encoder for HTTP Basic authentication (RFC 7617).
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::detail {
 
-/// The value of an `Authorization` header for `user` and `password`: `Basic …`.
+/// Returns the value of an `Authorization` header for `user` and `password`: `Basic …`.
 [[nodiscard]] std::string basic_credentials(std::string_view user, std::string_view password);
 
 }  // namespace routemaster::detail

@@ -21,7 +21,7 @@ namespace routemaster::detail {
 
 namespace {
 
-constexpr std::size_t part_weight = 512;  // Weight of a part of a body, in bytes of equal work.
+constexpr std::size_t part_weight = 512;  // Weight of a chunk or frame, in bytes of equal cost.
 constexpr const char* too_much = "the receiver sent too many bytes or parts with its answer";
 
 void require(CURLcode code) {
@@ -35,8 +35,9 @@ void set(CURL* handle, CURLoption option, Value value) {
     require(curl_easy_setopt(handle, option, value));
 }
 
-/// Whether a header line names a transfer coding that libcurl would decode. A kilobyte of nested
-/// codings takes hours to decode. The request accepts no coding.
+/// Whether a header line names a transfer coding that libcurl would decode. A peer could send a
+/// kilobyte of nested codings, whose decoding would take hours. The request accepts no coding, so
+/// such a response is rejected.
 bool is_compressed(std::string_view line) {
     constexpr std::string_view name = "transfer-encoding:";
     std::string text;
@@ -60,7 +61,7 @@ HttpPost::HttpPost(const HttpTransportOptions& options, ThisMachine& machine, Tu
 void HttpPost::set_up_headers() {
     lines_[user_agent] = "User-Agent: " + options_.user_agent;
     lines_[content_type] = "Content-Type: application/json";
-    lines_[expect] = "Expect:";  // Empty: libcurl then does not wait for 100 Continue.
+    lines_[expect] = "Expect:";  // An empty header: libcurl then does not wait for 100 Continue.
     for (std::size_t i = 0; i < line_count; ++i) {
         headers_[i].data = lines_[i].data();
         headers_[i].next = i + 1 < line_count ? &headers_[i + 1] : nullptr;
@@ -69,7 +70,7 @@ void HttpPost::set_up_headers() {
 
 void HttpPost::set_up() {
     CURL* const handle = handle_.get();
-    // The smallest size suffices: most uploads have few events.
+    // The minimum of libcurl. Most request bodies contain few events and fit.
     constexpr long send_buffer = 16'384;
     set(handle, CURLOPT_PRIVATE, this);
     set(handle, CURLOPT_POST, 1L);
@@ -84,11 +85,11 @@ void HttpPost::set_up() {
     set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
     set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
     set(handle, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer);
-    // Set even if empty, because otherwise libcurl uses proxies from environment variables.
+    // Set even if empty, because libcurl would otherwise use proxies from environment variables.
     set(handle, CURLOPT_PROXY, options_.proxy.c_str());
     set(handle, CURLOPT_NOPROXY, "");
-    // Names are resolved before. If libcurl still resolves a name itself, the end of the delivery
-    // must not wait for the lookup, which would delay all deliveries.
+    // The resolver has resolved the name before. If libcurl nevertheless starts a lookup, the end
+    // of the transfer must not wait for its thread, because this would delay all deliveries.
     set(handle, CURLOPT_QUICK_EXIT, 1L);
 }
 
@@ -105,8 +106,8 @@ void HttpPost::set_up_answer() {
     set(handle, CURLOPT_XFERINFODATA, this);
 }
 
-/// The HTTP version decides which protocols TLS offers to the receiver. HTTP/2 needs meters: in
-/// HTTP/2, libcurl reads frames until a frame has data, possibly without end.
+/// Selects the HTTP version, and thereby the protocols that TLS offers (ALPN). HTTP/2 needs meters,
+/// because libcurl reads HTTP/2 frames in a loop until one contains data, possibly endlessly.
 void HttpPost::set_up_tls(TurnBudget& budget) {
     CURL* const handle = handle_.get();
     static const bool metered = TlsMeter::is_available();
@@ -116,11 +117,12 @@ void HttpPost::set_up_tls(TurnBudget& budget) {
     if (metered) require(TlsMeter::meter(handle, budget));
 }
 
-/// Computes a deadline from a time limit. Deliveries that begin together, as after a start, and get
-/// no response would also end together, and so would their successors. Healthy deliveries would
-/// wait for all that work. Therefore the deadline is earlier by up to 7 % of the limit, depending
-/// on the id of the batch. Then the deadline is rounded down, by up to 3 % of the limit, so that
-/// some deliveries end together: each single end may delay a healthy delivery.
+/// Computes a deadline from a timeout. Deliveries that begin together, for example after a start,
+/// and get no response would also time out together, and so would the deliveries after them.
+/// Healthy deliveries would wait for all this work. Therefore the deadline is earlier by up to 7 %
+/// of the timeout, depending on the id of the batch. Then the deadline is rounded down, by up to 3
+/// % of the timeout, so that some deliveries time out in one iteration: each additional iteration
+/// may delay a healthy delivery.
 HttpPost::Clock::time_point HttpPost::end_of(Duration limit, Clock::time_point now) const {
     const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 70);
     const auto slack = std::bit_floor(
@@ -149,8 +151,8 @@ void HttpPost::begin(PostRequest request) {
     begin_headers();
     const auto now = Clock::now();
     const std::string& json = request_.body.json;
-    // A request for which the process had no socket keeps no connection, and closes connections
-    // that have been idle for a second.
+    // After a shortage of sockets, the connection of this request is closed when it ends, and
+    // libcurl closes connections that have been idle for a second.
     constexpr long idle_max = 118;  // libcurl's default, in seconds.
     const bool starved = request_.starves_until.has_value();
     curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, starved ? 1L : 0L);
@@ -159,9 +161,9 @@ void HttpPost::begin(PostRequest request) {
     curl_easy_setopt(handle(), CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(json.size()));
     answer_deadline_ = end_of(options_.total_timeout, now);
     deadline_ = std::min(end_of(options_.connect_timeout, now), answer_deadline_);
-    // libcurl divides this time among the addresses of the host. The time is longer than the
-    // deadline, so that the deadline comes first even if this thread is late: libcurl would end all
-    // overdue transfers at once.
+    // libcurl divides this time among the addresses of the host. The time is longer than the time
+    // until the deadline, so that `end_overdue` ends the transfer, even if this thread is late.
+    // libcurl would end all overdue transfers at once.
     const auto to_connect = std::chrono::ceil<Duration>((deadline_ - now) * 9 / 8);
     curl_easy_setopt(handle(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(to_connect.count()));
     resolve_.data = request_.resolve.data();
@@ -221,8 +223,8 @@ bool HttpPost::is_connecting() const {
     return connected_after == 0;
 }
 
-/// libcurl processes a transfer at once when its pause ends. libcurl refuses both calls for an
-/// ended transfer, which is harmless.
+/// Unpausing makes libcurl process a transfer at once. For an ended transfer libcurl returns an
+/// error, which is harmless.
 void HttpPost::nudge() const {
     curl_easy_pause(handle(), CURLPAUSE_RECV);
     curl_easy_pause(handle(), CURLPAUSE_CONT);
@@ -246,7 +248,7 @@ Error HttpPost::failure(CURLcode code) const {
     switch (code) {
         case CURLE_OPERATION_TIMEDOUT: return {Errc::timed_out, problem(code)};
         case CURLE_URL_MALFORMAT: return {Errc::invalid, "callback: " + problem(code)};
-        // libcurl also returns this code for a header line longer than its limit of about 100 kB.
+        // libcurl also returns this code for a header line longer than about 100 kB.
         case CURLE_OUT_OF_MEMORY:
             return {Errc::unavailable, has_connection()
                                            ? "a header line of the answer is too long, or this "
@@ -264,7 +266,7 @@ std::string HttpPost::problem(CURLcode code) const {
 
 void HttpPost::forbid_reuse() const { curl_easy_setopt(handle(), CURLOPT_FORBID_REUSE, 1L); }
 
-/// Cuts off the response. FORBID_REUSE closes the connection, which libcurl would keep over HTTP/2.
+/// Aborts the transfer. Without FORBID_REUSE libcurl would keep an HTTP/2 connection open.
 void HttpPost::refuse_answer(std::string reason) {
     refused_answer_ = std::move(reason);
     forbid_reuse();
@@ -284,10 +286,10 @@ bool HttpPost::is_too_long(std::size_t more) {
     return !refused_answer_.empty();
 }
 
-/// libcurl calls this for each header line of interim responses, of the response, and of its
+/// Called by libcurl for each header line: of interim responses, of the response, and of
 /// trailers.
 std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t count, void* self) {
-    constexpr std::size_t line_weight = 64;  // Memory that libcurl adds per line.
+    constexpr std::size_t line_weight = 64;  // Memory that libcurl allocates per line.
     HttpPost& post = *static_cast<HttpPost*>(self);
     const std::string_view line{bytes, size * count};
     if (line.starts_with("HTTP/")) post.head_ended_ = false;
@@ -295,18 +297,19 @@ std::size_t HttpPost::read_header(char* bytes, std::size_t size, std::size_t cou
     post.received_head_ += line.size() + line_weight;
     if (is_compressed(line))
         post.refuse_answer("the answer has a transfer coding other than chunked");
-    // libcurl aborts the transfer unless the function returns the number of bytes.
+    // A return value other than the number of bytes makes libcurl abort the transfer.
     return post.is_too_long(line.size()) ? 0 : line.size();
 }
 
-/// libcurl calls this for each buffer, and for each chunk or frame in the buffer.
+/// Called by libcurl for each buffer of body bytes, at least once per chunk or frame.
 std::size_t HttpPost::read_body(char*, std::size_t size, std::size_t count, void* self) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     ++post.parts_;
     return post.is_too_long(size * count) ? 0 : size * count;
 }
 
-/// Limits the bytes that reach no callback, such as extensions of chunks, frames and TLS records.
+/// Called by libcurl in each iteration. Limits the bytes that are passed to no other callback, such
+/// as extensions of chunks, frames and TLS records.
 int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t uploaded) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     if (!post.exceeds_wire_max(uploaded)) return 0;
@@ -314,18 +317,19 @@ int HttpPost::progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_
     return 1;
 }
 
-/// The limit for the bytes on the wire. It allows for a response of `response_max` bytes in
-/// records, chunks or packets of 512 bytes, and for an HTTP/2 window update per KiB of the request
-/// body.
+/// Returns the limit for the bytes on the wire. It suffices for a response of `response_max` bytes
+/// in records, chunks or packets of 512 bytes, and for an HTTP/2 window update per KiB of the
+/// request body.
 std::int64_t HttpPost::wire_max() const noexcept {
-    constexpr std::size_t beginning = 524'288;  // For the handshake and session tickets.
+    constexpr std::size_t beginning = 524'288;  // For the TLS handshake and session tickets.
     constexpr std::size_t largest = std::size_t{1} << 40U;
     return static_cast<std::int64_t>(beginning + 4 * std::min(options_.response_max, largest) +
                                      2 * request_.body.json.size());
 }
 
-/// Without TLS, counts the bytes that the socket received, and each call of libcurl as a read.
-/// libcurl reads at most about 400 kB per call, and a normal response in a few calls.
+/// With TLS, the meter of the connection counts. Without TLS, counts the bytes received by the
+/// socket, plus a weight per call of libcurl, in every eighth call. libcurl reads at most about 400
+/// kB per call, and a normal response in a few calls.
 bool HttpPost::exceeds_wire_max(curl_off_t uploaded) {
     constexpr std::int64_t turns_between_looks = 8;
     if (auto meter = TlsMeter::of(handle())) {
@@ -352,7 +356,7 @@ std::optional<std::uint64_t> HttpPost::received_by_socket() const {
 curl_socket_t HttpPost::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     const HttpTransportOptions& options = post.options_;
-    // With a proxy, `address` is the proxy's, which the operator has chosen.
+    // With a proxy, `address` is that of the proxy, which the operator has configured.
     if (!options.allow_loopback && options.proxy.empty() && post.machine_.has(address->addr)) {
         post.refused_ = address_text(address->addr);
         return CURL_SOCKET_BAD;

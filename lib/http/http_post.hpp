@@ -1,5 +1,5 @@
 /// @file
-/// `HttpPost`: a POST under way, as a libcurl handle with all data that the handle refers to.
+/// `HttpPost`: a POST in flight, as a libcurl handle with all data to which the handle refers.
 
 #pragma once
 
@@ -33,23 +33,24 @@ struct PostRequest {
     Uid batch{};
     std::uint32_t attempt = 1;
     TimePoint created_at{};
-    MessageList messages{};  ///< Converted to `body` if `body` is empty.
+    MessageList messages{};  ///< Encoded into `body` if `body` is empty.
     DeliveryBody body{};
     DeliveryDone done{};
 
-    std::shared_ptr<CURLU> parsed{};  ///< `url`; libcurl uses it until the request is done.
+    std::shared_ptr<CURLU> parsed{};  ///< The parsed `url`. libcurl uses it until the request ends.
 
-    std::string resolve{};   ///< Addresses of the host in libcurl's format, or empty.
-    Duration has_waited{0};  ///< The time spent on name lookup; part of the timeouts.
+    std::string resolve{};   ///< Addresses of the host for `CURLOPT_RESOLVE`, or empty.
+    Duration has_waited{0};  ///< Duration of the name lookup; subtracted from the timeouts.
 
-    /// How long the request may wait for a socket, if the process had none for it.
+    /// Until when the request is retried if the process has no descriptor or memory for a socket.
     std::optional<std::chrono::steady_clock::time_point> starves_until{};
 };
 
-/// A reusable POST. The handle keeps the settings that all requests share.
+/// A reusable libcurl easy handle for one POST at a time. The options that all requests share are
+/// set once.
 ///
-/// The request headers are custom headers: libcurl would send its own headers in another order than
-/// Ruby Routemaster does.
+/// All request headers are custom headers, because libcurl would send its default headers in
+/// another order than Ruby Routemaster does.
 ///
 /// Thread safety: one thread.
 class HttpPost {
@@ -61,48 +62,46 @@ public:
     HttpPost(const HttpPost&) = delete;
     HttpPost& operator=(const HttpPost&) = delete;
 
-    /// Prepares the handle for `request`. `request.parsed` must be set.
+    /// Configures the handle for `request`. `request.parsed` must be set.
     void begin(PostRequest request);
 
-    /// Returns the request of `begin`. libcurl must have finished with the handle.
+    /// Removes and returns the request of `begin`. libcurl must have finished the transfer.
     [[nodiscard]] PostRequest take() {
         share_.reset();
         return std::exchange(request_, {});
     }
 
-    /// Whether there is a request that `take` has not returned yet.
+    /// Whether there is a request that `take` has not returned.
     [[nodiscard]] bool is_busy() const noexcept { return request_.done != nullptr; }
 
-    /// Whether a connection attempt is running.
     [[nodiscard]] bool is_connecting() const;
-    /// Makes libcurl process this transfer in the next call, even if the transfer has no socket.
+    /// Makes libcurl process this transfer in its next call, even if the transfer has no socket.
     void nudge() const;
 
     void goes_over(curl_socket_t socket) noexcept {
         if (std::exchange(socket_, socket) != socket) before_.reset();
     }
 
-    /// The socket that libcurl used last for this transfer; `CURL_SOCKET_BAD` if there was no
-    /// socket.
+    /// The socket that libcurl last used for this transfer; `CURL_SOCKET_BAD` if none.
     [[nodiscard]] curl_socket_t socket() const noexcept { return socket_; }
-    /// Whether the socket has received data that libcurl has not read.
+    /// Whether the socket has received bytes that libcurl has not read.
     [[nodiscard]] bool has_unread() const noexcept;
 
-    /// When the transfer must end, unless `extend` can move the deadline.
+    /// When the transfer must be ended, unless `extend` succeeds.
     [[nodiscard]] std::chrono::steady_clock::time_point deadline() const noexcept {
         return deadline_;
     }
-    /// Moves the deadline from the end of the connect timeout to the end of the total timeout.
-    /// False if the transfer is overdue: it has no connection, or the total timeout has passed.
+    /// Replaces the deadline of the connect timeout by that of the total timeout. Returns false if
+    /// the transfer is overdue: it has no connection, or the total timeout has passed.
     [[nodiscard]] bool extend();
     [[nodiscard]] Error overdue() const;
 
-    /// The result of the delivery. `code` is libcurl's code for the transfer.
+    /// Returns the result of the delivery. `code` is libcurl's result of the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
     [[nodiscard]] bool permanent() const;
-    /// Whether the transfer could open no socket, because the process lacks descriptors or memory.
+    /// Whether no socket could be opened, because the process has no descriptor or memory left.
     [[nodiscard]] bool is_starved() const noexcept;
-    /// Closes the connection at the end of the transfer.
+    /// Closes the connection when the transfer ends.
     void forbid_reuse() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }
@@ -114,7 +113,7 @@ private:
         void operator()(CURL* handle) const noexcept { curl_easy_cleanup(handle); }
     };
 
-    /// Header lines, in the order of sending.
+    /// Indices of the request's header lines, in the order in which they are sent.
     enum Line : std::size_t {
         user_agent,
         authorization,
@@ -156,19 +155,20 @@ private:
     PostRequest request_;
     Clock::time_point deadline_{};
     Clock::time_point answer_deadline_{};
-    std::size_t received_ = 0;       ///< Bytes of the response: headers, body, trailers.
-    std::size_t received_head_ = 0;  ///< Weight of the headers; see `head_max`.
+    std::size_t received_ = 0;       ///< Bytes of headers, body and trailers.
+    std::size_t received_head_ = 0;  ///< Bytes and weights of headers; see `head_max`.
     std::size_t parts_ = 0;
-    bool head_ended_ = false;  ///< Whether the empty line after the headers has arrived.
+    bool head_ended_ = false;  ///< Whether the empty line after the headers has been received.
     curl_socket_t socket_ = CURL_SOCKET_BAD;
     std::optional<TlsMeter::Share> share_{};
     curl_off_t uploaded_ = 0;
-    std::int64_t turns_ = 0;                 ///< Calls of `progress` since the last upload.
-    std::optional<std::uint64_t> before_{};  ///< Bytes that the connection had received before.
-    std::string refused_answer_;             ///< Why the response was cut off, if so.
-    std::string refused_;                    ///< The refused address, if any.
-    bool tried_ = false;                     ///< Whether a connection attempt was made.
-    std::error_code no_socket_;              ///< Why no socket could be opened.
+    std::int64_t turns_ = 0;  ///< Calls of `progress` since the last upload.
+    /// Bytes received by the connection before this transfer.
+    std::optional<std::uint64_t> before_{};
+    std::string refused_answer_;  ///< Why the response was rejected, if so.
+    std::string refused_;         ///< The rejected address, if any.
+    bool tried_ = false;          ///< Whether a connection attempt was made.
+    std::error_code no_socket_;   ///< Why no socket could be opened.
 };
 
 }  // namespace routemaster::detail

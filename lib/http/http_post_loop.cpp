@@ -21,7 +21,7 @@ namespace routemaster::detail {
 
 namespace {
 
-/// `sched_attr` of <linux/sched/types.h>. That header conflicts with <sched.h>.
+/// Copy of `sched_attr` in <linux/sched/types.h>, because this header conflicts with <sched.h>.
 struct SchedulingAttributes {
     std::uint32_t size = sizeof(SchedulingAttributes);
     std::uint32_t policy = 0;
@@ -33,13 +33,14 @@ struct SchedulingAttributes {
     std::uint64_t period_ns = 0;
 };
 
-/// Lowers the priority of this thread and of the threads that it starts. Linux sets the niceness
-/// per thread. Errors are ignored: only the priority is lost.
+/// Sets the lowest priority for this thread and the threads that it starts. On Linux, niceness is
+/// per thread. Errors are ignored, because priority is only an optimisation.
 void take_lowest_priority() {
     constexpr int greatest_niceness = 19;
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), greatest_niceness);
-    // A running thread finishes its time slice, whatever its niceness. Since Linux 6.12, a waking
-    // thread with a shorter slice preempts the running thread. Default slices are at most 3 ms.
+    // Niceness does not shorten the time slice of a running thread. Since Linux 6.12, a waking
+    // thread with a shorter slice preempts a running thread with a longer one. Default slices are
+    // at most 3 ms.
     constexpr std::chrono::nanoseconds long_slice = std::chrono::milliseconds{4};
     constexpr std::uint64_t keep_policy = 0x08;
     SchedulingAttributes attributes;
@@ -49,12 +50,12 @@ void take_lowest_priority() {
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/// If more requests than this began recently, the loop refuses polls of the borrower, because two
-/// threads are then faster than one: with a limit of four, 16 subscribers got 8 % fewer batches per
-/// second.
+/// If more requests than this began recently, the loop does not run the borrower's polls, because
+/// two threads are then faster than one. With a limit of four, 16 subscribers got 8 % fewer batches
+/// per second.
 constexpr std::size_t busy_above = 1;
 
-/// The pause after a shortage of descriptors.
+/// Delay before the next start, after the process had no descriptor left.
 constexpr std::chrono::milliseconds between_starts{100};
 
 Error cancelled() { return {Errc::cancelled, "the transport was closed"}; }
@@ -64,7 +65,7 @@ std::optional<Target> proxy_of(const HttpTransportOptions& options) {
     return target_of(options.proxy).value();
 }
 
-/// The time of a lookup is part of the time for connecting.
+/// The lookup is limited by the connect timeout, which includes it.
 Duration name_timeout(const HttpTransportOptions& options) {
     return std::min(options.connect_timeout, options.total_timeout);
 }
@@ -129,7 +130,7 @@ bool HttpPostLoop::request_turn() {
     return true;
 }
 
-/// Wakes the loop if it sleeps. Releases the lock first, because the woken thread needs the lock.
+/// Wakes the loop if it sleeps. Unlocks first, because the woken thread needs the mutex.
 void HttpPostLoop::wake(std::unique_lock<std::mutex> lock) {
     const bool asleep = std::exchange(sleeping_, false);
     lock.unlock();
@@ -148,7 +149,7 @@ std::optional<std::string> HttpPostLoop::trouble() const {
 }
 
 void HttpPostLoop::run() {
-    // A poll comes first, because the poll may submit requests.
+    // The borrower is polled first, because it may submit requests.
     for (take_turns(); take_submitted(); take_turns()) {
         end_overdue();
         admit_starved();
@@ -161,8 +162,8 @@ void HttpPostLoop::run() {
     cancel_all();
 }
 
-/// Runs requested polls of the borrower. Ends when a poll has submitted a request, which the loop
-/// must begin before the next poll.
+/// Runs requested polls of the borrower. Stops when a poll has submitted a request, because the
+/// loop must begin this request before the next poll.
 void HttpPostLoop::take_turns() {
     std::unique_lock lock{mutex_};
     while (submitted_.empty() && std::exchange(turn_requested_, false)) {
@@ -176,7 +177,7 @@ void HttpPostLoop::take_turns() {
     }
 }
 
-/// Admits the submitted requests. False if the loop must end.
+/// Admits the submitted requests. Returns false if the loop must end.
 bool HttpPostLoop::take_submitted() {
     std::vector<Found> found_names;
     bool stopping = false;
@@ -194,7 +195,8 @@ bool HttpPostLoop::take_submitted() {
     return !stopping;
 }
 
-/// Must be called under the lock. `beginning` is the number of requests about to begin.
+/// Updates `busy_until_`. The caller must have locked the mutex. `beginning` requests are about to
+/// begin.
 void HttpPostLoop::note_whether_busy(std::size_t beginning) {
     const bool busy = posts_->recent() + beginning > busy_above;
     busy_until_ = busy ? Clock::now() + HttpPosts::recent_for : Clock::time_point{};
@@ -208,7 +210,7 @@ const Result<Target>& HttpPostLoop::target(const std::string& url) {
     return targets_.emplace(url, target_of(url)).first->second;
 }
 
-/// Queues a request, after the lookup of its host if needed.
+/// Encodes the body if necessary, and queues the request, after the lookup of its host.
 void HttpPostLoop::admit(PostRequest request) {
     try {
         if (request.body.json.empty()) {
@@ -233,7 +235,7 @@ void HttpPostLoop::admit(PostRequest request) {
         waiting_.push_back(std::move(request));
         return;
     }
-    // The plus sign makes libcurl's cache entry expire.
+    // The plus sign makes the entry in libcurl's DNS cache expire.
     request.resolve = "+" + peer.host + ":" + peer.port + ":";
     if (const auto known = resolver_.look_up(peer.host)) {
         proceed(std::move(request), *known);
@@ -255,7 +257,7 @@ void HttpPostLoop::proceed(PostRequest request, const Result<Addresses>& address
             return finish(
                 request, Error{Errc::unavailable, error.context() + ": " + error.code().message()});
         }
-        // The time of a lookup that could not begin is no part of the timeouts.
+        // A lookup that could not begin does not count for the timeouts.
         request.has_waited = Duration{0};
         if (unresolved_.empty()) unresolved_until_ = now + between_starts;
         unresolved_.push_back(std::move(request));
@@ -275,25 +277,25 @@ bool HttpPostLoop::can_start() const {
     return !waiting_.empty() && posts_->size() < options_.in_flight_max && !is_starved();
 }
 
-/// Whether starts are futile, because the process had no socket and no POST has ended since.
+/// Whether no POST can start, because the process had no socket, and no POST has ended since.
 bool HttpPostLoop::is_starved() const {
     return posts_->size() >= starved_size_ && Clock::now() < starved_until_;
 }
 
-/// Whether a request may wait longer for a descriptor.
+/// Whether a request may wait for a descriptor; otherwise it fails.
 bool HttpPostLoop::may_starve(PostRequest& request, Clock::time_point now) {
     if (!request.starves_until) request.starves_until = now + options_.total_timeout;
     return now < *request.starves_until;
 }
 
-/// Looks up the names again for which the process had no descriptor.
+/// Retries the lookups for which the process had no descriptor.
 void HttpPostLoop::admit_starved() {
     if (unresolved_.empty() || Clock::now() < unresolved_until_) return;
     for (auto& request : std::exchange(unresolved_, {})) admit(std::move(request));
 }
 
-/// Lets requests wait for which the process had no socket: a shortage of the process is no failure
-/// of a receiver.
+/// Queues again the requests for which the process had no socket. The receiver has not failed, so
+/// the deliveries must not fail.
 void HttpPostLoop::put_back_starved() {
     auto starved = posts_->take_starved();
     if (starved.empty()) return;
@@ -312,8 +314,8 @@ void HttpPostLoop::put_back_starved() {
                     std::make_move_iterator(again.end()));
 }
 
-/// Starts few requests per iteration: opening many connections at once would delay responses that
-/// have arrived.
+/// Starts few requests per iteration, because opening many connections at once would delay the
+/// processing of responses.
 void HttpPostLoop::start_waiting() {
     constexpr int starts_per_turn = 4;
     for (int started = 0; started < starts_per_turn && can_start(); ++started) {
@@ -323,8 +325,8 @@ void HttpPostLoop::start_waiting() {
     }
 }
 
-/// The time to sleep in milliseconds; -1: no limit. If the time is not 0, marks the loop as
-/// sleeping, so that `wake` wakes it.
+/// Returns how long to sleep, in milliseconds; -1: without a timeout. If the result is not 0, marks
+/// the loop as sleeping, so that `wake` writes to its eventfd.
 int HttpPostLoop::timeout() {
     const auto now = Clock::now();
     auto due = posts_->due();
@@ -342,8 +344,8 @@ int HttpPostLoop::timeout() {
     return static_cast<int>(std::min<decltype(left)>(left, INT_MAX));
 }
 
-/// Fails the requests under way and replaces `posts_`. Retries until this succeeds or the loop must
-/// end. New requests wait meanwhile.
+/// Fails the requests in flight, and replaces `posts_`. Retries until this succeeds or the loop
+/// must end. Meanwhile new requests are queued.
 void HttpPostLoop::begin_anew() {
     constexpr std::chrono::seconds between_attempts{1};
     const Error broken{Errc::unavailable,
@@ -358,7 +360,7 @@ void HttpPostLoop::begin_anew() {
         gone = std::move(posts_);
     }
     gone.reset();
-    // Runs a poll that was requested before, which would otherwise wait for the restart. While
+    // Runs a poll that was requested before, because it would otherwise wait for the restart. While
     // `trouble_` is set, no further poll can be requested.
     take_turns();
     while (pause_until(begun_at_ + between_attempts)) {
@@ -376,7 +378,7 @@ void HttpPostLoop::begin_anew() {
     }
 }
 
-/// False if the loop must end.
+/// Returns false if the loop must end.
 bool HttpPostLoop::pause_until(Clock::time_point end) {
     std::unique_lock lock{mutex_};
     return !stop_.wait_until(lock, end, [&] { return stopping_; });

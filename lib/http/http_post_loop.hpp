@@ -1,5 +1,5 @@
 /// @file
-/// `HttpPostLoop`: the thread that executes the POSTs of a transport.
+/// `HttpPostLoop`: the event-loop thread that performs the POSTs of a transport.
 
 #pragma once
 
@@ -31,33 +31,34 @@
 
 namespace routemaster::detail {
 
-/// Accepts requests, resolves their hosts, and posts the requests while fewer than `in_flight_max`
-/// are under way. While the process has no descriptor for a socket, requests wait. Sleeps while
-/// nothing happens. Replaces its `HttpPosts` after an internal error.
-/// While at most one request began recently, the loop lends its thread: it runs the polls of a
-/// borrower (`SpareThread`; in names here, a poll is a "turn").
+/// Thread that resolves the hosts of requests, and posts the requests, at most `in_flight_max` at
+/// once. If the process has no descriptor left for a socket, requests wait. After an internal
+/// error, the loop replaces its `HttpPosts`.
+///
+/// While at most one request began recently, the loop lends its thread (`SpareThread`): it runs the
+/// polls of a borrower. A poll of the borrower is called a "turn" in names of this class.
 ///
 /// Thread safety: `submit`, `trouble` and the members of `SpareThread` may be called from any
 /// thread.
 class HttpPostLoop final : public SpareThread {
 public:
-    /// Priority of the thread. With `lowest`, the system prefers all other threads.
+    /// Priority of the thread. `lowest` is the greatest niceness.
     enum class Priority : std::uint8_t { normal, lowest };
 
-    /// Throws `Failure` if libcurl or epoll cannot be set up.
+    /// Throws `Failure` if libcurl or epoll cannot be initialised.
     HttpPostLoop(HttpTransportOptions options, Priority priority);
 
-    /// Ends every unfinished request as `cancelled`, and joins the thread.
+    /// Completes every unfinished request with `cancelled`, and joins the thread.
     ~HttpPostLoop() override;
 
     HttpPostLoop(const HttpPostLoop&) = delete;
     HttpPostLoop& operator=(const HttpPostLoop&) = delete;
 
-    /// Posts the request. Calls `done` of the request exactly once, from the loop's thread, or
-    /// inside this call if the loop has ended.
+    /// Queues a request. Calls `done` of the request exactly once, on the loop's thread, or inside
+    /// this call if the loop has ended.
     void submit(PostRequest request);
 
-    /// The reason why nothing can be posted now, if any.
+    /// Returns why nothing can be posted now; empty if healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
     [[nodiscard]] bool lend(std::function<void()> turn) override;
@@ -93,31 +94,34 @@ private:
     ThisMachine machine_;
     Waker waker_;
     std::optional<Target> proxy_;
-    std::unordered_map<std::string, Result<Target>> targets_;  ///< By callback.
+    /// Cache of parsed URLs, by callback.
+    std::unordered_map<std::string, Result<Target>> targets_;
     NameQueue nameless_;
-    /// Requests beyond `in_flight_max`, and requests for which the process had no socket. Bounded
-    /// by callers.
+    /// Requests beyond `in_flight_max`, and requests for which the process had no socket. The
+    /// dispatcher bounds their number.
     std::deque<PostRequest> waiting_;
-    std::vector<PostRequest> unresolved_;   ///< The process had no descriptor for the name lookups.
-    Clock::time_point unresolved_until_{};  ///< The next name lookups.
-    Clock::time_point starved_until_{};     ///< The next start, unless a POST ends earlier.
-    std::size_t starved_size_ = 0;          ///< POSTs under way when the process had no socket.
-    Clock::time_point begun_at_{};          ///< When `posts_` was created.
-    std::vector<PostRequest> taken_;        ///< Swapped with `submitted_`; keeps its memory.
+    /// Requests whose lookup failed for lack of descriptors.
+    std::vector<PostRequest> unresolved_;
+    Clock::time_point unresolved_until_{};  ///< When their lookups are retried.
+    Clock::time_point starved_until_{};  ///< When starts are retried, unless a POST ends earlier.
+    std::size_t starved_size_ = 0;    ///< Number of POSTs in flight when the process had no socket.
+    Clock::time_point begun_at_{};    ///< When `posts_` was created.
+    std::vector<PostRequest> taken_;  ///< Swapped with `submitted_`, to reuse its memory.
 
-    mutable std::mutex mutex_;  ///< Guards the members up to `posts_`.
+    mutable std::mutex mutex_;  ///< Guards the members down to `posts_`.
     std::condition_variable stop_;
     std::condition_variable turn_ended_;
     std::function<void()> turn_;  ///< The borrower's poll. Called without the lock.
     bool turn_requested_ = false;
     bool in_turn_ = false;
-    Clock::time_point busy_until_{};  ///< Polls are refused until then.
+    Clock::time_point busy_until_{};  ///< Polls are rejected until then.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;
     bool stopping_ = false;
     std::optional<std::string> trouble_;
-    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock; used without it.
+    std::unique_ptr<HttpPosts> posts_;  ///< Replaced under the lock; used on the loop's thread
+                                        ///< without it.
 
     NameResolver resolver_;
     std::thread thread_;

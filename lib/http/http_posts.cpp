@@ -15,7 +15,7 @@ Error libcurl_error(const char* text) {
     return {Errc::unavailable, std::string{"libcurl: "} + text};
 }
 
-/// Initialises libcurl for the process. Never cleans up, because further code may use libcurl.
+/// Initialises libcurl once per process. Never cleans it up, because other code may use libcurl.
 void require_libcurl() {
     static const CURLcode code = curl_global_init(CURL_GLOBAL_DEFAULT);
     if (code != CURLE_OK) throw Failure{libcurl_error(curl_easy_strerror(code))};
@@ -48,7 +48,7 @@ HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, 
 }
 
 HttpPosts::~HttpPosts() {
-    // Order matters: handles refer to the multi handle, and its connections refer to the watch.
+    // Order matters: easy handles refer to the multi handle, whose connections refer to `watch_`.
     all_.clear();
     multi_.reset();
 }
@@ -85,16 +85,16 @@ void HttpPosts::act(curl_socket_t socket, int events) {
     int running = 0;
     budget_.refill();
     const CURLMcode code = curl_multi_socket_action(multi_.get(), socket, events, &running);
-    // A socket that libcurl no longer knows is harmless.
+    // libcurl may have closed the socket in the meantime, which is harmless.
     if (code == CURLM_OK || code == CURLM_BAD_SOCKET) return;
     trouble_ = libcurl_error(curl_multi_strerror(code));
 }
 
 void HttpPosts::advance() {
-    // libcurl 7.88 closes the socket when an address of a host has refused, or has used up its part
-    // of the time. The next call of libcurl then connects to the next address. But libcurl
-    // schedules this call only for the time at which the next address would time out. `nudge` makes
-    // the call effective now.
+    // libcurl 7.88 closes the socket of an address that refused, or whose share of the timeout has
+    // passed. The next call of libcurl would connect to the next address. But libcurl schedules
+    // this call only for the time at which the next address would time out. `nudge` schedules it
+    // for now.
     for (const auto* post : std::exchange(without_socket_, {})) {
         if (post->is_connecting()) post->nudge();
     }
@@ -109,7 +109,7 @@ void HttpPosts::advance() {
     report();
 }
 
-/// Calls libcurl if its timer is due. False if not.
+/// Calls libcurl if its timer is due. Returns whether it was.
 bool HttpPosts::act_if_due() {
     if (!timer_ || *timer_ > Clock::now()) return false;
     timer_.reset();
@@ -117,8 +117,8 @@ bool HttpPosts::act_if_due() {
     return true;
 }
 
-/// Reads all messages before it ends the POSTs: when a handle is removed, libcurl searches the
-/// unread messages.
+/// Reads all messages before any POST is removed, because libcurl searches the unread messages on
+/// each removal of a handle.
 void HttpPosts::end_completed() {
     int left = 0;
     while (const CURLMsg* const message = curl_multi_info_read(multi_.get(), &left)) {
@@ -137,9 +137,9 @@ void HttpPosts::end_completed() {
     ended_.clear();
 }
 
-/// Reads the data that the socket of `post` has received. libcurl reads one part per call. Over
-/// HTTP/2, libcurl buffers further parts, also of further POSTs, and requests another call at once
-/// although the socket is empty.
+/// Makes libcurl read everything that the socket of `post` has received. libcurl reads one buffer
+/// per call. Over HTTP/2, libcurl also buffers data, even of other POSTs, and sets its timer to
+/// process them, although the socket is then empty.
 void HttpPosts::read_what_came(const HttpPost& post) {
     constexpr int rounds_max = 16;
     for (int round = 0; round < rounds_max; ++round) {
@@ -149,9 +149,9 @@ void HttpPosts::read_what_came(const HttpPost& post) {
     }
 }
 
-/// Ends few POSTs per iteration, because responses that have arrived have to wait meanwhile. Reads
-/// the sockets first: on a busy machine, or after a long iteration, an unread response may have
-/// arrived in time. libcurl itself would end all overdue transfers at once, without reading.
+/// Ends few POSTs per iteration, because responses that have arrived wait meanwhile. Reads the
+/// sockets first: on a busy machine, or after a long iteration, an unread response may have arrived
+/// in time. libcurl itself would end all overdue transfers at once, without reading.
 void HttpPosts::end_overdue() {
     constexpr int ends_per_turn = 4;
     const auto now = Clock::now();
@@ -192,7 +192,7 @@ std::vector<HttpPosts::Starved> HttpPosts::take_starved() {
     return std::exchange(starved_, {});
 }
 
-/// Reports ended POSTs together, which wakes the receiver of the reports less often.
+/// Reports all ended POSTs together, so that the dispatcher is woken less often.
 void HttpPosts::report() {
     for (auto& [request, outcome, permanent] : unreported_) {
         finish(request, std::move(outcome), permanent);
@@ -218,13 +218,13 @@ void HttpPosts::end_all(const Error& error) {
     report();
 }
 
-/// Never returns an error: libcurl would then end all transfers and accept no more.
+/// Callback of libcurl. It must not return an error, because libcurl would then end all transfers.
 int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* self, void*) {
     HttpPosts& posts = *static_cast<HttpPosts*>(self);
     std::uint32_t events = 0;
     if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) events |= EPOLLIN;
     if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) events |= EPOLLOUT;
-    HttpPost* post = nullptr;  // Null if libcurl closes a connection by an internal handle.
+    HttpPost* post = nullptr;  // Null for an internal handle of libcurl, which closes a connection.
     curl_easy_getinfo(handle, CURLINFO_PRIVATE, &post);
     if (post != nullptr && events != 0) post->goes_over(socket);
     if (post != nullptr && what == CURL_POLL_REMOVE && post->is_connecting()) {

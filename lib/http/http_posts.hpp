@@ -1,5 +1,5 @@
 /// @file
-/// `HttpPosts`: the concurrent POSTs on one libcurl multi handle.
+/// `HttpPosts`: concurrent POSTs on one libcurl multi handle.
 
 #pragma once
 
@@ -26,19 +26,19 @@
 
 namespace routemaster::detail {
 
-/// Drives libcurl's multi interface by its sockets. The cost of a wake-up depends on the number of
-/// events, not on the number of POSTs under way.
+/// Driver for a libcurl multi handle, with epoll for its sockets. The cost of a wake-up depends on
+/// the number of events, not on the number of POSTs in flight.
 ///
-/// An error of a POST ends only this POST. `trouble` returns an error of the multi handle or of the
-/// epoll set. The caller must then call `end_all` and create another object of this class.
+/// An error of a POST ends only this POST. `trouble` returns an error of the multi handle or of
+/// epoll. The caller must then call `end_all` and replace this object.
 ///
 /// Thread safety: one thread.
 class HttpPosts {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// All arguments must outlive this object. Throws `Failure` if libcurl or epoll cannot be set
-    /// up.
+    /// All arguments must outlive this object. Throws `Failure` if libcurl or epoll cannot be
+    /// initialised.
     HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, const Waker& waker);
 
     /// All POSTs must have ended.
@@ -51,8 +51,8 @@ public:
 
     static constexpr std::chrono::milliseconds recent_for{1};
 
-    /// The number of POSTs under way that began within `recent_for`. Older POSTs have slow or
-    /// silent receivers, and cost almost nothing while they wait.
+    /// Number of POSTs in flight that began within `recent_for`. Older POSTs wait for slow
+    /// receivers, and use almost no processor time.
     [[nodiscard]] std::size_t recent();
 
     /// Begins a POST. Calls `done` of the request exactly once, inside this call if the POST cannot
@@ -62,7 +62,7 @@ public:
     /// Performs due work, and reports the POSTs that have ended.
     void advance();
 
-    /// When to call `advance` at the latest, if any work is scheduled.
+    /// When `advance` must be called at the latest, if any work is scheduled.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         const bool now = !unwatched_.empty() || !without_socket_.empty();
         if (now) return Clock::time_point::min();
@@ -75,23 +75,23 @@ public:
         return first;
     }
 
-    /// Sleeps until a socket is ready, the waker wakes, or `milliseconds` have passed (-1: no
-    /// limit). Then processes the ready sockets.
+    /// Sleeps until a socket is ready, the waker is signalled, or `milliseconds` have passed (-1:
+    /// no timeout). Then processes the ready sockets.
     void wait(int milliseconds);
 
-    /// The error due to which no POST can continue, if any.
+    /// The error because of which no POST can continue, if any.
     [[nodiscard]] const std::optional<Error>& trouble() const noexcept { return trouble_; }
 
     void end_all(const Error& error);
 
-    /// A request for which the process had no socket, with the error.
+    /// A request for which the process had no socket, and the error.
     struct Starved {
         PostRequest request;
         Error error;
     };
 
     /// Removes and returns the starved requests, in the order of their starts. If there are any,
-    /// the connections of the POSTs under way are not kept.
+    /// the connections of the POSTs in flight are closed when these end.
     [[nodiscard]] std::vector<Starved> take_starved();
 
 private:
@@ -122,16 +122,17 @@ private:
     WritePauses write_pauses_{watch_};
     TurnBudget budget_;
     std::unique_ptr<CURLM, Cleanup> multi_;
-    std::optional<Clock::time_point> timer_;      ///< When libcurl must be called.
-    std::vector<std::unique_ptr<HttpPost>> all_;  ///< As many as the most concurrent POSTs so far.
-    std::vector<HttpPost*> idle_;                 ///< The free elements of `all_`.
+    std::optional<Clock::time_point> timer_;  ///< When libcurl's timer expires.
+    /// Easy handles, reused; as many as ever in flight at once.
+    std::vector<std::unique_ptr<HttpPost>> all_;
+    std::vector<HttpPost*> idle_;  ///< The unused elements of `all_`.
     std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< By time of start.
-    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all POSTs under way.
+    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all POSTs in flight.
     std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Work list of `end_completed`.
     std::vector<Report> unreported_;
     std::vector<Starved> starved_;
-    std::vector<std::pair<HttpPost*, Error>> unwatched_;  ///< Their sockets cannot be watched.
-    std::vector<HttpPost*> without_socket_;               ///< May have another address to try.
+    std::vector<std::pair<HttpPost*, Error>> unwatched_;  ///< POSTs whose socket epoll rejected.
+    std::vector<HttpPost*> without_socket_;               ///< POSTs that may try another address.
     std::optional<Error> trouble_;
 };
 

@@ -65,8 +65,8 @@ Result<void> check(const HttpTransportOptions& options) {
     return check_proxy(options.proxy);
 }
 
-/// Two loops. Deliveries to unhealthy receivers have their own loop, so that deliveries to healthy
-/// receivers never wait for them. The thread of the unhealthy loop has the lowest priority.
+/// The implementation has two loops, so that deliveries to healthy receivers never wait for
+/// unhealthy receivers. The thread of the unhealthy loop has the lowest priority.
 struct HttpTransport::Impl {
     using Priority = detail::HttpPostLoop::Priority;
 
@@ -112,8 +112,8 @@ void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
                                 .created_at = delivery.created_at,
                                 .messages = std::move(delivery.messages),
                                 .done = std::move(done)};
-    // The unhealthy loop encodes the body on its own thread, because encoding here would delay
-    // healthy deliveries.
+    // For unhealthy deliveries the loop encodes the body, because encoding on this thread would
+    // delay healthy deliveries.
     if (delivery.unhealthy) return impl_->unhealthy.submit(std::move(request));
     try {
         request.body = delivery_body(std::exchange(request.messages, {}));

@@ -1,5 +1,5 @@
 /// @file
-/// `NameQueue`: deliveries that wait for the lookup of their hosts.
+/// `NameQueue`: requests that wait for the lookup of their hosts.
 
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace routemaster::detail {
 
-/// Requests that wait for the lookup of their hosts, by host name. All requests have the same time
-/// limit. The callers of `push` bound the number of requests.
+/// Queue of requests that wait for the lookup of their hosts, indexed by host name. All requests
+/// have an equal timeout. The callers of `push` bound the number of requests.
 ///
 /// Thread safety: one thread.
 class NameQueue {
@@ -26,17 +26,17 @@ public:
 
     explicit NameQueue(Duration timeout) : timeout_{timeout} {}
 
-    /// Queues `request`. Its time limit begins now.
+    /// Appends `request`. Its timeout begins now.
     void push(const std::string& name, PostRequest request);
 
     /// Removes and returns the requests for `name`, oldest first. Sets `has_waited` of each to its
     /// time in the queue.
     [[nodiscard]] std::vector<PostRequest> take(const std::string& name);
 
-    /// Removes and returns the oldest request, with its name, if the request is overdue.
+    /// Removes and returns the oldest request, with its host name, if its timeout has passed.
     [[nodiscard]] std::optional<std::pair<std::string, PostRequest>> take_overdue();
 
-    /// When the oldest request becomes overdue.
+    /// When the timeout of the oldest request passes.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
     [[nodiscard]] std::vector<PostRequest> take_all();
@@ -50,8 +50,9 @@ private:
     using Place = std::list<Waiting>::iterator;
 
     const Duration timeout_;
-    std::list<Waiting> all_;                           ///< Oldest first.
-    std::map<std::string, std::deque<Place>> places_;  ///< By name, oldest first.
+    std::list<Waiting> all_;  ///< Oldest first.
+    /// Positions in `all_`, oldest first, by host name.
+    std::map<std::string, std::deque<Place>> places_;
 };
 
 }  // namespace routemaster::detail

@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The addresses in the format of `CURLOPT_RESOLVE`, limited in number.
+/// Formats addresses for `CURLOPT_RESOLVE`, up to a limit.
 std::string address_list(const addrinfo* first) {
     constexpr int addresses_max = 16;
     std::string list;
@@ -38,7 +38,8 @@ std::string address_list(const addrinfo* first) {
     return list;
 }
 
-/// The shortage due to which the process can open no descriptor now, if any.
+/// Returns the error if the process cannot open a descriptor now. `getaddrinfo` does not report
+/// this.
 std::error_code shortage() {
     const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return {errno, std::generic_category()};
@@ -82,11 +83,11 @@ struct NameResolver::Shared {
     const NameResolverOptions options;
     const Done done;
 
-    std::mutex mutex;  ///< Guards the members below, and calls of `done`.
+    std::mutex mutex;  ///< Guards the members below. Also locked while `done` is called.
     std::condition_variable changed;
     std::map<std::string, Name> names;
     std::deque<std::string> fresh;
-    std::deque<std::string> unanswered;  ///< Waiting names that failed before.
+    std::deque<std::string> unanswered;  ///< Queue of names whose last lookup failed.
     std::size_t threads = 0;
     std::size_t idle = 0;
     std::size_t busy_with_unanswered = 0;
@@ -96,8 +97,8 @@ struct NameResolver::Shared {
 
     [[nodiscard]] std::size_t waiting() const { return fresh.size() + unanswered.size(); }
 
-    /// Queues a lookup, and starts a thread if needed. False if there is no thread and none can
-    /// start.
+    /// Queues a lookup, and starts a thread if needed. Returns false if there is no thread and none
+    /// can be started.
     static bool ask(const std::shared_ptr<Shared>& shared, const std::string& name, Name& known) {
         auto& queue = known.has_failed ? shared->unanswered : shared->fresh;
         queue.push_back(name);
@@ -117,7 +118,7 @@ struct NameResolver::Shared {
         return known.is_asked;
     }
 
-    /// Removes the oldest name if the cache is full. False if all names are being looked up.
+    /// Evicts the oldest name if the cache is full. Returns false if all names are being looked up.
     bool make_place() {
         if (names.size() < options.names_max) return true;
         const auto older = [](const auto& a, const auto& b) {
@@ -130,9 +131,9 @@ struct NameResolver::Shared {
         return true;
     }
 
-    /// Removes and returns the next name to look up, and whether the name failed before. Nothing if
-    /// no name waits, or if only names wait that failed before and half of the threads look up such
-    /// names.
+    /// Dequeues the next name for a lookup. The second value is whether its last lookup failed.
+    /// Such lookups occupy at most half of the threads, and the remaining threads look up new
+    /// names. Returns nothing if no lookup may begin now.
     std::optional<std::pair<std::string, bool>> next() {
         const bool may_retry =
             busy_with_unanswered < std::max<std::size_t>(options.threads_max / 2, 1);
@@ -143,7 +144,7 @@ struct NameResolver::Shared {
             queue.pop_front();
             Name& known = names.at(name);
             if (Clock::now() - known.asked_at <= options.timeout) return {{name, is_unanswered}};
-            known.is_asked = false;  // The requests have timed out.
+            known.is_asked = false;  // The requests for the name have timed out.
         }
         return std::nullopt;
     }
@@ -160,7 +161,7 @@ struct NameResolver::Shared {
     }
 };
 
-/// The loop of a thread. Ends after some idle time.
+/// Loop of a thread, which ends after some idle time.
 void NameResolver::Shared::work(const std::shared_ptr<Shared>& shared) {
     constexpr std::chrono::seconds idle_max{10};
     std::unique_lock lock{shared->mutex};

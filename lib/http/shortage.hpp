@@ -1,5 +1,5 @@
 /// @file
-/// Shortages of this process, which are no failures of a receiver.
+/// Errors caused by a lack of resources in this process, not by a receiver.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::detail {
 
-/// Whether `error` says that the process or the system lacks descriptors or memory for a socket.
+/// Whether `error` means that the process or the system has no descriptors or memory for a socket.
 [[nodiscard]] inline bool is_shortage(const std::error_code& error) noexcept {
     constexpr std::array shortages{std::errc::too_many_files_open,
                                    std::errc::too_many_files_open_in_system,

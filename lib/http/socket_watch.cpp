@@ -10,7 +10,7 @@ namespace routemaster::detail {
 
 SocketWatch::SocketWatch(const Waker& waker)
     : epoll_{epoll_create1(EPOLL_CLOEXEC)}, waker_{waker.descriptor()} {
-    // Edge-triggered: epoll reports each wake-up once, so the eventfd need not be read.
+    // With EPOLLET epoll reports each wake-up once, so the eventfd need not be read.
     epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.fd = waker_}};
     if (epoll_ < 0 || epoll_ctl(epoll_, EPOLL_CTL_ADD, waker_, &event) != 0) {
         const Error error{Errc::unavailable, "epoll: " + std::generic_category().message(errno)};
@@ -24,7 +24,7 @@ SocketWatch::~SocketWatch() { close(epoll_); }
 std::error_code SocketWatch::want(int socket, std::uint32_t events) const {
     epoll_event event{.events = events, .data = {.fd = socket}};
     if (events == 0) {
-        // The kernel has already removed closed sockets.
+        // The error for a closed socket is ignored, because the kernel has already removed it.
         epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, &event);
         return {};
     }

@@ -1,5 +1,5 @@
 /// @file
-/// `SocketWatch`: waits for sockets and for a waker, by epoll.
+/// `SocketWatch`: an epoll set with sockets and a waker.
 
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace routemaster::detail {
 
-/// An epoll set. Only the kernel has the list of sockets, so a socket may be closed, and its number
+/// Wrapper of an epoll set. It stores no list of sockets, so a socket may be closed, and its number
 /// reused, without a call of `want`.
 ///
 /// Thread safety: one thread.
 class SocketWatch {
 public:
-    /// `waker` must outlive this object. Throws `Failure` if the process has no descriptors left.
+    /// `waker` must outlive this object. Throws `Failure` if the process has no descriptor left.
     explicit SocketWatch(const Waker& waker);
     ~SocketWatch();
 
     SocketWatch(const SocketWatch&) = delete;
     SocketWatch& operator=(const SocketWatch&) = delete;
 
-    /// Watches `socket` for `events` (epoll flags); 0 ends the watch. Returns the error if the
-    /// kernel refuses.
+    /// Watches `socket` for `events` (epoll flags). 0 removes the socket. Returns the error if the
+    /// kernel rejects it.
     [[nodiscard]] std::error_code want(int socket, std::uint32_t events) const;
 
-    /// Sleeps until a socket is ready, the waker wakes, or `milliseconds` have passed (-1: no
-    /// limit). Calls `happened(socket, events)` for each ready socket. After an error the set is
-    /// unusable.
+    /// Sleeps until a socket is ready, the waker is signalled, or `milliseconds` have passed (-1:
+    /// no timeout). Calls `happened(socket, events)` for each ready socket. After an error the set
+    /// is unusable.
     template <class Happened>
     [[nodiscard]] std::error_code wait(int milliseconds, Happened happened) const {
         std::array<epoll_event, ready_max> ready;
@@ -47,9 +47,10 @@ public:
     }
 
 private:
-    static constexpr std::size_t ready_max = 256;  ///< Further sockets wait for the next call.
+    /// Further ready sockets are reported by the next call.
+    static constexpr std::size_t ready_max = 256;
 
-    /// The number of ready sockets, or the negated `errno`.
+    /// Returns the number of ready sockets, or the negated `errno`.
     [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
 
     const int epoll_;

@@ -1,5 +1,5 @@
 /// @file
-/// `Target`: the host and port to which libcurl connects for a URL.
+/// `Target`: the scheme, host and port to which libcurl connects for a URL.
 
 #pragma once
 
@@ -14,16 +14,16 @@ namespace routemaster::detail {
 
 struct Target {
     std::string scheme;  ///< In lower case.
-    std::string host;    ///< In lower case; IPv6 addresses in brackets; names in DNS form.
-    std::string port;    ///< The default of the scheme if the URL has no port.
-    bool names_port;     ///< Whether the URL has a port.
-    bool is_name;        ///< Whether the host must be resolved.
+    std::string host;    ///< In lower case; IPv6 addresses in brackets; names in Punycode.
+    std::string port;    ///< The default port of the scheme if the URL has none.
+    bool names_port;     ///< Whether the URL contains a port.
+    bool is_name;        ///< Whether the host is a name, which must be resolved.
 
-    /// The whole URL, parsed. libcurl would parse a text again for each transfer.
+    /// The parsed URL, which saves libcurl the parsing for each transfer.
     std::shared_ptr<CURLU> parsed;
 };
 
-/// Parses `url` as libcurl does. `invalid`, with the reason, if `url` is not a URL.
+/// Parses `url` with libcurl. `invalid`, with the reason, if `url` is not a URL.
 [[nodiscard]] Result<Target> target_of(const std::string& url);
 
 }  // namespace routemaster::detail

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::uint8_t, 12> mapped_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-/// Copies `address` to the structure of its family, because `address` may not be aligned.
+/// Copies `address` to the structure of its address family, because it may be unaligned.
 template <class Address>
 Address as(const sockaddr& address) {
     Address copy{};
@@ -40,7 +40,7 @@ InternetAddress plain(const in6_addr& ipv6) {
     return bytes;
 }
 
-/// Nothing unless the address is IPv4 or IPv6.
+/// Converts a socket address. Returns nothing unless it is IPv4 or IPv6.
 std::optional<InternetAddress> internet_address(const sockaddr& address) {
     if (address.sa_family == AF_INET) return mapped(as<sockaddr_in>(address).sin_addr);
     if (address.sa_family == AF_INET6) return plain(as<sockaddr_in6>(address).sin6_addr);
@@ -55,7 +55,7 @@ bool is_loopback_or_unspecified(const InternetAddress& address) {
     return std::all_of(address.begin(), address.end() - 1, is_zero) && address.back() <= 1;
 }
 
-/// Parses the address in a URL. IPv6 is in brackets.
+/// Parses the address in a URL's host. IPv6 is in brackets.
 std::optional<InternetAddress> parse(std::string_view host) {
     if (host.starts_with('[')) {
         const std::string text{host.substr(1, host.find_first_of("]%") - 1)};
@@ -108,7 +108,7 @@ bool ThisMachine::has(const sockaddr& address) {
 bool ThisMachine::has(const InternetAddress& address) {
     if (is_loopback_or_unspecified(address)) return true;
     constexpr std::chrono::seconds valid_for{1};
-    // On error, the previous list stays in use.
+    // On error, the previous list is used.
     if (Clock::now() - read_at_ >= valid_for) read();
     return std::binary_search(addresses_.begin(), addresses_.end(), address);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// `ThisMachine`: recognises addresses of this machine.
+/// `ThisMachine`: detects addresses of this machine, to prevent requests to internal services.
 
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace routemaster::detail {
 
-/// An Internet address. IPv4 addresses are mapped into IPv6 (RFC 4291 §2.5.5.2).
+/// An IPv6 address, or an IPv4 address mapped into IPv6 (RFC 4291 §2.5.5.2).
 using InternetAddress = std::array<std::uint8_t, 16>;
 
-/// The addresses at which this machine reaches itself: the loopback addresses (127.0.0.0/8 and
-/// ::1), the unspecified addresses (Linux connects them to this machine), and the addresses of the
-/// network interfaces. IPv4 addresses are also recognised in IPv6 form. The list of interfaces is
-/// read again when it is older than a second.
+/// Set of the addresses of this machine: the loopback addresses (127.0.0.0/8 and ::1), the
+/// unspecified addresses (Linux connects them to this machine), and the addresses of the network
+/// interfaces. IPv4 addresses are also recognised in IPv6 form. The list of interfaces is refreshed
+/// when it is older than a second.
 ///
 /// Thread safety: one thread.
 class ThisMachine {
@@ -28,10 +28,10 @@ public:
     /// Throws `Failure` if the system cannot list its addresses.
     ThisMachine();
 
-    /// Whether a connection to `address` reaches this machine.
+    /// Whether a connection to `address` would reach this machine.
     [[nodiscard]] bool has(const sockaddr& address);
 
-    /// Whether the host of a URL is an address of this machine, or `localhost` or a name below
+    /// Whether the host of a URL is an address of this machine, or `localhost` or a subdomain of
     /// `localhost` (RFC 6761 §6.3). Does not resolve names.
     [[nodiscard]] bool has_host(std::string_view host);
 
@@ -45,7 +45,7 @@ private:
     std::vector<InternetAddress> addresses_;  ///< Sorted.
 };
 
-/// The address as text, without the port; empty unless IPv4 or IPv6.
+/// Formats the address, without the port; empty unless IPv4 or IPv6.
 [[nodiscard]] std::string address_text(const sockaddr& address);
 
 }  // namespace routemaster::detail

@@ -16,7 +16,7 @@ using Held = std::shared_ptr<TlsMeter>;
 
 Held* held_by(BIO* bio) { return reinterpret_cast<Held*>(BIO_get_callback_arg(bio)); }
 
-/// OpenSSL calls this before and after each operation on the connection's bytes.
+/// BIO callback: OpenSSL calls it before and after each operation on the connection.
 long watch_bytes(BIO* bio, int operation, const char*, std::size_t, int, long, int result,
                  std::size_t* processed) noexcept {
     Held* const meter = held_by(bio);
@@ -33,14 +33,14 @@ long watch_bytes(BIO* bio, int operation, const char*, std::size_t, int, long, i
     return result;
 }
 
-/// Whether a peer may send the message after the handshake, and thus any number of times.
+/// Whether a peer may send this message after the handshake, and thus repeatedly.
 bool may_repeat(unsigned char type) noexcept {
     return type == SSL3_MT_NEWSESSION_TICKET || type == SSL3_MT_KEY_UPDATE ||
            type == SSL3_MT_CERTIFICATE_REQUEST || type == SSL3_MT_HELLO_REQUEST;
 }
 
-/// OpenSSL calls this for each message, and for the header of each record. The first message of a
-/// connection is the client's, so the meter is in place before the peer sends.
+/// Message callback: OpenSSL calls it for each message, and for the header of each record. The
+/// client sends the first message of a connection, so the meter is attached before the peer sends.
 void watch_messages(int is_sent, int, int content, const void* bytes, std::size_t size,
                     SSL* connection, void* budget) noexcept {
     BIO* const bio = SSL_get_rbio(connection);
@@ -57,7 +57,8 @@ void watch_messages(int is_sent, int, int content, const void* bytes, std::size_
 
 CURLcode set_up_context(CURL*, void* context, void* budget) noexcept {
     auto* const tls = static_cast<SSL_CTX*>(context);
-    // A renegotiation costs the work of many thousand bytes.
+    // The peer could request renegotiations, and each costs as much as receiving many thousand
+    // bytes.
     SSL_CTX_set_options(tls, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_msg_callback(tls, &watch_messages);
     SSL_CTX_set_msg_callback_arg(tls, budget);

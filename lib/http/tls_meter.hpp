@@ -1,5 +1,5 @@
 /// @file
-/// Limits how much libcurl reads over TLS: in one call, and for one response.
+/// Limits for the data that libcurl reads over TLS: per call, and per response.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace routemaster::detail {
 
-/// The weight of the data that libcurl may still read over TLS in the current call, from all
-/// connections.
+/// Budget for the data that one call of libcurl may read over TLS, from all connections
+/// together.
 ///
-/// In a call, libcurl and OpenSSL read records until a record has data for a transfer. Without a
-/// limit, a fast peer could keep them in the call without end. When the budget is spent, reads
-/// behave as if the socket were empty. The data stay in the kernel, and the next socket event
-/// continues the connection.
+/// In a call, libcurl and OpenSSL read records until one contains data for a transfer. Without a
+/// limit, a fast peer could make this call endless. When the budget is spent, reads behave as if
+/// the socket were empty. The data remain in the kernel, and the next socket event continues the
+/// connection.
 class TurnBudget {
 public:
     /// Must be called before each call of libcurl.
@@ -32,31 +32,33 @@ private:
     std::int64_t left_ = turn_max;
 };
 
-/// The weight of the data that a TLS connection may still receive for the responses under way.
+/// Budget for the data that a TLS connection may receive for the responses in flight.
 ///
-/// Each response adds its limit. When a response ends, the remainder is reduced to the sum of the
-/// limits of the remaining responses, so that a connection does not accumulate unused weight.
+/// Each response adds its limit. When a response ends, the budget is cut to the sum of the limits
+/// of the remaining responses, so that a connection does not accumulate unused budget.
 ///
 /// Thread safety: one thread, the thread of the transfers.
 class TlsMeter {
 public:
-    /// A read counts as its bytes plus this weight: a record of a few bytes takes as much work as a
-    /// record of a thousand bytes, and two reads.
+    /// Weight of a read, in addition to its bytes. A record with a few bytes costs as much as a
+    /// record of a thousand bytes, and needs two reads.
     static constexpr std::int64_t read_weight = 1'024;
-    /// The weight of a TLS message after the handshake, such as a session ticket. Such a message
-    /// takes up to 0.3 ms.
+    /// Weight of a TLS message after the handshake, such as a session ticket, which costs up to 0.3
+    /// ms.
     static constexpr std::int64_t message_weight = 65'536;
 
-    /// Whether libcurl uses this library's OpenSSL. With another TLS library, there are no meters.
+    /// Whether libcurl uses the OpenSSL library of this program. With another TLS library, no meter
+    /// works.
     [[nodiscard]] static bool is_available();
 
-    /// Meters all TLS connections that `handle` opens. `budget` must outlive the connections.
+    /// Attaches a meter to all TLS connections that `handle` opens. `budget` must outlive the
+    /// connections.
     [[nodiscard]] static CURLcode meter(CURL* handle, TurnBudget& budget);
 
-    /// The meter of the connection that `handle` uses; null without TLS.
+    /// Returns the meter of the connection that `handle` uses; null without TLS.
     [[nodiscard]] static std::shared_ptr<TlsMeter> of(CURL* handle);
 
-    /// The share of a response in the limit of its connection, from construction to destruction.
+    /// RAII share of a response in the budget of its connection.
     class Share {
     public:
         Share(std::shared_ptr<TlsMeter> meter, std::int64_t bound);
@@ -67,8 +69,8 @@ public:
         [[nodiscard]] bool is_of(const std::shared_ptr<TlsMeter>& meter) const noexcept {
             return meter_ == meter;
         }
-        /// Whether the connection received more than the limits of all its responses. The
-        /// connection then receives no more.
+        /// Whether the connection received more than the limits of all its responses together. Then
+        /// it receives no more.
         [[nodiscard]] bool is_exceeded() const noexcept { return meter_->left_ < 0; }
 
     private:
@@ -88,8 +90,8 @@ public:
 
 private:
     TurnBudget& budget_;
-    std::size_t answers_ = 0;  ///< Responses under way.
-    std::int64_t bounds_ = 0;  ///< The sum of their limits.
+    std::size_t answers_ = 0;  ///< Number of responses in flight.
+    std::int64_t bounds_ = 0;  ///< Sum of their limits.
     std::int64_t left_ = 0;
 };
 

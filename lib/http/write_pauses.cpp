@@ -37,7 +37,7 @@ void WritePauses::writable(int socket) {
         reports = {.bytes = bytes};
         return;
     }
-    // If the kernel refuses, the socket stays watched for both directions.
+    // If the kernel rejects this, the socket continues to be watched for both directions.
     if (watch_.want(socket, EPOLLIN)) return;
     reports.paused = true;
     ends_.emplace_back(Clock::now() + pause, socket);
@@ -48,7 +48,7 @@ void WritePauses::advance() {
         const int socket = ends_.front().second;
         ends_.pop_front();
         const auto place = sockets_.find(socket);
-        // libcurl may have changed the events meanwhile.
+        // libcurl may have changed the events in the meantime.
         if (place == sockets_.end() || !place->second.paused) continue;
         place->second.paused = false;
         place->second.count = reports_max - 1;

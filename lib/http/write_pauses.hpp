@@ -1,5 +1,5 @@
 /// @file
-/// `WritePauses`: limits how often a socket is reported writable without effect.
+/// `WritePauses`: limits spurious reports that a socket is writable.
 
 #pragma once
 
@@ -14,11 +14,11 @@
 
 namespace routemaster::detail {
 
-/// Over HTTP/2, libcurl watches a socket for writability although the peer's window is closed, and
-/// then sends nothing. epoll would report the socket tens of thousands of times a second. After
-/// `reports_max` reports between which no byte was sent or received, the socket is watched only for
-/// data from the peer, for `pause`. Afterwards one report without effect suffices for the next
-/// pause.
+/// Filter for spurious writability over HTTP/2. While the peer's window is closed, libcurl still
+/// watches the socket for writability, and then sends nothing. epoll would report the socket tens
+/// of thousands of times a second. After `reports_max` reports without a byte sent or received, the
+/// socket is watched only for incoming data, for the duration `pause`. Afterwards a single spurious
+/// report begins the next pause.
 ///
 /// Thread safety: one thread.
 class WritePauses {
@@ -31,16 +31,17 @@ public:
     /// `watch` must outlive this object.
     explicit WritePauses(const SocketWatch& watch) : watch_{watch} {}
 
-    /// Must be called when libcurl changes the events for which it watches `socket`. Ends a pause.
+    /// Must be called when libcurl changes the events for which it watches `socket`. Cancels a
+    /// pause.
     void changed(int socket, bool both_directions);
 
     /// Must be called for each report that `socket` is writable. May begin a pause.
     void writable(int socket);
 
-    /// Ends the pauses that are over.
+    /// Ends the pauses whose time has passed.
     void advance();
 
-    /// When to call `advance` at the latest, if a pause has begun.
+    /// When `advance` must be called at the latest, if a pause has begun.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         if (ends_.empty()) return std::nullopt;
         return ends_.front().first;
@@ -48,8 +49,8 @@ public:
 
 private:
     struct Reports {
-        int count = 0;            ///< Since the last transfer of a byte.
-        std::uint64_t bytes = 0;  ///< Sent and received in total.
+        int count = 0;            ///< Reports since a byte was sent or received.
+        std::uint64_t bytes = 0;  ///< Total bytes sent and received.
         bool paused = false;
     };
 
