@@ -1,5 +1,5 @@
 /// @file
-/// `Complaints`: limits the rate of log messages that clients can cause.
+/// `Complaints`: rate limiter for log messages that clients can cause.
 
 #pragma once
 
@@ -14,19 +14,18 @@
 
 namespace routemaster::detail {
 
-/// Logs the first complaint at once. Logs the complaints of the next second as one message, with
-/// the last text and their number: `TEXT, the last of 1234`. Without the limit, clients could fill
-/// the disk with refused requests.
+/// Logger that writes a first message at once, and the messages of the next second as one line,
+/// with the last text and their number: `TEXT, the last of 1234`. Otherwise clients could fill the
+/// disk by requests that are rejected.
 ///
-/// Thread safe, except for the destructor. No member throws. The log is called under a lock, which
-/// keeps the messages in order.
+/// Thread safe, except for the destructor. No member throws. The log callback is called under a
+/// lock, which keeps the messages in order.
 class Complaints {
 public:
-    /// Each message begins with `beginning`.
+    /// Each line begins with `beginning`.
     Complaints(Log log, LogLevel level, std::string beginning)
         : log_{std::move(log)}, level_{level}, beginning_{std::move(beginning)} {}
 
-    /// Logs the deferred complaints.
     ~Complaints();
 
     Complaints(const Complaints&) = delete;
@@ -34,10 +33,10 @@ public:
 
     void log(std::string_view text) noexcept;
 
-    /// Logs the deferred complaints if they are due. True if complaints are still deferred.
+    /// Logs the deferred messages if they are due. Returns whether messages are still deferred.
     bool flush() noexcept;
 
-    /// How long complaints are deferred.
+    /// How long messages are deferred.
     static constexpr std::chrono::seconds pause{1};
 
 private:
@@ -51,7 +50,7 @@ private:
     std::mutex mutex_;  ///< Guards the members below.
     std::string last_;
     std::size_t held_ = 0;
-    SteadyTime next_{};  ///< When the next message may be logged.
+    SteadyTime next_{};  ///< When the next line may be logged.
 };
 
 }  // namespace routemaster::detail

@@ -21,14 +21,15 @@
 namespace routemaster {
 namespace {
 
-/// The default limit for bodies, and for responses: small enough that neither makes a store, whose
-/// reserve is an eighth of the memory limit as well, refuse publications.
+/// Returns the default limit for bodies, and for responses. It is small enough that neither uses up
+/// the memory reserve of a store. That reserve is an eighth of the memory limit, too, and without
+/// it the store rejects publications.
 std::size_t default_bytes_max() {
     constexpr std::uint64_t bytes = 64U << 20U;
     return static_cast<std::size_t>(std::min(bytes, detail::MemoryLimits{}.lowest() / 8));
 }
 
-/// Replaces the zeros that stand for a default.
+/// Replaces zeros by the computed defaults.
 HttpServerOptions completed(HttpServerOptions options) {
     if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
     for (auto* bytes_max : {&options.buffered_bytes_max, &options.answer_bytes_max}) {
@@ -50,12 +51,11 @@ struct HttpServer::Impl {
             loops.emplace_back(share, listener);
             queues.push_back(loops.back().queue());
         }
-        // The first loop accepts the connections of all loops, so that each loop serves equally
-        // many.
+        // The first loop accepts all connections, and distributes them equally among the loops.
         for (auto& loop : loops) loop.start(std::exchange(queues, {}));
     }
 
-    /// Whether the calling thread is inside a handler.
+    /// Whether the calling thread is inside a handler, where `stop` would be a deadlock.
     [[nodiscard]] bool in_handler() const {
         return share.large_requests.is_served_here() ||
                std::any_of(loops.begin(), loops.end(),
@@ -74,7 +74,7 @@ struct HttpServer::Impl {
     detail::ServerShare share;
     detail::Listener listener;
     std::list<detail::Loop> loops;
-    std::atomic<bool> stopped{false};  ///< A `stop` has returned.
+    std::atomic<bool> stopped{false};  ///< Set when `stop` has finished.
     std::mutex stopping;               ///< Locked during `stop`; a second call waits for the first.
 };
 

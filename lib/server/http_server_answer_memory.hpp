@@ -1,5 +1,5 @@
 /// @file
-/// The memory budget of all responses together.
+/// The memory budget for unread responses of a server.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes of responses that clients have not read yet, and of reservations for responses
-/// that handlers make. Thread safe.
+/// Counter of the bytes of responses that clients have not read, and of reservations for responses
+/// that handlers create. Thread safe.
 class AnswerBudget {
 public:
     explicit AnswerBudget(std::size_t bytes_max) noexcept : bytes_max_{bytes_max} {}
 
-    /// Changes a reservation of `from` bytes to `to` bytes. Returns false without a change if the
-    /// budget would be exceeded. While nothing else is reserved, a response of any size fits.
+    /// Changes a reservation of `from` bytes to `to` bytes. Returns false without a change if this
+    /// would exceed the budget. If nothing else is reserved, a response of any size is allowed.
     [[nodiscard]] bool resize(std::size_t from, std::size_t to) noexcept {
         const auto others = used_.fetch_add(to - from, std::memory_order_relaxed) - from;
         if (to <= from || others == 0) return true;
@@ -26,7 +26,7 @@ public:
         return false;
     }
 
-    /// Changes a reservation even beyond the budget.
+    /// Changes a reservation even if this exceeds the budget.
     void resize_anyway(std::size_t from, std::size_t to) noexcept {
         used_.fetch_add(to - from, std::memory_order_relaxed);
     }
@@ -41,8 +41,8 @@ private:
     std::atomic<std::size_t> used_{0};
 };
 
-/// The bytes reserved for a response, from construction to destruction. Shares ownership of the
-/// budget, because a handler may respond after the server is destroyed.
+/// RAII reservation for a response. It shares ownership of the budget, because a handler may
+/// respond after the server is destroyed.
 ///
 /// Thread safety: a value.
 class AnswerMemory {
@@ -61,14 +61,12 @@ public:
         if (budget_) budget_->resize_anyway(bytes_, 0);
     }
 
-    /// Changes the size. Returns false without a change if the budget would be exceeded.
     [[nodiscard]] bool resize(std::size_t bytes) noexcept {
         if (!budget_->resize(bytes_, bytes)) return false;
         bytes_ = bytes;
         return true;
     }
 
-    /// Changes the size even beyond the budget.
     void resize_anyway(std::size_t bytes) noexcept {
         budget_->resize_anyway(std::exchange(bytes_, bytes), bytes);
     }

@@ -1,5 +1,5 @@
 /// @file
-/// The memory budget of all request bodies together.
+/// The memory budget for request bodies of a server.
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace routemaster::detail {
 
-/// Counts the bytes reserved for the bodies of requests that have no response yet. Thread safe.
+/// Counter of the bytes reserved for bodies of requests without a response. Thread safe.
 class BodyBudget {
 public:
-    /// The budget is at least `body_max`, so that a single body always fits.
+    /// The budget is at least `body_max`, so that a single body is always accepted.
     BodyBudget(std::size_t bytes_max, std::size_t body_max) noexcept
         : bytes_max_{std::max(bytes_max, body_max)} {}
 
-    /// Reserves `bytes`. Returns false without reserving if the budget would be exceeded.
+    /// Reserves `bytes`. Returns false without reserving if this would exceed the budget.
     [[nodiscard]] bool take(std::size_t bytes) noexcept {
         const auto before = used_.fetch_add(bytes, std::memory_order_relaxed);
         if (bytes <= bytes_max_ && before <= bytes_max_ - bytes) return true;

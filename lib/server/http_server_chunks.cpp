@@ -39,7 +39,7 @@ ChunkReader::Progress ChunkReader::read_size(std::string_view bytes, std::size_t
     if (end < 2 || *last != '\r') return refuse(400, "the size of a chunk is malformed");
     const auto [stopped, error] = std::from_chars(first, last, left_, 16);
     if (error == std::errc::result_out_of_range) return refuse(413, "a chunk is too large");
-    // Only a chunk extension may follow the digits.
+    // After the digits, only a chunk extension is allowed.
     const bool sane = error == std::errc{} && (stopped == last || *stopped == ';') &&
                       syntax::all({stopped, last}, syntax::value);
     if (!sane) return refuse(400, "the size of a chunk is malformed");

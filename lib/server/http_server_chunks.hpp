@@ -1,5 +1,5 @@
 /// @file
-/// Decodes chunked bodies (RFC 9112 §7.1).
+/// Decoder for chunked request bodies (RFC 9112 §7.1).
 
 #pragma once
 
@@ -11,25 +11,25 @@
 
 namespace routemaster::detail {
 
-/// Decodes a chunked body as the bytes arrive. Reads and discards extensions and trailers, within
-/// limits: 256 bytes for the line with a chunk's size, and `head_size_max` for all trailers.
+/// Incremental decoder of a chunked body. Discards extensions and trailers, which are limited: 256
+/// bytes for the line with a chunk's size, and `head_size_max` for all trailers.
 ///
 /// Thread safety: a value.
 class ChunkReader {
 public:
     enum class Progress { incomplete, complete, refused };
 
-    /// Reads `bytes`, which must begin where the last call stopped. Sets `consumed` to the number
-    /// of bytes read, and `data` to the part that belongs to the body. If `consumed` is not 0, the
-    /// caller must call again with the remaining bytes. If `consumed` is 0, the reader needs more
+    /// Decodes `bytes`, which must begin where the last call stopped. Sets `consumed` to the
+    /// number of consumed bytes, and `data` to those that belong to the body. If `consumed` is not
+    /// 0, the caller must call again with the remaining bytes. If it is 0, the decoder needs more
     /// bytes.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed,
                                 std::string_view& data);
 
-    /// Bytes of the current chunk that have not been read.
+    /// Number of bytes of the current chunk that were not decoded.
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
 
-    /// The reason for `refused`.
+    /// The error if `read` returned `refused`.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:

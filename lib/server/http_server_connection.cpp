@@ -18,18 +18,18 @@
 namespace routemaster::detail {
 namespace {
 
-/// Limits per iteration, after which the loop continues with the next connection.
+/// Limits per connection and iteration, so that a busy connection does not block others.
 constexpr int steps_per_turn = 64;
 constexpr std::size_t bytes_per_turn = 65'536;
 /// How long a client may read nothing while memory for responses is scarce.
 constexpr std::chrono::seconds scarce_patience{1};
-/// The server reads up to this many bytes of a refused body, in order to keep the connection open.
+/// To keep a connection alive, the server reads a rejected body of up to this many bytes.
 constexpr std::size_t discard_max = 65'536;
 /// Maximum bytes read from a client after a response with `Connection: close`.
 constexpr std::size_t linger_max = 64U << 20U;
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/// Sets `Connection::handled_here` while the handler of a connection runs.
+/// RAII object that sets `Connection::handled_here` while the handler of a connection runs.
 class HandledHere {
 public:
     explicit HandledHere(const Connection& connection) noexcept {
@@ -78,7 +78,7 @@ bool Connection::send() {
     return !at_rest && (readable_ || !input_.empty());
 }
 
-/// Does one step. False if the connection must wait for an event.
+/// Performs one step. Returns false if the connection must wait for an event.
 bool Connection::step() {
     switch (state_) {
         case State::fresh:
@@ -109,10 +109,10 @@ void Connection::enter(State state) noexcept {
 
 void Connection::close() noexcept { enter(State::closed); }
 
-/// Reads from the socket. False if no bytes have arrived, or if the connection has ended.
+/// Reads from the socket. Returns false if no bytes have arrived, or if the connection was closed.
 bool Connection::receive() {
     if (!readable_) return false;
-    // Unread bytes may be in `scratch`, which `recv` overwrites.
+    // Copies unread bytes, because they may be in `scratch`, which `recv` overwrites.
     if (!input_.empty()) input_.keep();
     auto& scratch = service_->scratch;
     const bool within_body = state_ == State::body && !head_.head().chunked;
@@ -125,9 +125,9 @@ bool Connection::receive() {
         return readable_;
     }
     const auto size = static_cast<std::size_t>(got);
-    // A short read has emptied the socket. The kernel reports later bytes by a new event. The
-    // kernel reports the end of the stream only once, so a half-closed socket must be read to its
-    // end.
+    // A short read means that the socket is empty, and the kernel reports later bytes by a new
+    // event. But the kernel reports the end of the stream only once, so a half-closed socket must
+    // be read to its end.
     if (size < wanted && !half_closed_) readable_ = false;
     input_.add({scratch.data(), size});
     turn_bytes_ += size;
@@ -173,7 +173,7 @@ void Connection::begin_request() {
     discarded_ = 0;
     began_ = service_->now;
     progress_ = 0;
-    // A body that has already arrived with its head needs no admission.
+    // A body that has arrived completely with its head needs no admission.
     switch (feed()) {
         case Feeding::complete: return handle();
         case Feeding::incomplete: return ask_for_admission();
@@ -197,7 +197,7 @@ void Connection::begin_body() {
     began_ = service_->now;
     progress_ = 0;
     enter(State::body);
-    // The socket buffer has space for this text, unless the client does not read.
+    // The socket buffer has space for this text, unless the client does not read at all.
     if (expected && input_.empty() &&
         ::send(socket_.get(), go_on.data(), go_on.size(), MSG_NOSIGNAL) !=
             static_cast<ssize_t>(go_on.size())) {
@@ -254,8 +254,8 @@ Connection::Feeding Connection::feed_chunks() {
     }
 }
 
-/// Refuses the request and returns false if the size of the current chunk exceeds the limit,
-/// without waiting for the data of the chunk.
+/// Rejects the request and returns false if the size of the current chunk exceeds the limit. Its
+/// data need not arrive first.
 bool Connection::accepts_chunk() {
     const auto left = chunks_.left();
     if (discarding_ || left <= service_->share.options.body_max - request_.body.size()) return true;
@@ -263,7 +263,7 @@ bool Connection::accepts_chunk() {
     return false;
 }
 
-/// Appends `data` to the body, or refuses the request and returns false.
+/// Appends `data` to the body. If this is not possible, rejects the request and returns false.
 bool Connection::keep(std::string_view data) {
     progress_ += data.size();
     if (discarding_) {
@@ -285,8 +285,8 @@ bool Connection::keep(std::string_view data) {
     return true;
 }
 
-/// Reserves budget before memory is allocated. Allocates as bytes arrive, not as the client
-/// announces.
+/// Reserves budget before it allocates memory. Allocates for bytes that have arrived, not for the
+/// announced length, because a client may announce more than it sends.
 bool Connection::make_space(std::size_t size) {
     auto& body = request_.body;
     if (size <= body.capacity()) return true;
@@ -300,9 +300,8 @@ bool Connection::make_space(std::size_t size) {
     return true;
 }
 
-/// Whether reading the rest of the body is cheap, so that the connection can serve further
-/// requests. False if the client waits for 100 Continue, because the client may or may not send the
-/// body.
+/// Whether the rest of the body is small enough to be read, so that the connection can be kept
+/// alive. False if the client waits for 100 Continue, because it may then send the body or not.
 bool Connection::may_read_on() const noexcept {
     return !head_.head().expects_continue && announced_left_ <= discard_max;
 }
@@ -458,7 +457,7 @@ bool Connection::flush() {
     sent_ += static_cast<std::size_t>(sent);
     given_ += static_cast<std::size_t>(sent);
     turn_bytes_ += static_cast<std::size_t>(sent);
-    // On a short write, the kernel reports when it accepts more.
+    // After a short write, the kernel reports when it accepts more bytes.
     if (sent_ < total) return true;
     std::string{}.swap(content_);
     if (rest_) {
@@ -470,7 +469,8 @@ bool Connection::flush() {
     return true;
 }
 
-/// Ends an exchange: the response is sent, and the body is read as far as needed.
+/// Called when the response is sent. Then the rest of the request must be read, or the connection
+/// must be closed.
 void Connection::end_answer() {
     if (ending_) {
         const bool more_may_come = body_left_ || readable_ || !input_.empty();
@@ -490,7 +490,7 @@ void Connection::end_answer() {
     enter(State::idle);
 }
 
-/// Ends the connection after the response. Bytes that still arrive are discarded.
+/// Closes the connection after the response. Bytes that arrive in the meantime are discarded.
 void Connection::end_for_good() {
     ending_ = true;
     end_answer();
@@ -512,8 +512,8 @@ bool Connection::discard() {
     return false;
 }
 
-/// Whether `bytes` are too few for the elapsed time. As in Apache's mod_reqtimeout, each client has
-/// `header_timeout`, and each byte extends the time.
+/// Whether `bytes` are too few for the elapsed time. As in Apache's mod_reqtimeout, a client has
+/// `header_timeout`, plus a time in proportion to the bytes.
 bool Connection::too_slow(std::uint64_t bytes) const {
     const auto& options = service_->share.options;
     const std::chrono::duration<double> earned{
@@ -523,7 +523,7 @@ bool Connection::too_slow(std::uint64_t bytes) const {
 }
 
 /// Closes the connection if the client does not read. Bytes count as read when the client's kernel
-/// has acknowledged them. Bytes that only this machine's kernel has accepted may stay here forever.
+/// has acknowledged them. Bytes accepted only by this machine's kernel may never be read.
 void Connection::check_reading() {
     int unacknowledged = 0;
     if (::ioctl(socket_.get(), SIOCOUTQ, &unacknowledged) != 0) unacknowledged = 0;
@@ -539,7 +539,7 @@ void Connection::check_reading() {
     if (service_->now - progressed_at_ < patience && !too_slow(progress_)) return;
     service_->share.refusals.log("a client does not read its answer, the connection was closed");
     service_->complained = true;
-    // A reset also frees the kernel's send buffer.
+    // A TCP reset also frees the kernel's send buffer.
     const linger at_once{1, 0};
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close();

@@ -1,5 +1,5 @@
 /// @file
-/// `Connection`: the connection of a client.
+/// `Connection`: the state machine of a client's connection.
 
 #pragma once
 
@@ -22,32 +22,32 @@
 
 namespace routemaster::detail {
 
-/// Reads requests, passes them to the handler, and writes the responses. Never blocks. The loop
-/// calls the connection when its socket is ready, when its response has arrived, and when its
-/// timeout expires. The loop has one list of connections for each state.
+/// State machine that reads requests, passes them to the handler, and writes the responses, without
+/// blocking. The loop calls it when its socket is ready, when its response has arrived, and when
+/// its timeout expires. The loop has one list of connections per state.
 ///
 /// ```
 ///  fresh ──► head ──► body ──► waiting ──► sending ──┬──► idle ──► head …
-///              │     (waiting      │        ▲        ├──► body (the rest of a refused body)
+///              │     (waiting      │        ▲        ├──► body (the rest of a rejected body)
 ///              │   for admission)  ▼        │        ├──► lingering ──► closed
 ///              │               abandoned    │        └──► closed
-///              └──── refused ───────────────┘
+///              └──── rejected ──────────────┘
 /// ```
 /// A connection is `lingering` if its response was sent before the client had sent the whole
-/// request. When a socket with unread bytes is closed, the kernel resets the connection, and the
-/// reset may destroy the response before the client reads it. Therefore the server closes only the
-/// sending half, and reads and discards the bytes that still arrive. A connection is `abandoned` if
-/// the client is gone and the handler has not responded yet.
+/// request. If a socket with unread bytes is closed, the kernel sends a reset, which may destroy
+/// the response before the client reads it. Therefore the server closes only the sending half, and
+/// discards the bytes that still arrive. A connection is `abandoned` if the client has disconnected
+/// and the handler has not responded yet.
 ///
-/// Thread safety: the calling thread must have locked the turn of the loop (`EventQueue`).
+/// Thread safety: the calling thread must have locked `EventQueue::turn_` of the loop.
 class Connection {
 public:
     enum class State {
-        fresh,  ///< No byte has arrived yet.
-        idle,   ///< No byte of the next request has arrived yet.
+        fresh,  ///< No byte has arrived.
+        idle,   ///< No byte of the next request has arrived.
         head,
         body,
-        waiting,  ///< Waiting for the handler.
+        waiting,  ///< The handler has not responded.
         sending,
         lingering,
         abandoned,  ///< Its socket is closed.
@@ -67,35 +67,35 @@ public:
     /// Records that the socket is ready for `events` (epoll flags).
     void notice(std::uint32_t events) noexcept;
 
-    /// Does a bounded amount of work. True if more work can be done now.
+    /// Performs a bounded amount of work. Returns whether more can be done now.
     [[nodiscard]] bool proceed();
 
-    /// Receives the response for which the connection waits.
+    /// Accepts the response for which the connection waits.
     void take(QueuedResponse answer);
 
-    /// Whether the next steps produce parts of a large response.
+    /// Whether the connection generates chunks of a large response.
     [[nodiscard]] bool producing() const noexcept { return state_ == State::sending && rest_; }
 
-    /// Sends as much of the response as the socket accepts, and reads nothing. True if `proceed`
-    /// can do more.
+    /// Sends as much of the response as the socket accepts, and reads nothing. Returns whether
+    /// `proceed` can continue.
     [[nodiscard]] bool send();
 
-    /// Called when the timeout of the state, or the interval of its checks, has passed.
+    /// Called when the timeout of the state has passed, or when a periodic check is due.
     void expire();
 
     void close() noexcept;
 
-    /// Called when the server stops. Serves a complete request, and refuses an incomplete request.
+    /// Called when the server stops. Completes a complete request, and rejects an incomplete one.
     void stop();
 
-    /// The connection whose handler runs on this thread.
+    /// The connection whose handler the current thread is calling.
     static inline constinit thread_local const Connection* handled_here = nullptr;
 
-    // Set by the loop.
+    // Used only by the loop.
     std::list<Connection>::iterator place{};
-    State listed = State::fresh;                    ///< The state of this list.
-    std::chrono::steady_clock::time_point since{};  ///< Time of entry to the list.
-    bool moved = true;    ///< Set when the state changes, until `Loop::settle`.
+    State listed = State::fresh;                    ///< The state in whose list the connection is.
+    std::chrono::steady_clock::time_point since{};  ///< When the connection entered this list.
+    bool moved = true;    ///< Set by a change of `state_`, and reset by `Loop::settle`.
     bool queued = false;  ///< Whether the connection is in `Loop::queued_`.
 
 private:
@@ -138,33 +138,33 @@ private:
     Service* service_;
     FileDescriptor socket_;
     State state_ = State::fresh;
-    bool readable_ = false;     ///< The socket may have bytes to read.
+    bool readable_ = false;     ///< The socket may have unread bytes.
     bool half_closed_ = false;  ///< The client has closed its sending half.
-    /// The value of `half_closed_` for handlers. Created with the first request.
+    /// Copy of `half_closed_` for handlers, created with the first request.
     std::shared_ptr<std::atomic<bool>> gone_;
-    bool ending_ = false;       ///< The response is the last response.
-    bool body_left_ = false;    ///< The body of the request has unread bytes.
-    bool discarding_ = false;   ///< The body is read and discarded.
-    bool authorizing_ = false;  ///< The next response is the admission's.
+    bool ending_ = false;       ///< The connection is closed after this response.
+    bool body_left_ = false;    ///< The request's body has unread bytes.
+    bool discarding_ = false;   ///< Bytes of the body are discarded.
+    bool authorizing_ = false;  ///< The next response is that of `admission`.
 
     Input input_;
     HeadReader head_;
     ChunkReader chunks_;
     HttpRequest request_;
-    std::uint64_t announced_left_ = 0;  ///< Unread bytes of a body with Content-Length.
-    std::size_t charged_ = 0;           ///< Bytes reserved in the budget.
+    std::uint64_t announced_left_ = 0;  ///< Unread bytes of a body with `Content-Length`.
+    std::size_t charged_ = 0;           ///< Bytes reserved in the budget for bodies.
     std::size_t discarded_ = 0;
     std::chrono::steady_clock::time_point began_{};  ///< When reading, or sending, began.
     std::uint64_t progress_ = 0;  ///< Bytes read, or acknowledged by the client, since `began_`.
     std::chrono::steady_clock::time_point progressed_at_{};  ///< When the client last read.
-    std::size_t turn_bytes_ = 0;  ///< Bytes read, sent and produced in this iteration.
+    std::size_t turn_bytes_ = 0;  ///< Bytes read, sent and generated in this iteration.
 
     std::string output_;       ///< Head of the response, and a small body.
-    std::string content_;      ///< A large body, or a part of a large body.
+    std::string content_;      ///< A large body, or a chunk of it.
     std::size_t sent_ = 0;     ///< Bytes sent of `output_` and `content_`.
-    HttpContent rest_;         ///< Produces the following parts.
-    bool chunked_ = false;     ///< Whether the parts are sent as chunks.
-    std::uint64_t given_ = 0;  ///< Bytes of the response that the kernel accepted.
+    HttpContent rest_;         ///< Generates the next chunks.
+    bool chunked_ = false;     ///< Whether the response uses chunked encoding.
+    std::uint64_t given_ = 0;  ///< Bytes of the response accepted by the kernel.
     AnswerMemory memory_;
 };
 

@@ -12,7 +12,7 @@
 namespace routemaster::detail {
 namespace {
 
-/// The queue of the loop that runs on this thread.
+/// The event queue of the loop that runs on the current thread.
 constinit thread_local const EventQueue* own_queue = nullptr;
 
 HttpResponse budget_exhausted() { return own_answer(503, "too many answers wait to be read"); }
@@ -49,8 +49,8 @@ bool EventQueue::has_events() {
 
 bool EventQueue::is_read_here() const noexcept { return own_queue == this; }
 
-/// Sends a response on the calling thread. False if the loop is awake, or must send the response
-/// itself.
+/// Sends a response on the calling thread, if the loop sleeps. Returns false if the loop is awake,
+/// or must send the response itself.
 bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
     if (is_read_here() || has_events()) return false;
     const std::unique_lock turn{turn_, std::try_to_lock};
@@ -60,7 +60,7 @@ bool EventQueue::send_in_its_turn(QueuedResponse& answer) {
 void EventQueue::post(QueuedResponse answer) {
     if (!process_.is_this()) return;
     if (send_in_its_turn(answer)) return;
-    // Retries if memory is short: without its response, a connection would wait forever.
+    // Retries if memory is short, because a connection without its response would wait forever.
     with_patience(
         [&] { post_with([&](Events& events) { events.responses.push_back(std::move(answer)); }); });
 }
@@ -115,7 +115,7 @@ bool Responder::reserve(std::size_t bytes) {
 }
 
 /// Reserves memory for a large response, before the response waits for the loop and for the client.
-/// The capacity counts: a text that grew may have twice the memory of its bytes.
+/// Counts its capacity, because a string that has grown may use twice its size.
 void Responder::charge(QueuedResponse& answer) {
     auto memory = std::move(memory_);
     auto& response = answer.response;

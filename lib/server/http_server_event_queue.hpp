@@ -1,11 +1,11 @@
 /// @file
-/// `EventQueue`: passes events from any thread to an event loop.
+/// `EventQueue`: queue of events from any thread to an event loop.
 ///
-/// A mutex, the turn of the loop, protects the connections of a loop. The loop has locked the turn
-/// except while it sleeps. Threads post their responses as events. The first event after the loop
-/// last read its events wakes the loop by a system call, so a group commit with 64 responses makes
-/// a single call. If only one request waits and the loop sleeps, the responding thread locks the
-/// turn and sends a short response itself.
+/// The mutex `turn_` protects the connections of a loop. The loop has locked it except while it
+/// sleeps. Other threads post their responses as events. Only the first event after the loop has
+/// read its events wakes the loop by a system call, so a group commit with 64 responses makes one
+/// such call. If only one request waits and the loop sleeps, the responding thread locks `turn_`
+/// and sends a short response itself.
 
 #pragma once
 
@@ -31,21 +31,21 @@ class Connection;
 struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
-    bool dropped = false;  ///< The responder was destroyed without a response.
-    bool refused = false;  ///< A 503 that replaces a response that was too large.
+    bool dropped = false;  ///< The responder was destroyed uncalled.
+    bool refused = false;  ///< A 503 that replaces a response for which memory is missing.
     AnswerMemory memory{};
 };
 
 struct Events {
     std::vector<QueuedResponse> responses;
     std::vector<FileDescriptor> clients;
-    std::size_t evictions = 0;  ///< Connections to close to make room for new clients.
+    std::size_t evictions = 0;  ///< Number of connections to close, to make room for new clients.
     std::optional<std::chrono::steady_clock::time_point> stop_at;
 };
 
-/// The event queue of a loop. Shared with responders, so the queue may outlive the loop. A closed
-/// queue discards events. The number of events is bounded by the number of connections, and by the
-/// number of responders that the handler keeps: each responder posts one response.
+/// The event queue of one loop. Responders share its ownership, so it may outlive the loop. A
+/// closed queue discards events. The number of events is bounded by the number of connections and
+/// of responders, because each responder posts one response.
 ///
 /// Thread safe.
 class EventQueue {
@@ -55,18 +55,18 @@ public:
 
     [[nodiscard]] const std::shared_ptr<AnswerBudget>& answers() const noexcept { return answers_; }
 
-    /// Sends a response, or returns false and leaves the response unchanged.
+    /// Function that sends a response, or returns false and leaves the response unchanged.
     using Send = std::function<bool(QueuedResponse&)>;
 
-    /// Locks the turn. The loop must call this once, on its own thread. While the loop sleeps,
-    /// threads that lock the turn call `send`, until `close`.
+    /// Locks `turn_`. The loop must call this once, on its own thread. While the loop sleeps,
+    /// threads that lock `turn_` call `send`, until `close`.
     [[nodiscard]] std::unique_lock<std::mutex> begin_turn(Send send);
 
     /// Whether the calling thread is the thread of the loop.
     [[nodiscard]] bool is_read_here() const noexcept;
 
-    /// An eventfd that is readable when there are events. For an edge-triggered epoll: no code
-    /// reads the eventfd.
+    /// Returns an eventfd that becomes readable when there are events. For edge-triggered epoll, so
+    /// the eventfd is never read.
     [[nodiscard]] int wake_descriptor() const noexcept { return wake_.get(); }
 
     [[nodiscard]] const OwnerProcess& process() const noexcept { return process_; }
@@ -79,15 +79,15 @@ public:
     /// Makes the loop end when all its requests have responses, or at `deadline`.
     void stop(std::chrono::steady_clock::time_point deadline);
 
-    /// Moves the events into `events`, which must be empty, by a swap that reuses the memory.
+    /// Swaps the events with `events`, which must be empty. The swap reuses the memory.
     void take(Events& events);
 
-    /// Returns the last events, and discards all later events. The loop must have locked the turn.
+    /// Takes the last events, and discards all later events. The caller must have locked `turn_`.
     void close(Events& events);
 
-    /// When the loop may close a connection to make room for a new client: the connection whose
-    /// request has been incomplete, or which has been idle, for long enough. The loop sets this
-    /// time.
+    /// From when the loop may close a connection to make room for a new client. It is the time when
+    /// the loop's oldest incomplete request, or longest idle connection, is old enough. Set by the
+    /// loop.
     std::atomic<std::chrono::steady_clock::time_point> evictable_at{
         std::chrono::steady_clock::time_point::max()};
 
@@ -108,13 +108,13 @@ private:
     bool closed_ = false;
 };
 
-/// Accepts the response to a request, once. An `HttpResponder` is a function that shares ownership
-/// of a `Responder`.
+/// Shared state of an `HttpResponder`, which accepts the response to a request,
+/// once.
 ///
-/// Thread safety: `answer` may be called from any thread. Calls after the first have no effect.
+/// Thread safety: `answer` may be called from any thread. Only its first call has an effect.
 class Responder {
 public:
-    /// `refusable`: the response may be replaced by a 503 if it takes too much memory.
+    /// `refusable`: a 503 may replace the response if it uses too much memory.
     Responder(std::shared_ptr<EventQueue> queue, Connection& connection, bool refusable) noexcept
         : queue_{std::move(queue)},
           connection_{&connection},
@@ -128,8 +128,8 @@ public:
 
     void answer(HttpResponse response);
 
-    /// Reserves memory for the response. If the budget would be exceeded, responds with 503 and
-    /// returns false. Must not run concurrently with `answer`.
+    /// Reserves memory for the response. If this would exceed the budget, responds with 503 and
+    /// returns false. Must not be called concurrently with `answer`.
     [[nodiscard]] bool reserve(std::size_t bytes);
 
 private:
@@ -137,8 +137,8 @@ private:
     void deliver(QueuedResponse answer);
 
     std::shared_ptr<EventQueue> queue_;
-    Connection* connection_;  ///< Alive until the response; not used afterwards.
-    AnswerMemory memory_;     ///< Reserved for the response.
+    Connection* connection_;  ///< Valid until the response; not used afterwards.
+    AnswerMemory memory_;     ///< Reservation for the response.
     const bool refusable_;
     std::atomic<bool> used_{false};
 };

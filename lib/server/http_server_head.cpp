@@ -22,7 +22,7 @@ HeadReader::Progress HeadReader::read(std::string_view bytes, std::size_t& consu
         const auto length = end == std::string_view::npos ? rest.size() : end + 1;
         if (size_ + length > head_size_max) return too_long();
         if (end == std::string_view::npos) {
-            // Refuses other protocols, such as TLS, at the first byte.
+            // Rejects other protocols, such as TLS, at the first byte.
             const bool foreign = !begun_ && !rest.empty() && rest.front() != '\r' &&
                                  !syntax::all(rest.substr(0, 1), syntax::token);
             return foreign ? refuse(400, "this is not an HTTP request") : Progress::incomplete;
@@ -153,7 +153,7 @@ bool HeadReader::read_transfer_encoding(std::string_view value) {
 }
 
 bool HeadReader::read_authorization(std::string_view value) {
-    // A proxy may use the first or the second field.
+    // With two fields, the server and a proxy might use different ones.
     if (head_.has_authorization) return bad(400, "Authorization: occurs twice");
     head_.has_authorization = true;
     head_.authorization = value;

@@ -1,5 +1,5 @@
 /// @file
-/// `HeadReader`: reads the head of a request, which is the request line and the header fields.
+/// `HeadReader`: parser for the head of a request, which is the request line and the header fields.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// The parts of a head that the server uses.
+/// The fields of a request head that the server uses.
 struct RequestHead {
     std::string method;
     std::string target;
@@ -32,19 +32,19 @@ struct RequestHead {
     }
 };
 
-/// Reads a head line by line as the bytes arrive, and refuses malformed heads. A server that
-/// interprets a malformed request may interpret it differently from the proxy in front of the
-/// server. An attacker can use the difference to hide a request inside another request (request
-/// smuggling). Therefore the rules of RFC 9112 are strict here: each line ends with CR LF, a colon
-/// follows each name directly, `Host` and `Content-Length` must not occur twice, and
-/// `Content-Length` must not occur together with `Transfer-Encoding`.
+/// Incremental, strict parser of request heads. If the server and the proxy in front of it
+/// interpret a malformed request differently, an attacker can hide a request inside another
+/// request (request smuggling). Therefore the rules of RFC 9112 are applied strictly: each
+/// line ends with CR LF, a colon follows each name directly, `Host` and `Content-Length`
+/// must not occur twice, and `Content-Length` must not occur together with
+/// `Transfer-Encoding`.
 ///
 /// Thread safety: a value.
 class HeadReader {
 public:
     enum class Progress { incomplete, complete, refused };
 
-    /// Reads the complete lines of `bytes`, which must begin where the last call stopped. Sets
+    /// Parses the complete lines of `bytes`, which must begin where the last call stopped. Sets
     /// `consumed` to their size. The caller must pass the remaining bytes again, together with more
     /// bytes.
     [[nodiscard]] Progress read(std::string_view bytes, std::size_t& consumed);
@@ -52,10 +52,10 @@ public:
     [[nodiscard]] RequestHead& head() noexcept { return head_; }
     [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 
-    /// Whether a request line was read.
+    /// Whether a request line was parsed.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// The reason for `refused`.
+    /// The error if `read` returned `refused`.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:

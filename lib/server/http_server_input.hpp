@@ -1,5 +1,5 @@
 /// @file
-/// `Input`: the unread bytes of a connection.
+/// `Input`: buffer of the unread bytes of a connection.
 
 #pragma once
 
@@ -9,8 +9,9 @@
 
 namespace routemaster::detail {
 
-/// The unread bytes of a connection. The bytes are usually in the read buffer that all connections
-/// of a loop share. Only bytes that must outlive the iteration are copied.
+/// Buffer of unread bytes, without its own memory if possible. The bytes are usually in the read
+/// buffer that all connections of a loop share, and are copied only if they must outlive the
+/// iteration.
 ///
 /// Thread safety: one thread.
 class Input {
@@ -32,7 +33,8 @@ public:
         }
     }
 
-    /// Copies the unread bytes. Must be called before the shared buffer is overwritten.
+    /// Copies the unread bytes to memory of this object. Must be called before the shared buffer is
+    /// overwritten.
     void keep() {
         if (unread_.empty()) {
             forget();
@@ -56,7 +58,7 @@ private:
 
     std::string kept_;
     std::string_view unread_;
-    bool kept_in_place_ = false;  ///< Whether `unread_` is the end of `kept_`.
+    bool kept_in_place_ = false;  ///< Whether `unread_` is a suffix of `kept_`.
 };
 
 }  // namespace routemaster::detail

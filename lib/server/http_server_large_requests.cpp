@@ -47,7 +47,7 @@ void LargeRequests::start() {
             threads_.push_back(start_thread([this] { run(); }));
         }
     } catch (const Failure&) {
-        // The started threads suffice. Without any thread, the event loops do the work.
+        // The started threads suffice. Without any thread, the event loops handle the requests.
     }
 }
 
@@ -66,8 +66,7 @@ void LargeRequests::run() {
             call_handler(handler_, std::move(next.request), next.responder, faults_);
             process_.require_at_return();
         } catch (const std::exception&) {
-            // If memory for a response is missing, the responder is destroyed, which responds with
-            // 500.
+            // If memory for a response is missing, the responder is destroyed, which sends a 500.
         }
         next.responder.reset();
         lock.lock();

@@ -1,5 +1,5 @@
 /// @file
-/// `LargeRequests`: threads for requests with large bodies.
+/// `LargeRequests`: thread pool for requests with large bodies.
 
 #pragma once
 
@@ -22,11 +22,11 @@ namespace routemaster::detail {
 bool call_handler(const HttpHandler& handler, HttpRequest request,
                   const std::shared_ptr<Responder>& responder, Complaints& faults);
 
-/// Handles requests on its own threads, in the order of arrival. Parsing 1 MiB of JSON takes as
-/// long as hundreds of small requests, so small requests must not wait for large requests.
+/// Thread pool that handles requests in order of arrival. Parsing 1 MiB of JSON takes as long as
+/// hundreds of small requests, so small requests must not wait for large requests.
 ///
-/// Thread safety: `add` may be called from any thread, all further members from one. The number of
-/// requests is bounded by the number of connections: each connection has one request at a time.
+/// Thread safety: `add` may be called from any thread, all other members from one thread. The queue
+/// is bounded by the number of connections, because each connection has one request at a time.
 class LargeRequests {
 public:
     /// `handler` and `faults` must outlive this object. The first request starts the threads.
@@ -37,14 +37,14 @@ public:
     LargeRequests(const LargeRequests&) = delete;
     LargeRequests& operator=(const LargeRequests&) = delete;
 
-    /// Moves from the request and its responder. False, without a change, if no thread can be
-    /// started or after `stop`.
+    /// Enqueues a request with its responder, by moving from them. Returns false, without a change,
+    /// if no thread can be started, and after `stop`.
     [[nodiscard]] bool add(HttpRequest& request, std::shared_ptr<Responder>& responder);
 
-    /// Whether the calling thread is a thread of this object, and thus inside a handler.
+    /// Whether the calling thread belongs to this pool, and is thus inside a handler.
     [[nodiscard]] bool is_served_here() const noexcept;
 
-    /// Drops the waiting requests. After the return no handler runs.
+    /// Drops the queued requests. When this function returns, no handler runs.
     void stop();
 
 private:

@@ -75,13 +75,13 @@ Listener::Listener(const std::string& address, std::uint16_t port, unsigned conn
         ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
     refuse_unless(static_cast<bool>(socket_));
     const int on = 1;
-    // Without SO_REUSEADDR, closed connections would occupy the port after a restart.
+    // Without SO_REUSEADDR, connections in TIME_WAIT would block the port after a restart.
     refuse_unless(setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0);
-    // Disables Nagle's algorithm: a response must not wait for the acknowledgement of the previous
-    // response. Connections inherit the option.
+    // Disables Nagle's algorithm, because a response must not wait for the acknowledgement of the
+    // previous response. Accepted connections inherit the option.
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) == 0);
-    // Limits the unsent bytes of a response in the kernel. Further bytes stay in the server, which
-    // counts them in the budget of responses. Connections inherit the option.
+    // Limits the unsent bytes of a response in the kernel. The other bytes remain in the server,
+    // which counts them in the budget for responses. Accepted connections inherit the option.
     const int unsent_max = 131'072;
     refuse_unless(setsockopt(socket_.get(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_max,
                              sizeof unsent_max) == 0);

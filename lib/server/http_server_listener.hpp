@@ -1,5 +1,5 @@
 /// @file
-/// `Listener`: the listening socket, and the number of its connections.
+/// `Listener`: the listening socket, and the number of open connections.
 
 #pragma once
 
@@ -11,38 +11,38 @@
 
 namespace routemaster::detail {
 
-/// Listens at an address and counts the accepted connections.
+/// Listening socket that counts the accepted connections.
 ///
-/// Thread safety: `ended`, `full`, `overfull` and `port` may be called from any thread, all further
-/// members from one.
+/// Thread safety: `ended`, `full`, `overfull` and `port` may be called from any thread, all other
+/// members from one thread.
 class Listener {
 public:
     /// Throws `Failure`: `invalid` if `address` is not a numeric IPv4 or IPv6 address,
-    /// `unavailable` if the server cannot listen there. The error names address and port.
+    /// `unavailable` if the server cannot listen on it. The error contains address and port.
     Listener(const std::string& address, std::uint16_t port, unsigned connections_max);
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
 
-    /// The next client. Nothing if no client waits, or if the process is `exhausted`. The caller
-    /// must check `full` before.
+    /// Accepts the next client. Returns nothing if no client waits, or if the process is
+    /// `exhausted`. The caller must check `full` before.
     [[nodiscard]] FileDescriptor accept();
 
     [[nodiscard]] bool full() const noexcept {
         return open_.load(std::memory_order_relaxed) >= connections_max_;
     }
 
-    /// Whether more than `connections_max` connections are open, because an evicted connection has
+    /// Whether more than `connections_max` connections are open, because an evicted connection is
     /// not closed yet.
     [[nodiscard]] bool overfull() const noexcept {
         return open_.load(std::memory_order_relaxed) > connections_max_;
     }
 
-    /// Whether the last `accept` failed although clients wait, because the process or the machine
-    /// lacks descriptors or memory.
+    /// Whether the last `accept` failed because the process or the machine has no descriptor or
+    /// memory left.
     [[nodiscard]] bool exhausted() const noexcept { return exhausted_; }
 
-    /// Counts a connection of `accept` as closed.
+    /// Counts an accepted connection as closed.
     void ended() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
 
     void close() noexcept { socket_.close(); }

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Values of `epoll_event::data`. All further values are addresses of connections.
+// Values of `epoll_event::data`. All other values are addresses of connections.
 constexpr std::uint64_t about_events = 0;
 constexpr std::uint64_t about_listener = 1;
 
@@ -23,17 +23,17 @@ constexpr int accepts_per_turn = 64;
 /// Maximum number of queued connections that continue in an iteration, before new events are
 /// processed.
 constexpr std::size_t advances_per_turn = 16;
-/// Pauses of listening, if no connection can be accepted, and after an eviction.
+/// How long the listener is not watched when no connection can be accepted, and after an eviction.
 constexpr milliseconds listen_pause{100};
 constexpr milliseconds eviction_pause{1};
-/// How often the loop checks that bodies arrive, and that responses leave, fast enough.
+/// How often the loop checks the transfer rates of bodies and responses.
 constexpr milliseconds look_interval{1'000};
-/// Time limit for a lingering connection: the client must read its response meanwhile.
+/// Timeout of a lingering connection, in which the client must read its response.
 constexpr milliseconds lingering_timeout{2'000};
 /// Minimum age of an incomplete request, or of an idle connection, for an eviction.
 constexpr milliseconds half_open_protection{500};
 constexpr milliseconds idle_protection{5'000};
-/// Time limit for sending the last responses when the server stops.
+/// Timeout for sending the last responses when the server stops.
 constexpr milliseconds send_timeout{200};
 
 bool has_socket(Connection::State state) noexcept {
@@ -94,14 +94,13 @@ bool Loop::finished() const {
                         service_.now >= *stop_at_);
 }
 
-/// Sends a response. Called on the responding thread while the loop sleeps. The loop does all
-/// remaining work of the connection, because the responding thread must not do work for, or wait
-/// for, further requests.
+/// Sends a response on the responding thread, while the loop sleeps. Everything else is left to the
+/// loop, because the responding thread must not work on, or wait for, other requests.
 bool Loop::send(QueuedResponse& answer) {
     auto& connection = *answer.connection;
     if (service_.stopping || connection.state() != State::waiting) return false;
     if (in(State::waiting).size() > 1) return false;
-    // The calling thread sends only small responses.
+    // Large responses are sent by the loop.
     if (answer.response.body.size() > small_body_max || answer.response.rest) return false;
     service_.now = steady_clock::now();
     connection.take(std::move(answer));
@@ -114,7 +113,7 @@ bool Loop::send(QueuedResponse& answer) {
     return true;
 }
 
-/// Waits for events for at most `wait`, then handles the events and expired timeouts.
+/// One iteration: waits for events for at most `wait`, then handles events and expired timeouts.
 void Loop::turn(std::optional<milliseconds> wait) {
     std::array<epoll_event, 256> events{};
     const int timeout =
@@ -146,7 +145,7 @@ void Loop::turn(std::optional<milliseconds> wait) {
     tell_complaints();
 }
 
-/// The time until the next timeout, rounded up to milliseconds.
+/// Returns the time until the next timeout, rounded up to milliseconds.
 std::optional<milliseconds> Loop::time_left() const {
     if (!queued_.empty()) return milliseconds{0};
     std::optional<SteadyTime> first;
@@ -160,8 +159,8 @@ std::optional<milliseconds> Loop::time_left() const {
         }
     }
     for (const auto& at : {listen_again_at_, complain_at_, stop_at_}) consider(at);
-    // A responding thread may put a waiting connection into the state `sending`, which has a
-    // timeout.
+    // A responding thread may change a waiting connection to the state `sending`, which has a
+    // timeout that the sleeping loop does not see.
     if (!in(State::waiting).empty()) consider(service_.now + look_interval);
     if (!first) return std::nullopt;
     return std::max(std::chrono::ceil<milliseconds>(*first - service_.now), milliseconds{0});
@@ -186,7 +185,7 @@ void Loop::accept_clients() {
     }
 }
 
-/// Stops watching the listener for `pause`, because the listener stays readable while clients wait.
+/// Stops watching the listener for `pause`. While clients wait, it would be reported continuously.
 void Loop::listen_later(milliseconds pause) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.descriptor(), nullptr);
     listen_again_at_ = service_.now + pause;
@@ -198,7 +197,8 @@ void Loop::listen_again() {
     listen_again_at_ = watched ? std::nullopt : std::optional{service_.now + listen_pause};
 }
 
-/// Makes a loop close the connection that has been evictable for longest. False if there is none.
+/// Requests a loop to close the connection that has been evictable for longest. Returns false if
+/// there is none.
 bool Loop::make_place() {
     const auto at = [](const auto& queue) {
         return queue->evictable_at.load(std::memory_order_relaxed);
@@ -207,7 +207,7 @@ bool Loop::make_place() {
         std::min_element(queues_.begin(), queues_.end(),
                          [&](const auto& a, const auto& b) { return at(a) < at(b); });
     if (at(*oldest) > service_.now) return false;
-    // The loop reports its next evictable connection after closing this connection.
+    // The loop sets its next time after closing this connection.
     (*oldest)->evictable_at.store(SteadyTime::max(), std::memory_order_relaxed);
     (*oldest)->evict();
     return true;
@@ -235,7 +235,7 @@ void Loop::adopt(FileDescriptor client) {
     connection.place = std::prev(fresh.end());
     connection.since = service_.now;
     connection.moved = false;
-    // Edge-triggered, so that one registration suffices.
+    // Edge-triggered, so that the socket is registered only once for all events.
     if (!watch(descriptor, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, address_of(connection))) {
         connection.close();
         settle(connection);
@@ -298,10 +298,10 @@ void Loop::bury_closed() {
     closed.clear();
 }
 
-/// The time in a state after which a connection is checked.
+/// Returns the time after which a connection in this state is checked.
 std::optional<milliseconds> Loop::timeout_of(State state) const {
     const auto& options = share_.options;
-    // Rounds up, because a client may connect some time before its first request.
+    // Rounded up, because a client may connect some time before its first request.
     const milliseconds idle =
         std::chrono::ceil<std::chrono::seconds>(std::max(options.idle_timeout, Duration{1}));
     const milliseconds head = std::max(options.header_timeout, Duration{1});
@@ -327,7 +327,8 @@ void Loop::expire() {
         while (!connections.empty() && connections.front().since + *timeout <= service_.now) {
             auto& connection = connections.front();
             connection.expire();
-            // If the connection stays open, moves it to the end of the list for its next check.
+            // If the connection stays open, this moves it to the end of the list for its next
+            // check.
             connection.moved = true;
             settle(connection);
             advance(connection);
@@ -335,8 +336,8 @@ void Loop::expire() {
     }
 }
 
-/// The first connection to evict; null if there is none. Sets `at` to the time from which the
-/// eviction is allowed.
+/// Returns the first connection to evict; null if there is none. Sets `at` to the time from which
+/// it may be evicted.
 Connection* Loop::first_evictable(SteadyTime& at) {
     Connection* first = nullptr;
     const auto consider = [&](State state, milliseconds protection) {
@@ -354,8 +355,8 @@ Connection* Loop::first_evictable(SteadyTime& at) {
     return first;
 }
 
-/// Closes as many connections as requested. If fewer are evictable now, the remaining evictions
-/// stay pending until the number of connections is within the limit.
+/// Closes as many connections as requested. If fewer are evictable now, the other evictions remain
+/// pending until the number of connections is within the limit.
 void Loop::evict() {
     for (; evictions_ > 0; --evictions_) {
         SteadyTime at{};
@@ -369,9 +370,9 @@ void Loop::evict() {
     if (!listener_.overfull()) evictions_ = 0;
 }
 
-/// Publishes the time of the next possible eviction in `evictable_at`. The accepting loop sets
+/// Publishes in `evictable_at` when the next connection may be evicted. The accepting loop sets
 /// `evictable_at` to the maximum when it requests an eviction. Until this loop has handled the
-/// request (`asked`), it leaves this value unchanged.
+/// request (`asked`), it must not overwrite that value.
 void Loop::report_evictable(bool asked) {
     auto at = SteadyTime::max();
     if (first_evictable(at) == nullptr) at = SteadyTime::max();

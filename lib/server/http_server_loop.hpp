@@ -1,5 +1,5 @@
 /// @file
-/// `Loop`: an event loop of the server, with a thread, an epoll set, and connections.
+/// `Loop`: an event loop of the server: a thread, an epoll set, and connections.
 
 #pragma once
 
@@ -23,13 +23,13 @@
 
 namespace routemaster::detail {
 
-/// Serves the connections that are posted to its event queue.
+/// Event loop that serves the connections posted to its event queue.
 ///
-/// For each state, the loop has a list of the connections in this state, in the order of entry.
-/// Each list has one timeout, so the loop checks only the first connections.
+/// The loop has a list of connections for each state, in the order in which they entered the state.
+/// Each list has one timeout, so only the first connections must be checked.
 ///
-/// Thread safety: `queue` may be called from any thread, `start` and `join` only from the thread of
-/// the owner.
+/// Thread safety: `queue` may be called from any thread, `start` and `join` only from the owner's
+/// thread.
 class Loop {
 public:
     using EventQueues = std::vector<std::shared_ptr<EventQueue>>;
@@ -42,8 +42,8 @@ public:
         return service_.queue;
     }
 
-    /// Runs until `stop` is posted to the event queue. A loop with `queues` also accepts clients,
-    /// and distributes them among the queues in turn.
+    /// Starts the thread, which runs until `stop` is posted to the event queue. A loop with
+    /// `queues` also accepts clients, and distributes them among the queues in rotation.
     void start(EventQueues queues);
 
     void join();
@@ -97,16 +97,17 @@ private:
 
     FileDescriptor epoll_;
     /// Bounded by `connections_max`. Abandoned connections are bounded by the number of responders
-    /// that the handler keeps.
+    /// that handlers have not used.
     std::array<Connections, Connection::states> connections_;
     std::deque<Connection*> queued_;  ///< Connections with more work, without duplicates.
-    std::size_t evictions_ = 0;       ///< Pending evictions.
+    std::size_t evictions_ = 0;       ///< Number of pending evictions.
     SteadyTime evictable_reported_ = SteadyTime::max();
     Events events_;
     std::optional<SteadyTime> stop_at_;
     std::optional<SteadyTime> listen_again_at_;
     std::optional<SteadyTime> complain_at_;
-    std::unique_lock<std::mutex> turn_;  ///< Not locked while the loop sleeps.
+    /// Locked on `EventQueue::turn_`, except while the loop sleeps.
+    std::unique_lock<std::mutex> turn_;
     std::thread thread_;
 };
 

@@ -43,7 +43,7 @@ constexpr std::string_view reason(int status) noexcept {
     }
 }
 
-/// Fields that only the server writes, because they determine the end of a response.
+/// Whether only the server may write a field, because it affects the framing of the response.
 bool is_ours(std::string_view name) noexcept {
     constexpr std::array names{"connection", "content-length", "date", "transfer-encoding"};
     return std::any_of(names.begin(), names.end(),
@@ -76,7 +76,7 @@ std::string_view ResponseDate::text() {
     std::tm parts{};
     gmtime_r(&time, &parts);
     std::array<char, 80> line{};
-    // strftime would use the process's locale for the names.
+    // strftime would print the names in the process's locale.
     const int size = std::snprintf(line.data(), line.size(), "%s, %02d %s %d %02d:%02d:%02d GMT",
                                    days.at(static_cast<std::size_t>(parts.tm_wday)), parts.tm_mday,
                                    months.at(static_cast<std::size_t>(parts.tm_mon)),

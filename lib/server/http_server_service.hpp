@@ -1,5 +1,5 @@
 /// @file
-/// The shared state of a server, and of a loop.
+/// State shared by all connections of a server, and by those of a loop.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace routemaster::detail {
 
-/// The state that all connections of a server share. Thread safety: all members are thread safe or
+/// State shared by all connections of a server. Thread safety: all members are thread safe or
 /// constant.
 struct ServerShare {
     ServerShare(HttpServerOptions given, HttpHandler serving, HttpHandler authorizing)
@@ -42,19 +42,19 @@ struct ServerShare {
     LargeRequests large_requests;
 };
 
-/// The state that the connections of a loop share. Thread safety: the calling thread must have
-/// locked the turn of the loop (`EventQueue`).
+/// State shared by the connections of a loop. Thread safety: the calling thread must have locked
+/// `EventQueue::turn_` of the loop.
 struct Service {
-    /// Maximum bytes of a read of a body. Reads before the body are limited to `head_size_max`.
+    /// Maximum bytes per read of a body. Reads before the body are limited to `head_size_max`.
     static constexpr std::size_t read_size = 65'536;
 
     ServerShare& share;
     std::shared_ptr<EventQueue> queue;
     ResponseDate date{};
     std::chrono::steady_clock::time_point now{};  ///< When this iteration began.
-    bool stopping = false;                        ///< Each response ends its connection.
-    bool complained = false;                      ///< `share.refusals` or `share.faults` was used.
-    std::array<char, read_size> scratch{};        ///< The read buffer of all sockets.
+    bool stopping = false;    ///< The server stops, so each response closes its connection.
+    bool complained = false;  ///< `share.refusals` or `share.faults` has deferred messages.
+    std::array<char, read_size> scratch{};  ///< The read buffer of all connections.
 };
 
 }  // namespace routemaster::detail

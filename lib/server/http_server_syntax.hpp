@@ -1,5 +1,5 @@
 /// @file
-/// The bytes allowed in each part of an HTTP/1.1 message (RFC 9110 §5, RFC 9112).
+/// Grammar of HTTP/1.1 messages (RFC 9110 §5, RFC 9112).
 
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace routemaster::detail {
 
-/// Maximum bytes of a request line with its header fields, and of all trailers of a body. Of an
-/// incomplete head, only the last, incomplete line is kept in memory.
+/// Maximum bytes of a request line with its header fields, and of all trailers of a body. While a
+/// head is incomplete, only its last, incomplete line is buffered.
 inline constexpr std::size_t head_size_max = 16'384;
 
-/// The error of a request, as in its response. `text` must be a string literal.
+/// An error in a request, as sent in the response. `text` must be a string literal.
 struct RequestError {
     int status = 0;
     const char* text = "";
@@ -71,8 +71,8 @@ struct Field {
     std::string_view name;
     std::string_view value;
 
-    /// Parses a line without its end. False if the line is not a valid field: white space before
-    /// the colon, a continuation of the previous line, or a control character.
+    /// Parses a line without its line break. Returns false if it is not a valid field: white space
+    /// before the colon, a continuation line, or a control character.
     [[nodiscard]] static constexpr bool parse(std::string_view line, Field& field) noexcept {
         const auto colon = line.find(':');
         if (colon == std::string_view::npos || colon == 0) return false;

@@ -1,5 +1,5 @@
 /// @file
-/// The path of a request line.
+/// Parser for request targets.
 
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace routemaster::detail {
 
-/// The decoded path of a request target. The target must have no query. Nothing if two hexadecimal
-/// digits do not follow each `%`. A target in absolute form (`http://host/path`, RFC 9112 §3.2.2)
-/// yields its path.
+/// Returns the decoded path of a request target without its query. Returns nothing if a `%` is not
+/// followed by two hexadecimal digits. For a target in absolute form (`http://host/path`, RFC 9112
+/// §3.2.2), returns its path.
 [[nodiscard]] std::optional<std::string> path_of_target(std::string_view target);
 
 }  // namespace routemaster::detail

@@ -1,5 +1,5 @@
 /// @file
-/// Percent-encoding (RFC 3986 §2.1).
+/// Codec for percent-encoding (RFC 3986 §2.1).
 
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace routemaster::detail {
 
-/// Decodes percent-encoding. Nothing if two hexadecimal digits do not follow each `%`.
+/// Decodes a text. Returns nothing if a `%` is not followed by two hexadecimal digits.
 [[nodiscard]] std::optional<std::string> percent_decoded(std::string_view text);
 
-/// Encodes all characters except the unreserved characters.
+/// Encodes all characters except unreserved characters.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 
 }  // namespace routemaster::detail

@@ -25,7 +25,7 @@ constexpr auto digit_values = [] {
     return values;
 }();
 
-/// Decodes Base64. Padding is optional.
+/// Padding is optional.
 std::optional<std::string> decoded_base64(std::string_view text) {
     while (text.ends_with('=')) text.remove_suffix(1);
     std::string bytes;
@@ -57,8 +57,8 @@ bool begins_with_scheme(std::string_view header, std::string_view scheme) noexce
     return true;
 }
 
-/// The user name in an `Authorization` header of HTTP Basic (RFC 7617): the text before the first
-/// colon. Nothing if the header has another scheme, is not Base64, or has no colon.
+/// Returns the user name in an `Authorization` header of HTTP Basic (RFC 7617): the text before the
+/// first colon. Returns nothing if the header has another scheme, is not Base64, or has no colon.
 std::optional<std::string> basic_user(std::string_view authorization) {
     constexpr std::string_view scheme = "basic ";
     if (!begins_with_scheme(authorization, scheme)) return std::nullopt;
@@ -72,10 +72,10 @@ std::optional<std::string> basic_user(std::string_view authorization) {
     return user;
 }
 
-/// Whether `given` equals `secret`, which must not be empty. The duration does not reveal the
-/// position of the first difference.
+/// Compares a credential in constant time, so that the duration does not reveal the position of the
+/// first difference. `secret` must not be empty.
 bool is_secret(std::string_view secret, std::string_view given) noexcept {
-    // Volatile: otherwise a compiler may stop at the first difference.
+    // Volatile, because a compiler might otherwise stop at the first difference.
     volatile unsigned difference = secret.size() == given.size() ? 0 : 1;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const auto a = static_cast<unsigned char>(given[i]);
@@ -135,7 +135,7 @@ void authorize(Exchange& exchange, Access access, TokenCheck check, Handler hand
         exchange.identify({Caller::Kind::root, std::move(*user)});
         return handler(exchange);
     }
-    // A token is always a valid user name, so an invalid user name needs no lookup.
+    // Every token is a valid user name, so an invalid user name needs no lookup.
     if (!user || !takes_clients(access) || !is_user_name(*user)) return turn_away(exchange, access);
     exchange.identify({Caller::Kind::client, std::move(*user)});
     check == TokenCheck::within ? handler(exchange) : check_token(exchange, access, handler);

@@ -7,8 +7,9 @@
 namespace routemaster::api {
 namespace {
 
-/// The rules for the event of an action. The event of a `deliver` action may have data and no URL,
-/// unless the topic rule is `ruby`: then Ruby processes, which require a URL, may read the event.
+/// Returns the validation rules for the event of an action. The event of a `deliver` action may
+/// have data instead of a URL. With the topic rule `ruby` this is not allowed, because Ruby
+/// processes, which require a URL, may read the event.
 PublicationOptions rules_for(const TimerAction& action, const HttpApiOptions& options) {
     PublicationOptions rules{.rules = options.event_rules,
                              .event_data_max = options.event_data_max};

@@ -1,5 +1,5 @@
 /// @file
-/// Reads the actions of timers from the JSON of clients.
+/// Parser for timer actions in the JSON of clients.
 
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace routemaster::api {
 
-/// The action in a JSON value. The options determine the settings that a client must not choose.
-/// `invalid`, naming the field, if the value is not an action, or the action can never succeed.
+/// Parses a timer action. Settings that a client must not choose are copied from the options.
+/// `invalid`, naming the field, if the value is not an action, or if the action can never succeed.
 [[nodiscard]] Result<TimerAction> client_action(const Value& payload,
                                                 const HttpApiOptions& options);
 

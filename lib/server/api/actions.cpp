@@ -13,7 +13,7 @@
 namespace routemaster::api {
 namespace {
 
-/// Extracts the action from a body, which also has fields of the timer.
+/// The body also contains fields of the timer.
 Result<TimerAction> action_of(const Value& payload, const HttpApiOptions& options) {
     constexpr std::array<std::string_view, 6> known{"push", "publish", "deliver",
                                                     "id",   "delay",   "at"};

@@ -16,15 +16,16 @@ namespace {
 
 bool is_root(const Exchange& exchange) { return exchange.caller().kind == Caller::Kind::root; }
 
-/// The subscriber whose batches are requested. Clients use `/v1/subscriber/batches` for their own
-/// batches. Root uses `/v1/subscribers/:token/batches` for any subscriber.
+/// Returns the subscriber whose batches are requested. A client requests its own batches with
+/// `/v1/subscriber/batches`. Root requests those of any subscriber with
+/// `/v1/subscribers/:token/batches`.
 Subscriber owner_of(const Exchange& exchange) {
     return exchange.bus().subscriber(is_root(exchange) ? std::string{exchange.segment(2)}
                                                        : exchange.caller().token);
 }
 
-/// The batch in the path. Root's path has one segment more before the id. Nothing if the segment is
-/// not an id.
+/// Returns the batch id in the path, or nothing if the segment is not an id. In root's path, the id
+/// is one segment further right.
 std::optional<Uid> batch_of(const Exchange& exchange) {
     return Uid::parse(exchange.segment(is_root(exchange) ? 4 : 3));
 }
@@ -50,7 +51,7 @@ void append_batch(std::string& json, const QueuedBatch& batch) {
     json.push_back('}');
 }
 
-/// Responds with an empty list. If root requests an unknown subscriber, responds with 404.
+/// Responds with an empty list, or with 404 if root requests an unknown subscriber.
 void answer_none(Exchange& exchange) {
     if (!is_root(exchange)) return exchange.answer_json(200, "[]");
     owner_of(exchange).status(
@@ -78,7 +79,7 @@ void list_batches(Exchange& exchange) {
         after = Uid::parse(page->after);
         if (!after) return exchange.refuse(bad("after", "must be the uid of a queued batch"));
     }
-    // Requests one more batch, which shows whether there is a next page.
+    // Requests one batch more than `limit`, to detect whether there is a next page.
     owner_of(exchange).batches(
         page->limit + 1, after,
         exchange.then(

@@ -17,7 +17,7 @@ namespace routemaster::api {
 namespace {
 
 struct Place {
-    std::string host;  ///< In lower case, without brackets and a final dot.
+    std::string host;  ///< In lower case, without brackets and trailing dot.
     bool bracketed = false;
 };
 
@@ -28,7 +28,7 @@ bool is_port(std::string_view text) noexcept {
     return text.empty() || (error == std::errc{} && stopped == end);
 }
 
-/// The part between `://` and the path, without user name and password.
+/// Returns the part between `://` and the path, without user name and password.
 std::string_view host_and_port(std::string_view url) {
     url.remove_prefix(url.find("://") + 3);
     url = url.substr(0, url.find_first_of("/#"));
@@ -53,18 +53,18 @@ std::optional<Place> place_of(std::string_view url) {
     if (bracketed) rest.remove_prefix(1);
     if (!rest.empty() && (rest.front() != ':' || !is_port(rest.substr(1)))) return std::nullopt;
     while (host.ends_with('.')) host.remove_suffix(1);
-    // Programs interpret an encoded host, or a second `@`, differently.
+    // Programs disagree about a percent-encoded host, and about a second `@`.
     if (host.empty() || host.find_first_of("[]%@") != std::string_view::npos) return std::nullopt;
     return Place{lower(host), bracketed};
 }
 
-/// 127.0.0.0/8 and 0.0.0.0/8. Linux connects both to this machine.
+/// Whether the address is in 127.0.0.0/8 or 0.0.0.0/8. Linux connects both to this machine.
 bool is_loopback(const in_addr& address) noexcept {
     const auto first = ntohl(address.s_addr) >> 24U;
     return first == 127 || first == 0;
 }
 
-/// `::1`, `::`, and IPv4 in its mapped and its compatible form.
+/// Whether the address is `::1`, `::`, or a loopback IPv4 address in mapped or compatible form.
 bool is_loopback(const in6_addr& address) noexcept {
     if (IN6_IS_ADDR_LOOPBACK(&address) || IN6_IS_ADDR_UNSPECIFIED(&address)) return true;
     if (!IN6_IS_ADDR_V4MAPPED(&address) && !IN6_IS_ADDR_V4COMPAT(&address)) return false;
@@ -90,7 +90,7 @@ Result<void> check_place(const Place& place, bool allow_loopback) {
         }
         loopback = is_loopback(address);
     } else {
-        // `inet_aton` accepts the short, decimal, octal and hexadecimal forms, as resolvers do.
+        // `inet_aton` accepts short, decimal, octal and hexadecimal forms, as resolvers do.
         in_addr address{};
         loopback = is_name_of_this_machine(place.host) ||
                    (inet_aton(place.host.c_str(), &address) != 0 && is_loopback(address));

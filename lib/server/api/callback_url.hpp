@@ -1,5 +1,5 @@
 /// @file
-/// Checks the callbacks that subscribers set over HTTP.
+/// Validation of the callbacks that subscribers set over HTTP.
 
 #pragma once
 
@@ -9,10 +9,11 @@
 
 namespace routemaster::api {
 
-/// Checks the rules of `check_url`, and the port, which must fit 16 bits. If `allow_http`, http
-/// URLs are accepted too. Otherwise the host must not be an address or a well-known name of this
-/// machine: clients must not make the bus call services that only this machine may reach. Further
-/// names are accepted, even if they resolve to this machine. On error `invalid`, naming `callback`.
+/// Validates a callback by `check_url`, and its port, which must fit into 16 bits. If `allow_http`,
+/// http URLs are accepted, too. Otherwise the host must not be an address or a well-known name of
+/// this machine, because clients must not make the bus call services that only this machine may
+/// reach. Other names are accepted, even if they resolve to this machine. The error is `invalid`
+/// and names `callback`.
 [[nodiscard]] Result<void> check_callback(std::string_view url, bool allow_http);
 
 }  // namespace routemaster::api

@@ -16,24 +16,24 @@
 namespace routemaster::api {
 namespace {
 
-/// The subscriber whose batches are requested. Clients use `/subscriber/dead` for their own
-/// batches. Root uses `/subscribers/:token/dead` for any subscriber.
+/// Returns the subscriber whose batches are requested. A client requests its own batches with
+/// `/subscriber/dead`. Root requests those of any subscriber with `/subscribers/:token/dead`.
 Subscriber owner_of_dead(const Exchange& exchange) {
     const bool root = exchange.caller().kind == Caller::Kind::root;
     return exchange.bus().subscriber(root ? std::string{exchange.segment(1)}
                                           : exchange.caller().token);
 }
 
-/// The batch in the path. Root's path has one segment more before the id. Nothing if the segment is
-/// not an id.
+/// Returns the batch id in the path, or nothing if the segment is not an id. In root's path, the id
+/// is one segment further right.
 std::optional<Uid> dead_batch_of(const Exchange& exchange) {
     return Uid::parse(exchange.segment(exchange.caller().kind == Caller::Kind::root ? 3 : 2));
 }
 
 void answer_unknown_dead(Exchange& exchange) { exchange.answer_text(404, "dead batch not found"); }
 
-/// Responds with `json`, which lists no batches. If root requests an unknown subscriber, responds
-/// with 404.
+/// Responds with `json`, which describes an empty list, or with 404 if root requests an unknown
+/// subscriber.
 void answer_none_dead(Exchange& exchange, std::string json) {
     if (exchange.caller().kind != Caller::Kind::root) {
         return exchange.answer_json(200, std::move(json));
@@ -55,8 +55,8 @@ void append_status(std::string& json, const DeadBatchStatus& batch) {
     append_json_text(json, batch.error);
 }
 
-/// Completes the object `json` by its events and `undecodable`, and responds with the object. Many
-/// events are produced as the client reads.
+/// Completes the object `json` by its events and `undecodable`, and responds with the object. If
+/// there are many events, they are encoded in chunks, as the client reads.
 void answer_events(Exchange& exchange, std::string json, MessageList messages) {
     constexpr std::size_t at_once_max = 4'096;
     constexpr std::size_t part_size = 65'536;
@@ -87,7 +87,7 @@ void list_dead(Exchange& exchange) {
         after = Uid::parse(page->after);
         if (!after) return exchange.refuse(bad("after", "must be the uid of a DEAD batch"));
     }
-    // Requests one more batch, which shows whether there is a next page.
+    // Requests one batch more than `limit`, to detect whether there is a next page.
     owner_of_dead(exchange).dead_batches(
         page->limit + 1, after,
         exchange.then(

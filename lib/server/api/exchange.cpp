@@ -65,7 +65,7 @@ void Exchange::answer_json(int status, std::string text) {
 
 void Exchange::answer_with(HttpResponse response) {
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    const auto place = std::move(place_);  // Released after the response.
+    const auto place = std::move(place_);  // Destroyed after the response is sent.
     respond_(std::move(response));
 }
 
@@ -96,7 +96,7 @@ std::string Exchange::shown(const Error& error) const {
                             Errc::cancelled, Errc::timed_out}) {
         if (error.code() == code) return error.context();
     }
-    // Internal errors are logged for operators, and hidden from clients.
+    // An internal error is logged for operators, and hidden from the client.
     context_.faults.log(request_.method + " failed: " + error.message());
     return "internal error";
 }

@@ -1,5 +1,5 @@
 /// @file
-/// `Exchange`: a request and its response.
+/// `Exchange`: a request together with the context for its response.
 
 #pragma once
 
@@ -31,8 +31,8 @@
 
 namespace routemaster::api {
 
-/// The state that all exchanges of an `HttpApi` share. Thread safety: all members are thread safe
-/// or constant.
+/// State shared by all exchanges of an `HttpApi`. Thread safety: all members are thread safe or
+/// constant.
 struct Context {
     Context(Store& any, HttpApiOptions given)
         : store{any},
@@ -62,38 +62,39 @@ struct Context {
 
 struct Caller {
     enum class Kind {
-        anyone,  ///< The route takes no token.
+        anyone,  ///< The route needs no token.
         client,
         root,
     };
 
     Kind kind = Kind::anyone;
-    std::string token{};  ///< As presented; empty for `anyone`.
+    std::string token{};  ///< The token in the request; empty for `anyone`.
 
-    /// Whether the client may see all data of the owner of token `owner`. The owner and root may.
+    /// Whether the caller may see all data of the client with the token `owner`. This client and
+    /// root may.
     [[nodiscard]] bool may_see_all(std::string_view owner) const noexcept {
         return kind == Kind::root || (kind == Kind::client && token == owner);
     }
 };
 
-/// The maximum size of a page, and thus of most large responses.
+/// Maximum bytes of a page, and thus of most large responses.
 inline constexpr std::size_t large_answer_bytes = 1U << 20U;
 
-/// The text that replaces data of another client.
+/// Text that replaces data of another client.
 inline constexpr std::string_view withheld = "...";
 
-/// A token as shown to other clients: its `public_name`, or `withheld`.
+/// Redacts a token for other clients: its `public_name`, or `withheld`.
 [[nodiscard]] std::string_view shown_token(std::string_view token) noexcept;
 
-/// A callback as shown to other clients: scheme, host and port. For `local:TOKEN`, the token is
-/// shown as by `shown_token`.
+/// Redacts a callback for other clients: scheme, host and port. In `local:TOKEN`, the token is
+/// redacted by `shown_token`.
 [[nodiscard]] std::string shown_callback(std::string_view callback);
 
-/// A request on the way from its route to its response, through any number of asynchronous steps.
-/// The pending completions share ownership of the exchange.
+/// A request from its routing to its response, across any number of asynchronous calls. Pending
+/// completions share ownership of the exchange.
 ///
 /// A handler must call exactly one of the functions `answer…`, `refuse` and `let_body_come`, once.
-/// Thread safety: one thread at a time. The completions of an exchange run one after the other.
+/// Thread safety: one thread at a time. The completions of an exchange run one after another.
 class Exchange : public std::enable_shared_from_this<Exchange> {
 public:
     Exchange(Context& context, HttpRequest request, HttpResponder respond)
@@ -112,7 +113,7 @@ public:
     [[nodiscard]] RecurringJobs recurring() const {
         return RecurringJobs{context_.store, context_.clock};
     }
-    /// The namespace of timers that the path names: `/v1/timers/:space/…`.
+    /// The namespace of timers in the path: `/v1/timers/:space/…`.
     [[nodiscard]] Delayer delayer() const {
         return Delayer{context_.store, std::string{segment(2)}, context_.clock};
     }
@@ -129,10 +130,10 @@ public:
         return request_.path.substr(request_.path.rfind('/') + 1);
     }
 
-    /// A segment of the path, counted from 0. Empty if the path has too few segments.
+    /// Returns a segment of the path, counted from 0. Empty if the path has fewer segments.
     [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
 
-    /// The path from segment `number` to the end, with slashes.
+    /// Returns the path from segment `number` to the end, including slashes.
     [[nodiscard]] std::string rest_of_path(std::size_t number) const {
         const auto begin = static_cast<std::size_t>(segment(number).data() - request_.path.data());
         return request_.path.substr(begin);
@@ -141,13 +142,14 @@ public:
     void identify(Caller caller) { caller_ = std::move(caller); }
 
     /// Calls `handler`, whose response may be large, as soon as fewer than `large_reads_max` such
-    /// responses are being made. Reserves `large_answer_bytes` before the call. If unread responses
-    /// leave too little memory, the server responds with 503, and nothing is read from the store.
+    /// responses are in progress. Reserves `large_answer_bytes` before the call. If unread
+    /// responses leave too little memory, the server responds with 503 without reading from the
+    /// store.
     void begin_large(void (*handler)(Exchange&));
 
-    /// Returns a completion. If its result is a value, the completion calls `next(Exchange&,
-    /// value)`, or `next(Exchange&)` for `Result<void>`. If the result is an error, the completion
-    /// refuses the exchange.
+    /// Returns a completion for an asynchronous call. For a value, the completion calls
+    /// `next(Exchange&, value)`, or `next(Exchange&)` for `Result<void>`. For an error, the
+    /// completion calls `refuse`.
     template <class Next>
     [[nodiscard]] auto then(Next next) {
         return [exchange = shared_from_this(), next = std::move(next)](auto result) {
@@ -155,18 +157,18 @@ public:
         };
     }
 
-    /// Responds with 100: the server may read the body. Only for exchanges of `HttpApi::authorize`.
+    /// Responds with 100, which permits the server to read the body. Only in `HttpApi::authorize`.
     void let_body_come();
     void answer(int status);
     void answer_text(int status, std::string text);
     void answer_json(int status, std::string json);
     void answer_with(HttpResponse response);
 
-    /// Responds with an error. The status tells the client what to do next.
+    /// Responds with an error. The status tells the client whether to retry.
     void refuse(const Error& error);
-    /// The text of an error for a client. Logs internal errors and hides them from the client.
+    /// Returns the text of an error for the client. Internal errors are logged and hidden.
     [[nodiscard]] std::string shown(const Error& error) const;
-    /// Refuses a request whose body has fields. Returns whether the request was refused.
+    /// Rejects a request whose body has fields. Returns whether the request was rejected.
     [[nodiscard]] bool refuse_fields();
 
 private:
@@ -183,7 +185,7 @@ private:
     const HttpRequest request_;
     HttpResponder respond_;
     Caller caller_;
-    LimitedReads::Place place_;  ///< Until the response, for an exchange of `begin_large`.
+    LimitedReads::Place place_;  ///< Kept until the response, after `begin_large`.
 };
 
 }  // namespace routemaster::api

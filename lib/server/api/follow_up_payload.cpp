@@ -63,7 +63,6 @@ Result<void> add_timer(FollowUps& all, const Value& payload, TimePoint now) {
     return without_value(all.post(*space, post->payload, at, std::move(post->options)));
 }
 
-/// Calls `add(payload)` for each element of the list `field`.
 template <class Add>
 Result<void> add_list(const Value& payload, std::string_view field, Add add) {
     const auto* value = given(payload, field);

@@ -1,6 +1,6 @@
 /// @file
-/// Follow-ups of a job or a timer: the pushes, publications and timers that a remote worker
-/// requests when it ends the job or timer.
+/// Parser for follow-ups: the pushes, publications and timers that a remote worker sends when it
+/// completes a job or confirms a timer.
 
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace routemaster::api {
 
-/// The `pushes`, `publications` and `timers` of a JSON object. All are optional. If an element is
-/// wrong, the error is `invalid`, and names the list, the index and the field.
+/// Parses the optional lists `pushes`, `publications` and `timers` of a JSON object. If an element
+/// is wrong, the error is `invalid`, and names the list, the index and the field.
 [[nodiscard]] Result<FollowUps> follow_ups(const Value& payload, const HttpApiOptions& options,
                                            TimePoint now);
 
-/// Responds with the error of an attempt to end a job or a timer with follow-ups. The client is
-/// root. Therefore an error about the publisher of an event is a 403, not a 401 about the token of
-/// the request.
+/// Responds with the error of a completion with follow-ups. The client is root, so an error
+/// about the publisher of an event must be a 403. A 401 would refer to the token of the
+/// request.
 void refuse_completion(Exchange& exchange, const Error& error);
 
 }  // namespace routemaster::api

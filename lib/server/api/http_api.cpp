@@ -33,7 +33,7 @@ bool matches(std::string_view pattern, std::string_view path) noexcept {
     return true;
 }
 
-/// The route of a request; null if no route matches. Routes of `GET` also serve `HEAD`.
+/// Returns the route of a request; null if no route matches. Routes for `GET` also match `HEAD`.
 const Route* find_route(std::string_view method, std::string_view path) noexcept {
     if (method == "HEAD") method = "GET";
     for (const auto& route : routes) {
@@ -72,7 +72,7 @@ HttpApiOptions checked(HttpApiOptions options) {
 struct HttpApi::Impl {
     Impl(Store& store, HttpApiOptions options) : context{store, checked(std::move(options))} {}
 
-    /// Begins an exchange. If `route` is null, responds with 404 and returns null.
+    /// Creates an exchange. If `route` is null, responds with 404 and returns null.
     [[nodiscard]] std::shared_ptr<api::Exchange> begin(const api::Route* route, HttpRequest request,
                                                        HttpResponder respond) {
         auto exchange =

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> create_fields{"name", "on_success", "on_end"};
 
-/// The batch in the path; nothing if the segment is not an id.
 std::optional<JobBatchId> batch_of(const Exchange& exchange) {
     return number_of(exchange.segment(2));
 }
@@ -33,7 +32,7 @@ void answer_whether(Exchange& exchange, bool found) {
 
 // --- Creating -----------------------------------------------------------------------------------
 
-/// Reads a callback. Refuses the options that apply only to a single push.
+/// Parses a callback. Rejects the options that are not supported for callbacks.
 Result<JobBatchCallback> callback_of(const Value& payload) {
     for (const std::string_view field :
          {"delay", "run_at", "expires", "unique", "after", "group", "concurrency", "batch"}) {
@@ -135,7 +134,6 @@ struct BatchQuery {
     JobBatchId after = 0;
     std::uint32_t limit = job_batches_listed_max;
 
-    /// The query of the next page, which begins after batch `next`.
     [[nodiscard]] std::string from(JobBatchId next) const {
         return std::string{"state="} + (ended ? "ended" : "running") +
                "&after=" + std::to_string(next);

@@ -1,5 +1,5 @@
 /// @file
-/// Jobs in the JSON of responses.
+/// Printer for jobs in the JSON of responses.
 
 #pragma once
 
@@ -28,17 +28,17 @@ void append_time(std::string& json, std::optional<TimePoint> at);
 /// becomes U+FFFD.
 void append_job(std::string& json, const std::optional<Job>& job);
 
-/// Appends the result of a push: `id` of the job (null if the job has no id), and `outcome`.
+/// Appends the reply to a push: the `id` of the job (null if unknown), and `outcome`.
 void append_pushed(std::string& json, const Pushed& pushed);
 
 void append_metadata(std::string& json, const JobMetadata& metadata);
 
-/// Appends `,"batch":…`, or null without a batch.
+/// Appends `,"batch":…`, which is null without a batch.
 void append_batch_id(std::string& json, JobBatchId batch);
 
 void append_job_status(std::string& json, const JobStatus& status);
 
-/// Appends an explanation: its text, and the facts behind the text.
+/// Appends an explanation: its text, and the data from which the text was made.
 void append_explanation(std::string& json, const JobExplanation& explanation);
 
 }  // namespace routemaster::api

@@ -23,15 +23,13 @@
 namespace routemaster::api {
 namespace {
 
-/// Maximum jobs of a request.
 constexpr std::size_t pushes_max = 1'000;
-/// Maximum jobs of a page. Each job may be as large as a request.
+/// Maximum jobs in a page. Each job may be as large as a request.
 constexpr std::uint32_t jobs_per_page_max = 100;
 
-/// Maximum bytes of `Idempotency-Key`. The key of a job in an array also has the index appended.
+/// Maximum bytes of `Idempotency-Key`. For a job in an array, the index is appended to the key.
 constexpr std::size_t idempotency_key_bytes_max = 250;
 
-/// The job in the path; nothing if the segment is not an id.
 std::optional<JobId> job_of(const Exchange& exchange) { return number_of(exchange.segment(4)); }
 
 void answer_unknown_job(Exchange& exchange) { exchange.answer_text(404, "job not found"); }
@@ -51,12 +49,11 @@ void push_one(Exchange& exchange, const Value& payload) {
                           }));
 }
 
-/// The jobs of an array, checked as a push checks its job.
 Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Array& payloads) {
     if (payloads.size() > pushes_max) {
         return bad("jobs", "must be at most " + std::to_string(pushes_max));
     }
-    // An empty array must not pass with an invalid queue name.
+    // Validated here, because an empty array would otherwise pass with an invalid queue name.
     const auto name = exchange.segment(2);
     if (auto checked = check_queue(name); !checked) return checked.error();
     if (auto checked = check_not_deliveries("queue", name); !checked) return checked.error();
@@ -78,8 +75,8 @@ Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Ar
     return pushes;
 }
 
-/// Responds with 200 if at least one job was pushed; else with the first error. If this error is
-/// about a job, the response names the job.
+/// Responds with 200 if at least one job was pushed, otherwise with the first error. If this error
+/// is about a job, the response contains the index of the job.
 void answer_pushes(Exchange& exchange, const std::vector<Result<Pushed>>& replies) {
     const bool none =
         std::none_of(replies.begin(), replies.end(), [](const auto& reply) { return bool{reply}; });
@@ -119,7 +116,6 @@ struct JobQuery {
     JobId after = 0;
     std::uint32_t limit = jobs_per_page_max;
 
-    /// The query of the next page, which begins after job `next`.
     [[nodiscard]] std::string from(JobId next) const {
         std::string text{"state="};
         text += to_string(filter.state);
@@ -169,7 +165,6 @@ void answer_page(Exchange& exchange, const JobQuery& query, const JobPage& page)
 
 // --- Acting -------------------------------------------------------------------------------------
 
-/// Reads the `limit` of a body, which may be empty.
 Result<std::uint32_t> kick_limit(std::string_view body) {
     if (body.empty()) return jobs_looked_at_max;
     const auto payload = json_object(body);

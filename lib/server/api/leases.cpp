@@ -21,18 +21,17 @@
 namespace routemaster::api {
 namespace {
 
-/// The maximum length of the name of a worker, in bytes.
 constexpr std::size_t worker_length_max = 64;
 
-/// Maximum delay of a failed job's next attempt: a year, in milliseconds.
+/// Maximum delay of a retry: a year, in milliseconds.
 constexpr std::int64_t retry_after_max = 31'536'000'000;
 
-/// The text of a lease: the worker's id in the store, and the fence: `EjRWeJq83vD-3LqYdlQy.17`.
+/// Formats a lease as the worker's id in the store and the fence: `EjRWeJq83vD-3LqYdlQy.17`.
 std::string text_of(const Lease& lease) {
     return std::string{lease.worker.text()} + '.' + std::to_string(lease.fence);
 }
 
-/// The lease that is named by the path and the body.
+/// Parses the lease that the path and the body name.
 Result<LeaseName> lease_of(const Exchange& exchange, const Value& payload) {
     const auto* value = given(payload, "lease");
     const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
@@ -53,7 +52,7 @@ Result<std::optional<Duration>> span_of(const Value& payload, std::string_view f
     return *number ? std::optional{Duration{**number}} : std::nullopt;
 }
 
-/// The name of the worker; a random name if the request has no name.
+/// A worker without a name gets a random name.
 Result<std::string> worker_of(const Value& payload) {
     const auto* value = given(payload, "worker");
     if (value == nullptr) return std::string{Uid{entropy(), entropy()}.text()};
@@ -65,7 +64,8 @@ Result<std::string> worker_of(const Value& payload) {
     return *name;
 }
 
-/// The names of jobs that the worker can do. `JobLeases` checks their number and length.
+/// Returns the names of jobs that the worker can run. `JobLeases` validates their number and
+/// length.
 Result<std::vector<std::string>> handlers_of(const Value& payload) {
     const auto* value = given(payload, "handlers");
     if (value == nullptr) return std::vector<std::string>{};
@@ -160,7 +160,7 @@ Result<EndRequest> end_request(const Exchange& exchange, AttemptEnd::Kind kind) 
     return request;
 }
 
-/// Ends an attempt. Responds with 204, or by `answer`.
+/// Ends an attempt. Responds with 204, or by calling `answer`.
 void end_attempt(
     Exchange& exchange, AttemptEnd::Kind kind,
     void (*answer)(Exchange&, Settlement) = [](Exchange& done, Settlement) { done.answer(204); }) {

@@ -14,7 +14,7 @@ void LimitedReads::begin(Read read) {
 }
 
 void LimitedReads::close() noexcept {
-    std::deque<Read> dropped;  // Destroyed without the lock.
+    std::deque<Read> dropped;  // Destroyed after the mutex is unlocked.
     const std::lock_guard lock{mutex_};
     dropped.swap(waiting_);
 }
@@ -27,8 +27,8 @@ void LimitedReads::end() noexcept {
     begin_next();
 }
 
-/// A store may reply inside the call of `read` and so end the read. The loop then begins the next
-/// read: a recursive call would exhaust the stack.
+/// Begins waiting reads in a loop. A store may reply inside the call of `read`, which ends the
+/// read, so that a recursive implementation could exhaust the stack.
 void LimitedReads::begin_next() noexcept {
     std::unique_lock lock{mutex_};
     while (!beginning_ && under_way_ < reads_max_ && !waiting_.empty()) {

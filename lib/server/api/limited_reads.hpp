@@ -1,5 +1,5 @@
 /// @file
-/// `LimitedReads`: limits the number of large responses that are made at once.
+/// `LimitedReads`: limits how many large responses are created at once.
 
 #pragma once
 
@@ -11,24 +11,24 @@
 
 namespace routemaster::api {
 
-/// Runs at most `reads_max` reads at once, in order of arrival. Without the limit, each client
-/// could request a reply of 1 MiB or more simultaneously. The queue is bounded by the number of
-/// requests.
+/// Limiter that runs at most `reads_max` reads at once, in order of arrival. Without it, many
+/// clients could each request a response of 1 MiB or more at the same time. The queue is bounded by
+/// the number of requests.
 ///
 /// Thread safe.
 class LimitedReads : public std::enable_shared_from_this<LimitedReads> {
 public:
     explicit LimitedReads(std::size_t reads_max) noexcept : reads_max_{reads_max} {}
 
-    /// A read is running while its `Place` lives.
+    /// RAII token of a running read.
     using Place = std::shared_ptr<LimitedReads>;
     using Read = std::function<void(Place)>;
 
-    /// Calls `read` as soon as fewer than `reads_max` reads are running: inside this call, or later
-    /// on the thread that ends another read.
+    /// Calls `read` as soon as fewer than `reads_max` reads run: inside this call, or later on the
+    /// thread that ends another read.
     void begin(Read read);
 
-    /// Drops the waiting reads. Running reads may outlive this call.
+    /// Drops the waiting reads. Running reads may continue after this call.
     void close() noexcept;
 
 private:
@@ -39,7 +39,7 @@ private:
     std::mutex mutex_;  ///< Guards the members below.
     std::deque<Read> waiting_;
     std::size_t under_way_ = 0;
-    bool beginning_ = false;  ///< A thread runs the loop in `begin_next`.
+    bool beginning_ = false;  ///< A thread is in the loop of `begin_next`.
 };
 
 }  // namespace routemaster::api

@@ -20,10 +20,10 @@ bool read_number(std::string_view text, Number& number) {
 
 struct Parameter {
     std::string_view name;
-    std::optional<std::string> value;  // Nothing if it cannot be decoded.
+    std::optional<std::string> value;  // Nothing if its percent-encoding is malformed.
 };
 
-/// Removes and returns the first parameter. The query must not be empty.
+/// Removes and returns the first parameter of a query, which must not be empty.
 Parameter next_parameter(std::string_view& query) {
     const auto parameter = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), parameter.size() + 1));

@@ -1,5 +1,5 @@
 /// @file
-/// Responds with a page of a list, as a JSON array with a link to the next page.
+/// `Listing`: responds with a page of a list, as a JSON array with a link to the next page.
 
 #pragma once
 
@@ -22,10 +22,10 @@
 
 namespace routemaster::api {
 
-/// The maximum number of items of a page, and the default.
+/// Maximum, and default, number of items in a page.
 inline constexpr std::uint32_t page_limit_max = 1'000;
 
-/// Bytes of JSON after which a page ends early. Unread responses stay in the memory of the bus.
+/// A page ends early after this many bytes of JSON, because unread responses occupy memory.
 inline constexpr std::size_t page_bytes_max = large_answer_bytes;
 
 struct PageQuery {
@@ -34,36 +34,36 @@ struct PageQuery {
     std::uint32_t limit = page_limit_max;
 };
 
-/// Reads `after`, `skip` and `limit` (1 to `page_limit_max`) from the query of a target. Ignores
-/// further parameters. `invalid`, naming the parameter, if a parameter is malformed.
+/// Parses `after`, `skip` and `limit` (1 to `page_limit_max`) in a query string. Ignores other
+/// parameters. `invalid`, naming the parameter, if a parameter is malformed.
 [[nodiscard]] Result<PageQuery> page_query(std::string_view query);
 
-/// The value of a parameter of a query, or nothing. `invalid` if its percent-encoding is malformed.
+/// Returns the value of a query parameter, if present. `invalid` if its encoding is malformed.
 [[nodiscard]] Result<std::optional<std::string>> query_parameter(std::string_view query,
                                                                  std::string_view name);
 
-/// The text as an integer. Nothing if the text is not an integer, or the integer does not fit.
+/// Parses an integer. Returns nothing if the text is not an integer or the integer is too large.
 [[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view text);
 
-/// The value of a `Link` header (RFC 8288) to the next page, which begins at `where`.
+/// Returns a `Link` header (RFC 8288) to the next page, whose position is the query `where`.
 [[nodiscard]] std::string next_link(std::string_view path, std::string_view where,
                                     std::uint32_t limit);
 
-/// Requests the items of a page from the store, in several steps, and responds. A large page ends
-/// early, which limits the memory of a response that the client does not read.
+/// Asynchronous loop that reads the items of a page from the store, in several steps, and responds.
+/// A large page ends early, which limits the memory of a response that the client does not read.
 ///
-/// Items that are added or removed meanwhile may be missing or present. All remaining items are
-/// listed exactly once, in order. Thread safety: the completions of a listing run one after the
-/// other.
+/// Items that are added or removed during the loop may be missing or present. All other items are
+/// listed exactly once, in order. Thread safety: the completions of a listing run one after
+/// another.
 template <class Item>
 class Listing : public std::enable_shared_from_this<Listing<Item>> {
 public:
     using Items = Result<std::vector<Item>>;
-    /// Requests a page from the bus.
+    /// Function that reads items from the store.
     using Ask = void (*)(Exchange&, Page, std::function<void(Items)>);
-    /// The key of an item. The list is ordered by keys, and a page begins after a key.
+    /// Function that returns the key of an item. The list is sorted by key.
     using Key = const std::string& (*)(const Item&);
-    /// Appends an item, without the parts that `caller` must not see.
+    /// Function that prints an item, without the data that `caller` must not see.
     using Print = void (*)(std::string& json, const Item&, const Caller& caller);
 
     Listing(Exchange& exchange, const PageQuery& page, Keys keys, Ask ask, Key key, Print print)
@@ -74,14 +74,14 @@ public:
           key_{key},
           print_{print} {}
 
-    /// Responds to the request. The listing lives until then.
+    /// Sends the response. The completions keep this object alive until then.
     ///
-    /// A store may reply inside the call of `ask_`. The loop then requests the next items: a
-    /// recursive call would exhaust the stack.
+    /// If the store replies inside the call of `ask_`, this loop requests the next items. A
+    /// recursive call could exhaust the stack.
     void run() {
         do {
             passed_.store(false);
-            // Requests one more item, which shows whether there is a next page.
+            // Requests one more item, to detect whether there is a next page.
             const auto wanted = std::min(limit_ - listed_ + 1, items_per_step);
             ask_(*exchange_, {.after = cursor_.after(), .limit = wanted},
                  [self = this->shared_from_this(), wanted](const Items& items) {
@@ -134,11 +134,11 @@ private:
     std::uint32_t listed_ = 0;
     std::string json_;
     bool answered_ = false;
-    /// Set when the completion has run, or when `ask_` has returned. The later of both continues.
+    /// Set by the completion, and on return from `ask_`. Whichever is later continues.
     std::atomic<bool> passed_ = false;
 };
 
-/// Responds with the page that the query requests. Root sees secret keys.
+/// Responds with the page that the query requests. Root may see secret keys.
 template <class Item>
 void list_page(Exchange& exchange, Keys keys, typename Listing<Item>::Ask ask,
                typename Listing<Item>::Key key, typename Listing<Item>::Print print) {

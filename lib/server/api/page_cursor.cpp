@@ -6,7 +6,7 @@
 namespace routemaster::api {
 namespace {
 
-/// The public part of a token, with `--`; empty if the token has no public part.
+/// Returns the public part of a token, with `--`; empty if the token has no public part.
 std::string_view open_part(std::string_view token) {
     const auto name = public_name(token);
     return name.empty() ? name : token.substr(0, name.size() + 2);
@@ -22,8 +22,8 @@ PageCursor::PageCursor(std::string_view after, std::uint64_t skip, Keys keys)
 
 bool PageCursor::pass(std::string_view key) {
     const auto part = keys_ == Keys::open ? key : open_part(key);
-    // Moves the base only if no listed item lies between the public part and its key. Otherwise the
-    // next page would list this item again.
+    // Moves the base only if no listed item is between this public part and its key. Otherwise the
+    // next page would list that item again.
     if (!part.empty() && part > last_) {
         base_ = part;
         since_ = key > part ? 1 : 0;

@@ -9,27 +9,27 @@
 
 namespace routemaster::api {
 
-/// Whether a client may know the keys of items.
+/// Whether clients may see the keys of items.
 enum class Keys {
-    open,    ///< The next page begins after the key of the last item.
-    secret,  ///< Keys are tokens. The client sees only the `public_name`.
+    open,    ///< The query of the next page contains the last key.
+    secret,  ///< Keys are tokens, and clients may see only the `public_name`.
 };
 
-/// Iterates through a list and builds the query for the next page.
+/// Cursor of a paged list, which creates the query for the next page.
 ///
-/// The query contains a secret key only as its public name with `--`, and the number of items
-/// listed after this name. Therefore no request reveals the part of a token after `--`.
+/// For secret keys, the query contains only the public name of a key with `--`, and the number of
+/// items listed after this name. Thus no request reveals the text after the `--` of a token.
 ///
 /// Thread safety: a value.
 class PageCursor {
 public:
-    /// Takes `after` and `skip` of a query, which are untrusted.
+    /// Parses `after` and `skip` of an untrusted query.
     PageCursor(std::string_view after, std::uint64_t skip, Keys keys);
 
-    /// The key after which to request items from the store.
+    /// The key after which the next items must be requested.
     [[nodiscard]] const std::string& after() const noexcept { return last_; }
 
-    /// Moves past an item. False if an earlier page listed the item.
+    /// Advances past an item. Returns false if an earlier page has listed the item.
     bool pass(std::string_view key);
 
     [[nodiscard]] std::string query() const;
@@ -37,8 +37,8 @@ public:
 private:
     Keys keys_;
     std::string last_;         // The key of the last item.
-    std::string base_;         // The part that clients may know.
-    std::uint64_t since_ = 0;  // Items after `base_`.
+    std::string base_;         // The last key, or its public part, that the query may contain.
+    std::uint64_t since_ = 0;  // Items since `base_`.
     std::uint64_t skip_ = 0;
 };
 

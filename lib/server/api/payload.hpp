@@ -1,5 +1,5 @@
 /// @file
-/// Reads the JSON of requests.
+/// Parser for the JSON in request bodies.
 
 #pragma once
 
@@ -14,8 +14,8 @@ namespace routemaster::api {
 /// Parses `body` as an object. `invalid` if `body` is not a JSON object.
 [[nodiscard]] Result<Value> json_object(std::string_view body);
 
-/// `invalid` unless the body is empty, or an object without fields. Fields would be ignored
-/// silently.
+/// `invalid` unless the body is empty, or an object without fields. Otherwise a misspelt or
+/// unsupported field would be ignored silently.
 [[nodiscard]] Result<void> check_no_fields(std::string_view body);
 
 using detail::asked_for;

@@ -9,7 +9,7 @@
 namespace routemaster::api {
 namespace {
 
-/// `at` as Ruby prints a time, in UTC.
+/// Formats an instant as Ruby prints a time, in UTC.
 std::string printed(TimePoint at) {
     const auto day = std::chrono::floor<std::chrono::days>(at);
     const std::chrono::year_month_day date{day};
@@ -31,7 +31,7 @@ void get_time(Exchange& exchange) {
     exchange.answer_json(200, R"({"pong":")" + printed(exchange.now()) + R"("})");
 }
 
-/// Checks whether the store accepts changes, then whether the process can deliver.
+/// Health check: whether the store accepts changes, and then whether the process can deliver.
 void get_pulse(Exchange& exchange) {
     exchange.bus().probe(exchange.then([](Exchange& done) {
         const auto& trouble = done.options().trouble;

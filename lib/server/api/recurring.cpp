@@ -52,7 +52,6 @@ Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
     return bad("catch_up", "must be skip, once or all");
 }
 
-/// The error for a recurring job without a job, timer or action.
 Error nothing_to_do(const Value& payload) {
     for (const std::string_view field : {"timer", "action"}) {
         if (payload.find(field) != nullptr) {
@@ -62,7 +61,8 @@ Error nothing_to_do(const Value& payload) {
     return bad("job", "is missing, and so are timer and action");
 }
 
-/// Reads the job that each tick pushes. Refuses the options that apply only to a single push.
+/// Parses the job that each tick pushes. Rejects the options that are not supported for recurring
+/// jobs.
 Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     const auto* job = given(payload, "job");
     if (job == nullptr) return nothing_to_do(payload);
@@ -85,7 +85,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     return {};
 }
 
-/// `invalid` if the payload has another kind of work besides `what`.
+/// `invalid` if the payload contains another kind of work in addition to `what`.
 Result<void> check_alone(const Value& payload, std::string_view what) {
     for (const std::string_view field : {"queue", "job", "timer", "action"}) {
         if (field == what || given(payload, field) == nullptr) continue;
@@ -121,7 +121,8 @@ Result<void> read_timer(const Value& payload, const Value& timer, RecurringSetti
 
 struct RecurringPut {
     RecurringSettings settings{};
-    std::optional<TimerAction> action{};  ///< Replaces the job or timer in `settings`.
+    /// If set, used instead of the job or timer in `settings`.
+    std::optional<TimerAction> action{};
 };
 
 Result<void> read_what(const Value& payload, const HttpApiOptions& options, RecurringPut& put) {

@@ -1,5 +1,5 @@
 /// @file
-/// The routes of the API.
+/// The table of routes of the API.
 
 #pragma once
 
@@ -18,21 +18,22 @@ struct RouteHandler {
     bool large = false;  ///< The response may be large.
 };
 
-/// A handler whose response may be large: see `Exchange::begin_large`.
+/// Marks a handler whose response may be large; see `Exchange::begin_large`.
 template <Handler handler>
 inline constexpr RouteHandler large{[](Exchange& exchange) { exchange.begin_large(handler); },
                                     true};
 
 struct Route {
     std::string_view method;
-    /// `:name` matches one non-empty segment. `*name`, at the end, matches the rest, with slashes.
+    /// Pattern: `:name` matches one non-empty segment. `*name`, at the end, matches the rest of the
+    /// path, including slashes.
     std::string_view path;
     Access access;
     RouteHandler handler;
     TokenCheck check = TokenCheck::before;
 };
 
-/// The first matching route serves a request.
+/// The table of routes. The first route that matches serves a request.
 inline constexpr Route routes[] = {
     {"POST", "/topics/:name", Access::client, publish_event, TokenCheck::within},
     {"GET", "/topics", Access::client_or_root, large<list_topics>},

@@ -1,5 +1,5 @@
 /// @file
-/// The handlers of the routes, and the tokens that routes accept.
+/// The handlers of the routes, and the kinds of tokens that routes accept.
 
 #pragma once
 
@@ -9,34 +9,34 @@
 
 namespace routemaster::api {
 
-/// The tokens that a route accepts. The order in a name matters only for the text of a 401.
+/// The kinds of tokens that a route accepts. The order in a name affects only the text of a 401.
 enum class Access {
-    open,  ///< No token. An `Authorization` header is refused.
+    open,  ///< No token. An `Authorization` header is rejected.
     client,
     root,
     client_or_root,
     root_or_client,
 };
 
-/// Handles an exchange whose client may use the route.
+/// Function that handles an exchange after its caller was authorised.
 using Handler = void (*)(Exchange&);
 
-/// When the token of a client is checked.
+/// When the token of a client is validated.
 enum class TokenCheck {
-    before,  ///< Before the handler is called.
-    within,  ///< By the handler, in its first step.
+    before,  ///< Before the handler is called, by a separate step.
+    within,  ///< By the handler, as part of its first step.
 };
 
-/// Identifies the client, then passes the exchange to `handler`, or responds with 401.
+/// Authenticates the caller, then calls `handler`, or responds with 401.
 void authorize(Exchange& exchange, Access access, TokenCheck check, Handler handler);
 
-/// Checks the token of a client, then passes the exchange to `next`, or responds with 401.
+/// Validates the token of a client, then calls `next`, or responds with 401.
 void check_token(Exchange& exchange, Access access, std::function<void(Exchange&)> next);
 
-/// Responds with 401, and names the kinds of token that the route accepts.
+/// Responds with 401, with the kinds of tokens that the route accepts.
 void turn_away(Exchange& exchange, Access access);
 
-// The handlers of the routes. Each handler responds exactly once, at once or later.
+// The handlers of the routes. Each handler responds exactly once, at once or asynchronously.
 
 // topics.cpp
 void publish_event(Exchange& exchange);

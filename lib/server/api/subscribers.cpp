@@ -21,7 +21,7 @@ namespace {
 
 // --- The subscription of a request ---------------------------------------------------------------
 
-/// A subscription. The topics are sorted, without duplicates.
+/// A parsed subscription. Topics are sorted, without duplicates.
 struct SubscriptionRequest {
     std::vector<std::string> topics{};
     SubscribeOptions options{};
@@ -73,7 +73,7 @@ Result<std::string> uuid_of(const Value& payload) {
     return *uuid;
 }
 
-/// A number for which `false` counts as absent, as in Ruby Routemaster.
+/// Parses a number. `false` counts as absent, as in Ruby Routemaster.
 Result<std::optional<std::int64_t>> setting_of(const Value& payload, std::string_view name,
                                                std::int64_t least, std::int64_t most) {
     if (asked_for(payload, name) == nullptr) return std::optional<std::int64_t>{};
@@ -94,7 +94,7 @@ Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
 
-/// Stores a value in `place`. On error, stores the error in `problem` and returns false.
+/// Stores a parsed value in `place`. For an error, stores it in `problem` and returns false.
 template <class T>
 bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     if (!read) {
@@ -105,11 +105,11 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     return true;
 }
 
-/// Reads the subscription from the payload, a JSON object. `invalid`, naming the field, on error.
+/// Parses the subscription in a JSON object. `invalid`, naming the field, on error.
 Result<SubscriptionRequest> subscription_request(const Value& payload,
                                                  const HttpApiOptions& limits) {
     if (auto checked = check_fields(payload, subscription_fields); !checked) {
-        // The text of Ruby Routemaster.
+        // The error text of Ruby Routemaster.
         return headed("bad data in payload", checked.error());
     }
     SubscriptionRequest wanted;
@@ -143,8 +143,8 @@ void append_topics(std::string& json, const SubscriberStatus& subscriber) {
     json.append(subscriber.topics.empty() ? "[]" : "]");
 }
 
-/// `sent` and `oldest` are always null, as in Ruby Routemaster: computing them would require
-/// reading all batches.
+/// Prints a subscriber. `sent` and `oldest` are always null, as in Ruby Routemaster, because
+/// computing them would require reading all batches.
 void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
                        const Caller& caller) {
     const auto& [token, callback, uuid, timeout, max_events, max_in_flight, attempts_max, age_max,
@@ -155,7 +155,7 @@ void append_subscriber(std::string& json, const SubscriberStatus& subscriber,
     json.append(R"(,"uuid":)");
     append_json_text(json, all ? std::string_view{uuid} : withheld);
     json.append(R"(,"callback":)");
-    // Ruby Routemaster may have written a subscriber without a callback.
+    // Ruby Routemaster may have stored a subscriber without a callback.
     if (callback.empty()) {
         json.append("null");
     } else {

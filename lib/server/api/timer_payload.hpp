@@ -1,5 +1,5 @@
 /// @file
-/// Reads timers from the JSON of clients.
+/// Parser for timers in the JSON of clients.
 
 #pragma once
 
@@ -13,19 +13,19 @@
 
 namespace routemaster::api {
 
-/// The due time of a timer: `at`, or `delay` from now.
+/// The due time of a timer: `at` if present, otherwise now plus `delay`.
 struct TimerDue {
     Duration delay{0};
     std::optional<TimePoint> at{};
 };
 
-/// Reads `delay` and `at`. `invalid` if both are present, or if `required` and both are missing.
+/// Parses `delay` and `at`. `invalid` if both are present, or if `required` and both are missing.
 [[nodiscard]] Result<TimerDue> timer_due(const Value& payload, bool required);
 
 void append_posted(std::string& json, const PostedTimer& posted);
 
-/// Reads a timer from a JSON value. `invalid`, naming the field, if a type is wrong.
-/// `Delayer::check` checks the values.
+/// Parses a timer. `invalid`, naming the field, if a type is wrong. The values are validated by
+/// `Delayer::check`.
 [[nodiscard]] Result<TimerPost> timer_post(const Value& payload);
 
 }  // namespace routemaster::api

@@ -27,7 +27,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> state_words{"pending", "fired", "dead"};
 
-/// Maximum timers of a request, and of a page.
 constexpr std::size_t posts_max = 1'000;
 constexpr std::uint32_t timers_per_page_max = 100;
 
@@ -35,7 +34,6 @@ void answer_unknown(Exchange& exchange) { exchange.answer_text(404, "timer not f
 
 // --- Reading ------------------------------------------------------------------------------------
 
-/// The id in a body; required.
 Result<std::string> id_of(const Value& payload) {
     auto id = optional_text(payload, "id");
     if (!id) return id.error();
@@ -43,7 +41,7 @@ Result<std::string> id_of(const Value& payload) {
     return **std::move(id);
 }
 
-/// The id in a body; nothing, if the request is for all timers.
+/// Returns the id in a body, or nothing if the request is for all timers.
 Result<std::optional<std::string>> which(const Exchange& exchange) {
     const auto& body = exchange.request().body;
     if (body.empty()) return std::optional<std::string>{};
@@ -71,7 +69,7 @@ void post_one(Exchange& exchange, const Value& payload) {
     }
 }
 
-/// Responds with 200 if at least one timer was posted; else with the first error.
+/// Responds with 200 if at least one timer was posted, otherwise with the first error.
 void answer_posts(Exchange& exchange, const std::vector<Result<PostedTimer>>& replies) {
     const bool none =
         std::none_of(replies.begin(), replies.end(), [](const auto& reply) { return bool{reply}; });
@@ -146,7 +144,6 @@ struct TimerQuery {
     TimerState state = TimerState::pending;
     TimerPage page{};
 
-    /// The query of the next page, which begins after timer `last`.
     [[nodiscard]] std::string from(const TimerStatus& last) const {
         return "state=" + std::string{state_words.at(static_cast<std::size_t>(state))} +
                "&from=" + std::to_string(to_milliseconds(last.at)) +
@@ -191,7 +188,8 @@ void answer_page(Exchange& exchange, const TimerQuery& query,
         ++listed;
     }
     // The store ends a page early at `timer_slice_bytes_max`. Such a page always exceeds
-    // `page_bytes_max` here, because the JSON of a timer has at least a third as many bytes.
+    // `page_bytes_max` here, too, because the JSON of a timer has at least a third as many bytes.
+    // So the `Link` header is present.
     HttpResponse response{200, std::move(json) + "]", "application/json", {}};
     if (last != nullptr && listed < timers.size()) {
         response.headers.emplace_back(
@@ -200,7 +198,7 @@ void answer_page(Exchange& exchange, const TimerQuery& query,
     exchange.answer_with(std::move(response));
 }
 
-// --- Taking -------------------------------------------------------------------------------------
+// --- Acquiring ----------------------------------------------------------------------------------
 
 Result<TimerRequest> timer_request(const Exchange& exchange) {
     constexpr std::array<std::string_view, 3> known{"limit", "wait", "confirm_within"};
@@ -256,7 +254,7 @@ void post_timers(Exchange& exchange) {
 void list_timers(Exchange& exchange) {
     const auto query = timer_query(exchange.request().query);
     if (!query) return exchange.refuse(query.error());
-    // Requests one more timer, which shows whether there is a next page.
+    // Requests one more timer, to detect whether there is a next page.
     auto page = query->page;
     ++page.limit;
     exchange.delayer().list(

@@ -19,17 +19,17 @@ namespace {
 
 constexpr std::size_t token_random_bytes = 16;
 
-/// The longest owner that fits into a token of `fresh_token`.
+/// Maximum length of an owner's name in a token of `fresh_token`.
 constexpr std::size_t token_owner_length_max = name_length_max - 2 - 2 * token_random_bytes;
 
-/// A random token for `owner`: `OWNER--` and 32 hexadecimal digits. `unavailable` if the random
-/// source of the machine fails.
+/// Generates a random token for `owner`: `OWNER--` and 32 hexadecimal digits. `unavailable` if the
+/// operating system has no random numbers.
 Result<std::string> fresh_token(std::string_view owner) {
     std::array<unsigned char, token_random_bytes> bytes{};
     ssize_t got = 0;
     do {
-        // `getrandom` returns few bytes all at once. A signal can interrupt the call only while a
-        // machine waits for entropy after its start.
+        // `getrandom` never returns so few bytes partially. A signal can interrupt the call only
+        // while the system has too little entropy after booting.
         got = getrandom(bytes.data(), bytes.size(), 0);
     } while (got < 0 && errno == EINTR);
     if (got != static_cast<ssize_t>(bytes.size())) {
@@ -54,8 +54,8 @@ Result<std::string> user_name_of(const Value& payload, std::string_view field) {
     return *name;
 }
 
-/// The token of the payload, or a new token. A token must not contain a colon, which would end the
-/// user name.
+/// Returns the token in the payload, or a new token. A token must not contain a colon, because a
+/// colon ends the user name in HTTP Basic.
 Result<std::string> token_of(const Value& payload, const std::string& name) {
     if (asked_for(payload, "token") != nullptr) {
         auto token = user_name_of(payload, "token");

@@ -19,7 +19,7 @@ namespace {
 
 // --- Publishing ----------------------------------------------------------------------------------
 
-/// The event to publish. Only the name of its topic has been checked.
+/// Parses the event to publish. Only its topic name is validated.
 Result<Event> event_of(const Exchange& exchange) {
     const auto payload = json_object(exchange.request().body);
     if (!payload) return payload.error();
@@ -33,9 +33,8 @@ Result<Event> event_of(const Exchange& exchange) {
     return event;
 }
 
-/// Responds with the error of a publication. Clients without a valid token must not learn the error
-/// of an event or the state of the store. Therefore the token is checked before such an error is
-/// sent.
+/// Responds with the error of a publication. A client without a valid token must not learn errors
+/// of the event or of the store, so the token is validated before such an error is sent.
 void refuse_event(Exchange& exchange, const Error& error) {
     const auto& code = error.code();
     if (code == Errc::unauthenticated) return turn_away(exchange, Access::client);

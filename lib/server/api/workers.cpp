@@ -16,7 +16,7 @@
 namespace routemaster::api {
 namespace {
 
-/// A worker, and the text of its id. The list is ordered by this text.
+/// A worker with the text of its id, by which the list is sorted.
 struct NamedWorker {
     std::string id;
     ListedWorker worker;
