@@ -1,5 +1,5 @@
 /// @file
-/// The byte order mark, which some editors and shells write before UTF-8 text.
+/// Handling of the byte order mark, which some editors and shells write before UTF-8 text.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace routemaster::service {
 
-/// Removes the byte order mark from the first line of a file, if the line begins with one.
+/// Removes a byte order mark from the first line of a file.
 inline void remove_byte_order_mark(std::string& line) {
     constexpr std::string_view mark = "\xef\xbb\xbf";
     if (line.starts_with(mark)) line.erase(0, mark.size());

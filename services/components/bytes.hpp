@@ -1,5 +1,5 @@
 /// @file
-/// Settings that are sizes in bytes, with an optional suffix.
+/// CLI11 validator for settings that are sizes in bytes, with an optional suffix.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::service {
 
-/// Converts `5MB` to a number of bytes. The validators that run later see the number.
+/// Replaces `5MB` by a number of bytes, so that later validators get a number.
 [[nodiscard]] inline CLI::Validator bytes() {
     return {[](std::string& text) {
                 const auto size = parse_byte_size(text);

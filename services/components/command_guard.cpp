@@ -19,8 +19,8 @@
 namespace routemaster::service {
 namespace {
 
-/// The guard kills for at most five seconds. Processes of other users, and processes stuck in the
-/// kernel, may survive SIGKILL for longer.
+/// For at most five seconds, the guard repeats SIGKILL, because processes of other users, and
+/// processes blocked in the kernel, may survive it at first.
 constexpr int kill_rounds_max = 500;
 constexpr int kill_round_ms = 10;
 
@@ -41,7 +41,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& variab
     return all;
 }
 
-/// Restores the default action of all signals, and unblocks all signals.
+/// Resets all signals to their default actions, and unblocks them.
 void forget_signals() {
     for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, SIG_DFL);
     sigset_t none;
@@ -49,7 +49,8 @@ void forget_signals() {
     sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Executes the command in this process, or writes `errno` to `report` and exits.
+/// Replaces this process by the command with `exec`. On error, writes `errno` to `report` and
+/// exits.
 [[noreturn]] void become(const CommandToRun& command, int input, int output, int report,
                          pid_t guard) {
     setpgid(0, 0);
@@ -69,7 +70,7 @@ void forget_signals() {
     _exit(127);
 }
 
-/// Kills all children of this process. The grandchildren then become children of this process.
+/// Kills all children of this process. Their children then become children of this process.
 void kill_children() {
     const auto path = "/proc/self/task/" + std::to_string(getpid()) + "/children";
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -85,7 +86,7 @@ void kill_children() {
     }
 }
 
-/// A command that was started, with its descendants.
+/// A running command and its descendants.
 class Watched {
 public:
     Watched(pid_t command, int child_signals) : command_{command}, child_signals_{child_signals} {}
@@ -94,9 +95,9 @@ public:
         if (!ended_) ::kill(-command_, number);
     }
 
-    /// Reaps all processes that have ended except the command itself. As long as the command is a
-    /// zombie, no other process group can get its number, so `signal_group` is safe. Returns true
-    /// when the command has ended.
+    /// Reaps all processes that have exited, except the command itself. While the command is a
+    /// zombie, its process group id is not reused, so `signal_group` is safe. Returns true when the
+    /// command has exited.
     bool has_ended() {
         clear_signals();
         for (;;) {
@@ -109,7 +110,7 @@ public:
     }
 
     /// Kills all remaining processes. Returns the wait status of the command. If the command
-    /// survives, returns the status of a command killed by SIGKILL.
+    /// survives, returns the status of a process killed by SIGKILL.
     int end_all() {
         int status = SIGKILL;
         for (int round = 0; round < kill_rounds_max; ++round) {
@@ -140,7 +141,7 @@ private:
 
     const pid_t command_;
     const int child_signals_;
-    bool ended_ = false;  // The command was reaped.
+    bool ended_ = false;  // Set when the command was reaped.
 };
 
 [[noreturn]] void report(int control, const CommandEnd& end) {

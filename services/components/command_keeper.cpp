@@ -21,7 +21,7 @@
 namespace routemaster::service {
 namespace {
 
-/// The largest size of a request, in bytes of words and variables. The buffer of the receiver is a
+/// Maximum size of a request, in bytes of words and variables. The buffer of the receiver is a
 /// little larger.
 constexpr std::size_t request_bytes_max = std::size_t{128} << 10U;
 
@@ -31,8 +31,8 @@ Error failed(const char* what) {
     return {Errc::unavailable, std::string{what} + ": " + std::generic_category().message(errno)};
 }
 
-/// Serializes a command: the number of words, then the words and the variables, each ended by a
-/// NUL.
+/// Serialises a command: the number of words, then the words and the variables, each terminated by
+/// a NUL.
 std::string packed(const CommandToRun& command) {
     auto text = std::to_string(command.words.size()) + '\0';
     for (const auto* texts : {&command.words, &command.variables}) {
@@ -52,7 +52,7 @@ CommandToRun unpacked(std::string_view text) {
     return {{all.begin() + 1, all.begin() + 1 + words}, {all.begin() + 1 + words, all.end()}};
 }
 
-/// A message with descriptors, in the form that `sendmsg` and `recvmsg` take.
+/// A message with descriptors, in the form required by `sendmsg` and `recvmsg`.
 struct Message {
     explicit Message(char* bytes, std::size_t size) : part{bytes, size} {
         header.msg_iov = &part;
@@ -79,13 +79,15 @@ bool send(int to, std::string text, const Descriptors& descriptors) {
     }
 }
 
-/// The main loop of the process: forks a guard for each request. Exits when the worker has ended.
+/// Main loop of the separate process: forks a guard for each request. Exits when the worker has
+/// exited.
 [[noreturn]] void keep(int requests) {
-    // A new session, and ignored signals: signals from the terminal, or from a service manager to
-    // all processes of the service, must not end this process before its worker.
+    // Signals from the terminal, or from a service manager to all processes of the service, must
+    // not end this process before its worker. Therefore it gets a new session, and ignores the
+    // signals.
     setsid();
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
-    std::signal(SIGCHLD, SIG_IGN);  // Guards that end leave no zombies.
+    std::signal(SIGCHLD, SIG_IGN);  // Guards that exit leave no zombies.
     prctl(PR_SET_NAME, "routemaster-run");
     const int nothing = ::open("/dev/null", O_RDWR);
     for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, each);
@@ -134,7 +136,7 @@ CommandKeeper::CommandKeeper() {
 }
 
 CommandKeeper::~CommandKeeper() {
-    // The process ends by itself when `requests_` is closed, unless a signal has stopped it.
+    // When `requests_` is closed, the process exits by itself, unless a signal has stopped it.
     requests_.close();
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
@@ -158,7 +160,7 @@ Result<StartedCommand> CommandKeeper::start(const CommandToRun& command) const {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) return failed("socket");
     started.control = Descriptor{control[0]};
     Descriptor theirs{control[1]};
-    // Only the ends of the worker become non-blocking: commands expect blocking streams.
+    // Only the worker's ends become non-blocking, because commands expect blocking streams.
     for (const int each : {input[1], output[0]}) ::fcntl(each, F_SETFL, O_NONBLOCK);
     if (!send(requests_.get(), std::move(text), {to_read.get(), to_write.get(), theirs.get()})) {
         return failed("the process that starts commands");

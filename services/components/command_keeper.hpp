@@ -1,5 +1,5 @@
 /// @file
-/// `CommandKeeper`: a process that starts commands.
+/// `CommandKeeper`: a separate process that starts commands.
 
 #pragma once
 
@@ -11,32 +11,32 @@
 
 namespace routemaster::service {
 
-/// The connections of a worker to a started command. When the worker process ends for any reason,
-/// the kernel closes them, and the guard then ends the command.
+/// A worker's connections to a running command. When the worker process exits for any reason, the
+/// kernel closes them, and the guard then kills the command.
 struct StartedCommand {
-    Descriptor input;    ///< To the standard input of the command.
-    Descriptor output;   ///< From the standard output and standard error of the command.
-    Descriptor control;  ///< To and from the guard, see `guard_command`.
+    Descriptor input;    ///< Pipe to the standard input of the command.
+    Descriptor output;   ///< Pipe from its standard output and standard error.
+    Descriptor control;  ///< Socket to the guard; see `guard_command`.
 };
 
-/// Starts commands from a separate small process. Forking the worker itself would be unsafe because
-/// of its threads, and slow because a fork copies the page tables of a store in memory. Commands
-/// also would inherit the open descriptors of the worker. The separate process ends with the
-/// worker.
+/// Handle of a small separate process that starts commands. Forking the worker itself would be
+/// unsafe because of its threads, and slow because a fork copies the page tables of a store in
+/// memory. Commands would also inherit the open descriptors of the worker. The separate process
+/// exits when the worker does.
 ///
 /// Thread safety: `start` from any thread.
 class CommandKeeper {
 public:
-    /// Forks. Construct it before any other thread exists, and before files are opened that the new
-    /// process must not inherit. Throws `Failure`.
+    /// Forks. The constructor must run before any other thread exists, and before files are opened
+    /// that the new process must not inherit. Throws `Failure`.
     CommandKeeper();
     ~CommandKeeper();
     CommandKeeper(const CommandKeeper&) = delete;
     CommandKeeper& operator=(const CommandKeeper&) = delete;
 
-    /// Starts a command. Errors: `unavailable` when the separate process has ended or the machine
-    /// lacks resources; `invalid` when the words and variables are too long. If the program cannot
-    /// be executed, the guard reports the reason later.
+    /// Starts a command. `unavailable` if the separate process has exited or the machine lacks
+    /// resources; `invalid` if the words and variables are too long. If the program cannot be
+    /// executed, no error is returned here: the guard reports it through `StartedCommand::control`.
     [[nodiscard]] Result<StartedCommand> start(const CommandToRun& command) const;
 
 private:

@@ -19,16 +19,16 @@
 namespace routemaster::service {
 namespace {
 
-/// The number of bytes per read or write.
+/// Maximum bytes per read or write.
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10U;
 
-/// Steady: changes of the system time must not shorten or extend timeouts.
+/// Steady, because changes of the system time must not shorten or extend timeouts.
 using Clock = std::chrono::steady_clock;
 
-/// The time limit for a guard to report after `kill_all`. The guard needs at most five seconds.
+/// Timeout for the guard's report after `kill_all`. The guard needs at most five seconds.
 constexpr Duration kill_timeout = std::chrono::seconds{6};
 
-/// The longest timeout that is passed to `poll`.
+/// Maximum timeout passed to `poll`.
 constexpr Duration longest_wait = std::chrono::hours{1};
 
 /// Reads all available bytes. Returns false at the end of the stream.
@@ -46,7 +46,7 @@ bool read_some(const Descriptor& from, OutputTail& tail) {
     }
 }
 
-/// Writes as many bytes as the pipe accepts. Returns false when all bytes are written, or the
+/// Writes as many bytes as the pipe accepts. Returns false when all bytes are written, or when the
 /// reader has closed the pipe.
 bool write_some(const Descriptor& to, std::string_view& input) {
     while (!input.empty()) {
@@ -58,7 +58,7 @@ bool write_some(const Descriptor& to, std::string_view& input) {
     return false;
 }
 
-/// One run of a command. `wait` blocks the calling thread.
+/// One run of a command. `wait` blocks the calling thread until the run has ended.
 class RunningCommand {
 public:
     RunningCommand(StartedCommand started, std::string_view input, const std::stop_token& stopping,
@@ -69,7 +69,7 @@ public:
           stops_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
           stop_{stopping, Wake{stops_.get()}} {}
 
-    /// Waits until the guard reports the end. Returns nothing when the guard ended without a
+    /// Waits for the final report of the guard. Returns nothing if the guard exited without a
     /// report, or did not report within `kill_timeout`.
     std::optional<CommandEnd> wait() {
         if (input_.empty()) command_.input.close();
@@ -99,7 +99,7 @@ private:
         void operator()() const { eventfd_write(descriptor, 1); }
     };
 
-    /// The timeout for `poll`, in milliseconds; -1 for none.
+    /// Returns the timeout for `poll`, in milliseconds; -1 for none.
     [[nodiscard]] int next() const {
         const auto& at = kill_at_ ? kill_at_ : give_up_at_;
         if (!at) return -1;
@@ -118,8 +118,8 @@ private:
         kill_at_ = Clock::now() + patience_;
     }
 
-    /// Asks the guard to kill its command. SIGCONT comes first to a guard that was stopped by a
-    /// signal (its command may have sent the signal): a stopped guard reads no requests.
+    /// Requests the guard to kill the command. A guard that was stopped by a signal, perhaps sent
+    /// by its command, reads no requests, so SIGCONT continues it first.
     void ask_to_kill() {
         say(kill_all);
         if (guard_.value_or(0) > 0) ::kill(*guard_, SIGCONT);
@@ -142,8 +142,8 @@ private:
     }
 
     StartedCommand command_;
-    std::optional<pid_t> guard_;  ///< Set once the guard has reported its process id; 0 when it
-                                  ///< could not fork.
+    std::optional<pid_t> guard_;  ///< Set when the guard has reported its process id; 0 if it could
+                                  ///< not fork.
     std::string_view input_;
     const Duration patience_;
     OutputTail tail_;
@@ -161,8 +161,8 @@ std::string words_of(const CommandEnd& end) {
     return "killed by " + (name != nullptr ? "SIG" + std::string{name} : std::to_string(signal));
 }
 
-/// The last whole lines of a text that fit into `bytes_max`. If the last line alone is longer, its
-/// end.
+/// Returns the last whole lines of a text that fit into `bytes_max`. If the last line alone is
+/// longer, returns its end.
 std::string_view last_lines(std::string_view text, std::size_t bytes_max) {
     while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     if (text.size() <= bytes_max) return text;
@@ -182,7 +182,7 @@ std::string CommandResult::text() const {
     auto text = words_of(end);
     const auto lines = last_lines(output, job_error_max - text.size() - 2);
     if (!lines.empty()) text.append(": ").append(lines);
-    // The text becomes the message of an exception, and `what()` ends at the first NUL.
+    // The text becomes the message of an exception, and `what()` would end at the first NUL.
     std::replace(text.begin(), text.end(), '\0', '?');
     return text;
 }
@@ -193,7 +193,7 @@ void OutputTail::add(std::string_view more) {
         return;
     }
     text_.append(more);
-    // Trimming at twice the size keeps the cost of moving bytes low.
+    // Trimming only at twice the size reduces the number of bytes moved.
     if (text_.size() > 2 * bytes_max) text_.erase(0, text_.size() - bytes_max);
 }
 

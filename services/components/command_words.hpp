@@ -1,5 +1,5 @@
 /// @file
-/// Commands as written in settings.
+/// Parser for commands in settings.
 
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace routemaster::service {
 
-/// Splits a command into words at white space. Quotes and backslashes keep white space in a word,
-/// as in a shell: no character is special within '…'; within "…" a backslash escapes only a quote
-/// or a backslash. There are no variables, patterns or pipes. Returns nothing when a quote is not
-/// closed, or there is no word.
+/// Splits a command into words at white space. Quotes and backslashes protect white space, as in a
+/// shell: within '…' no character is special, and within "…" a backslash escapes only a quote or a
+/// backslash. Variables, patterns and pipes are not supported. Returns nothing if a quote is not
+/// closed, or if there is no word.
 [[nodiscard]] std::optional<std::vector<std::string>> command_words(std::string_view text);
 
-/// Whether a program can be executed. A name with a slash is a path; a name without a slash is
-/// looked up in the folders of PATH.
+/// Whether a program can be executed. A name with a slash is a path. A name without a slash is
+/// searched in the folders of PATH.
 [[nodiscard]] bool can_execute(const std::string& program);
 
 }  // namespace routemaster::service

@@ -1,5 +1,5 @@
 /// @file
-/// `Descriptor`: a file descriptor that its owner closes.
+/// `Descriptor`: a file descriptor that is closed by its destructor.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace routemaster::service {
 
-/// Owns a file descriptor; -1 means that there is none. Thread safety: a value.
+/// RAII owner of a file descriptor; -1 means none. Thread safety: a value.
 class Descriptor {
 public:
     Descriptor() = default;

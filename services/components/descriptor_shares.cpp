@@ -11,25 +11,25 @@
 namespace routemaster::service {
 namespace {
 
-/// For the standard streams, the log, and the store: its file, log and backup, or its connections
-/// to a Redis server, sentinels and replicas.
+/// Descriptors for the standard streams, the log, and the store: its file, write-ahead log and
+/// backup, or its connections to a Redis server, sentinels and replicas.
 constexpr std::uint64_t process_reserve = 64;
 
-/// For an event loop of the HTTP server. There is one loop per processor.
+/// Descriptors per event loop of the HTTP server. There is one loop per processor.
 constexpr std::uint64_t each_processor = 2;
 
-/// For name lookups: 32 threads with one socket each.
+/// Descriptors for name lookups: 32 threads with one socket each.
 constexpr std::uint64_t lookup_reserve = 32;
 
-/// For a delivery: one socket in use, and a second socket, kept for the next delivery or used for a
-/// second address.
+/// Descriptors per delivery: its socket, and one for an idle connection or for a second
+/// address.
 constexpr std::uint64_t each_delivery = 2;
 
-/// For a command: input, output, guard and stop event, and three further ends of pipes while the
-/// command starts.
+/// Descriptors per command: input, output, guard and stop event, and three further ends of pipes
+/// while the command starts.
 constexpr std::uint64_t each_command = 7;
 
-/// The smallest useful numbers. A service with fewer would start, but refuse nearly all clients.
+/// Minimum shares. With fewer descriptors, a service would start but reject nearly all clients.
 constexpr std::uint64_t connections_min = 32;
 constexpr std::uint64_t deliveries_min = 16;
 
@@ -45,8 +45,8 @@ std::string limit_text(std::uint64_t limit) {
 
 constexpr auto remedy = "; raise it with `ulimit -Hn`, or LimitNOFILE= of systemd";
 
-/// Raises the soft limit of open files to the hard limit. The soft limit exists for programs that
-/// use select().
+/// Raises the soft limit of open files to the hard limit. The low soft limit exists only for
+/// programs that use select().
 std::uint64_t raise_limit() {
     rlimit limit{};
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return RLIM_INFINITY;

@@ -1,5 +1,5 @@
 /// @file
-/// How many file descriptors each part of a process may open.
+/// Distribution of the file descriptors of a process among its components.
 
 #pragma once
 
@@ -9,22 +9,22 @@
 
 namespace routemaster::service {
 
-/// The number of descriptors users in each part of a process; 0 when the process lacks the part.
+/// Numbers of users of descriptors, per component; 0 if the process has no such component.
 struct DescriptorShares {
-    unsigned connections = 0;      ///< Connections of clients.
-    std::uint32_t deliveries = 0;  ///< Deliveries under way at once.
-    std::uint32_t commands = 0;    ///< Commands that run at once.
+    unsigned connections = 0;      ///< Maximum connections of clients.
+    std::uint32_t deliveries = 0;  ///< Maximum deliveries in flight.
+    std::uint32_t commands = 0;    ///< Maximum commands that run at once.
 };
 
-/// Reduces `wanted` to `limit` descriptors. Everything else (the store, the log, event loops, name
-/// lookups) and all commands come first. Of the remaining descriptors, deliveries get as many as
-/// they want up to a half, or more when connections want fewer than a half. Connections get the
-/// rest. Therefore clients that only connect cannot take descriptors from deliveries. Throws
-/// `Failure` when a part would get fewer descriptors than its minimum.
+/// Reduces the numbers in `wanted` so that all fit into `limit` descriptors. First, the store, the
+/// log, event loops, name lookups, and all commands get their descriptors. Deliveries get up to
+/// half of the remaining descriptors, or more if connections need less than the other half.
+/// Connections get the rest. Clients that only connect can thus not take descriptors from
+/// deliveries. Throws `Failure` if a number would fall below its minimum.
 [[nodiscard]] DescriptorShares shares_of(std::uint64_t limit, const DescriptorShares& wanted);
 
-/// Raises the soft limit of open files to the hard limit, and returns the shares that fit into it,
-/// see `shares_of`. Logs each reduction. Throws `Failure` when the limit is too low.
+/// Raises the soft limit of open files to the hard limit, and returns the numbers that fit into it;
+/// see `shares_of`. Logs each reduction. Throws `Failure` if the limit is too low.
 [[nodiscard]] DescriptorShares claim_descriptors(const DescriptorShares& wanted, const Log& log);
 
 }  // namespace routemaster::service

@@ -1,5 +1,5 @@
 /// @file
-/// The address of a listener, as written in settings.
+/// Parser for the address of a listener in settings.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace routemaster::service {
 
-/// A numeric address and an optional port.
+/// A numeric IP address and an optional port.
 struct Endpoint {
     std::string address = "127.0.0.1";
     std::optional<std::uint16_t> port{};
@@ -21,7 +21,7 @@ struct Endpoint {
 /// Parses `ADDRESS`, `ADDRESS:PORT` or, for IPv6, `[ADDRESS]:PORT`.
 [[nodiscard]] Result<Endpoint> parse_endpoint(std::string_view text);
 
-/// The URL of a server that listens on `address` and `port`.
+/// Returns the URL of a server that listens on `address` and `port`.
 [[nodiscard]] std::string url_of(const std::string& address, std::uint16_t port);
 
 }  // namespace routemaster::service

@@ -1,5 +1,5 @@
 /// @file
-/// Environment variables.
+/// Access to environment variables.
 
 #pragma once
 
@@ -10,7 +10,6 @@
 
 namespace routemaster::service {
 
-/// Whether a variable exists and is not empty.
 [[nodiscard]] inline bool is_set(const std::string& variable) {
     const char* const value = variable.empty() ? nullptr : std::getenv(variable.c_str());
     return value != nullptr && *value != '\0';

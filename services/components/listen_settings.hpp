@@ -1,5 +1,5 @@
 /// @file
-/// The settings of all commands that listen for connections.
+/// Settings shared by all commands that listen for connections.
 
 #pragma once
 
@@ -20,12 +20,13 @@ struct ListenSettings {
     [[nodiscard]] std::uint16_t effective_port() const { return endpoint.port.value_or(port); }
 };
 
-/// Declares `--listen` and `--port`, and the environment variables that set them. An empty name
-/// means no variable. `settings` must outlive the parsing.
+/// Declares `--listen` and `--port`, and the environment variables for them. An empty name stands
+/// for no variable. `settings` must outlive the parsing.
 void declare_listening(CLI::App& app, ListenSettings& settings, const std::string& listen_variable,
                        const std::string& port_variable);
 
-/// Prints the URL of the listener to standard output, and flushes it: scripts wait for this line.
+/// Prints the URL of the listener to standard output and flushes, because scripts wait for this
+/// line.
 void announce_listening(const std::string& address, std::uint16_t port);
 
 }  // namespace routemaster::service

@@ -29,7 +29,7 @@ spdlog::level::level_enum level_of(LogLevel level) {
     return spdlog::level::err;
 }
 
-/// Spells levels as the logs of Ruby Routemaster do: a search then finds lines of both.
+/// Spells levels as the logs of Ruby Routemaster do, so that a search finds lines of both.
 class LevelWord final : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -58,7 +58,7 @@ public:
     /// Throws `spdlog_ex` when the file cannot be opened.
     explicit FileSink(std::string path) : path_{std::move(path)}, file_{open()} {}
 
-    /// Opens the file again. When this fails, throws `spdlog_ex` and keeps the old file.
+    /// Opens the file again. On error, throws `spdlog_ex`, and the old file remains in use.
     void reopen() {
         auto fresh = open();
         const std::lock_guard lock{mutex_};
@@ -76,8 +76,8 @@ protected:
 private:
     using File = std::unique_ptr<spdlog::details::file_helper>;
 
-    /// Opens the file without creating its folder. spdlog would create a missing folder: a misspelt
-    /// path would go unnoticed, and log rotation would miss the file.
+    /// Opens the file without creating its folder. spdlog would create a missing folder, so a
+    /// misspelt path would go unnoticed, and log rotation would miss the file.
     [[nodiscard]] File open() const {
         const auto folder = std::filesystem::path{path_}.parent_path();
         std::error_code unreadable;
@@ -112,7 +112,7 @@ void declare_log(CLI::App& app, LogSettings& settings) {
            "--log-level",
            [&settings](const std::string& word) { settings.level = levels.at(word); },
            "debug, info, warn or error")
-        // `transform` instead of `check` converts the word to the spelling in the table.
+        // Unlike `check`, `transform` converts the word to the spelling in the table.
         ->transform(CLI::IsMember{{"debug", "info", "warn", "error"}, CLI::ignore_case})
         ->type_name("LEVEL")
         ->envname("ROUTEMASTER_LOG_LEVEL")

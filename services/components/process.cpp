@@ -43,7 +43,7 @@ bool answers(Store& store) {
     return waiting.wait_for(timeout) == std::future_status::ready && waiting.get();
 }
 
-/// Warns about a limit of file sizes: a store that reaches the limit only sees a full disk.
+/// Warns about a limit of file sizes, because a store at the limit reports only a full disk.
 void log_file_size_limit(const Log& log) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
@@ -62,8 +62,8 @@ void log_settings(const CLI::App& app, const Log& log) {
     }
 }
 
-/// Ends the process. Without a store that replies, no delivery can be settled, and waiting is
-/// useless. Other processes recover the deliveries as after a crash.
+/// Exits at once. If the store does not reply, no delivery can be settled, so waiting is useless.
+/// Other processes recover the deliveries as after a crash.
 void end_without_store(const Log& log) {
     log(LogLevel::warning,
         "stopped without the store, which does not reply; deliveries under way are not settled");
@@ -71,7 +71,7 @@ void end_without_store(const Log& log) {
     std::_Exit(0);
 }
 
-/// A running process.
+/// A running process: its store and its components.
 struct Running {
     std::unique_ptr<Store> store;
     Components components;

@@ -20,8 +20,8 @@
 namespace routemaster::service {
 namespace {
 
-/// The place where an option in an error was set: a line of the settings file, or an environment
-/// variable, which CLI11 does not name.
+/// Returns where an option in an error was set: a line of the settings file, or an environment
+/// variable. CLI11 does not name either.
 std::string place_of(const CLI::App& app, const CLI::Option& option) {
     const auto* const file = settings_file_of(app);
     const auto source = file == nullptr ? std::string{} : file->source_of(option);
@@ -29,8 +29,8 @@ std::string place_of(const CLI::App& app, const CLI::Option& option) {
     return in_file ? source : option.get_envname();
 }
 
-/// Inserts the place into an error text, after the first option name in the text. CLI11 does not
-/// name hidden options, which can only be set by variables.
+/// Inserts the result of `place_of` into an error text, after the first option name in it. CLI11
+/// does not name hidden options, which can only be set by environment variables.
 std::string with_place(const CLI::App& app, std::string text) {
     auto first = std::string::npos;
     std::string place;
@@ -45,7 +45,7 @@ std::string with_place(const CLI::App& app, std::string text) {
     return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
-/// The option with a name, also of a command within the program; null without such an option.
+/// Returns the option with a name, also of a subcommand; null if there is none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
     if (const auto* option = app.get_option_no_throw(name)) return option;
     for (const auto* command : app.get_subcommands()) {
@@ -54,8 +54,8 @@ const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
     return nullptr;
 }
 
-/// An error about a text that is not a value of its option's type. CLI11 does not name the type:
-/// `Could not convert: --age-max = old`. Options of further types have validators.
+/// Returns the text of an error about a value of the wrong type. CLI11 does not name the required
+/// type: `Could not convert: --age-max = old`. Options of other types have validators.
 std::string text_of_conversion(const CLI::App& app, const std::string& text) {
     constexpr std::string_view begin = "Could not convert: ";
     constexpr std::string_view middle = " = ";
@@ -70,9 +70,9 @@ std::string text_of_conversion(const CLI::App& app, const std::string& text) {
            text.substr(end + middle.size()) + "'";
 }
 
-/// The text of an error. Unknown words come before missing options, because a misspelt option is
-/// both unknown and missing. CLI11 would name only the missing option, and list unknown words in
-/// reverse.
+/// Returns the text of an error. A misspelt required option is both an unknown word and a missing
+/// option. This function then reports the unknown word, but CLI11 would report only the missing
+/// option. CLI11 also lists unknown words in reverse order.
 std::string text_of(const CLI::App& app, const CLI::Error& error) {
     const bool usage = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                        dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
@@ -90,8 +90,8 @@ int refuse(const CLI::App& app, const CLI::Error& error) {
     return usage_error;
 }
 
-/// Restricts all threads to two heaps if the address space is limited: glibc reserves 64 MiB of
-/// addresses for each further heap. Call it before any thread starts.
+/// If the address space is limited, restricts malloc to two heaps, because glibc reserves 64 MiB of
+/// addresses per heap. Must be called before any thread starts.
 void share_heaps() {
 #ifdef M_ARENA_MAX
     rlimit limit{};
@@ -110,13 +110,13 @@ void refuse_renamed(const std::vector<std::string>& words) {
     }
 }
 
-/// Makes glibc return large blocks to the system when they are freed. By default glibc raises the
-/// threshold up to 32 MiB with each freed block, and would keep most of the memory of a flood of
-/// requests.
+/// Makes glibc return large blocks to the system when they are freed. By default glibc raises its
+/// threshold to up to 32 MiB when such blocks are freed, and would retain most of the memory used
+/// by many simultaneous requests.
 void return_large_blocks() {
 #ifdef M_MMAP_THRESHOLD
     constexpr int large = 262'144;
-    constexpr int blocks_max = 4'096;  // The system allows a process about 65,000 mappings.
+    constexpr int blocks_max = 4'096;  // The kernel allows a process about 65,000 mappings.
     ::mallopt(M_MMAP_THRESHOLD, large);
     ::mallopt(M_MMAP_MAX, blocks_max);
 #endif
@@ -165,7 +165,7 @@ int run_program(CLI::App& app, Declare declare, std::vector<std::string> argumen
     } catch (const CLI::Error& error) {
         return refuse(app, error);
     } catch (const Failure& failure) {
-        // The error code (`unavailable`, `invalid`) is for programs; people need only the text.
+        // The error code (`unavailable`, `invalid`) is for programs; users need only the text.
         const auto error = failure.error();
         const bool ours = error.code().category() == error_category();
         complain(app.get_name(), ours ? error.context() : error.message());

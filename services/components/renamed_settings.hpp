@@ -1,5 +1,5 @@
 /// @file
-/// Settings that were renamed.
+/// Error messages for settings that were renamed.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace routemaster::service {
 
-/// The new name of a setting; nothing when no setting ever had the name `before`.
+/// Returns the new name of a setting, or nothing if no setting was ever named `before`.
 [[nodiscard]] inline std::optional<std::string> name_now(std::string_view before) {
     using Renamed = std::pair<std::string_view, std::string_view>;
     constexpr std::array<Renamed, 2> renamed{Renamed{"memory-max", "drop-oldest-above"},
@@ -22,7 +22,7 @@ namespace routemaster::service {
     return std::nullopt;
 }
 
-/// The error for users of the old name.
+/// Returns the error for users of the old name.
 [[nodiscard]] inline std::string renamed_message(const std::string& before,
                                                  const std::string& now) {
     return "'" + before + "' was renamed to '" + now + "'; see --help for its meaning";

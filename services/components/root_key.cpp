@@ -9,7 +9,7 @@
 namespace routemaster::service {
 namespace {
 
-/// The first line of a file. Throws `CLI::ValidationError` when the line is empty.
+/// Reads the first line of a file. Throws `CLI::ValidationError` if the line is empty.
 std::string read_key(const std::string& file) {
     const auto wrong = [&file](const std::string& why) {
         return CLI::ValidationError("--root-key-file", file + ": " + why);

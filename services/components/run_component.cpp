@@ -17,10 +17,10 @@
 namespace routemaster::service {
 namespace {
 
-/// `EX_TEMPFAIL` of sysexits.h: try again later.
+/// `EX_TEMPFAIL` of sysexits.h: the command requests a retry.
 constexpr int try_later = 75;
 
-/// How long a job waits when no command can be started.
+/// Delay before the next attempt of a job when no command can be started.
 constexpr Duration keeper_wait{5'000};
 
 CLI::ValidationError refused(const std::string& problem) {
@@ -144,7 +144,8 @@ void RunComponent::run(const JobContext& job) const {
         const auto& error = result.error();
         if (error.code() == Errc::invalid) throw Bury{error.context()};
         if (error.code() == Errc::cancelled) throw Retry{keeper_wait, error.context()};
-        // The job is not at fault, and another process may be able to run the command.
+        // Snoozed instead of failed, because the job is not the cause, and another process may
+        // succeed.
         log_(LogLevel::error, "cannot run commands: " + error.context());
         throw Snooze{keeper_wait};
     }

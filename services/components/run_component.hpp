@@ -1,5 +1,5 @@
 /// @file
-/// `RunComponent`: does jobs by running commands.
+/// `RunComponent`: runs a command for each job.
 
 #pragma once
 
@@ -23,31 +23,31 @@ namespace routemaster::service {
 
 /// The settings of `RunComponent`.
 struct RunSettings {
-    std::map<std::string, std::vector<std::string>> commands{};  ///< The words of the command for
-                                                                 ///< each queue.
+    std::map<std::string, std::vector<std::string>> commands{};  ///< The words of the command, by
+                                                                 ///< queue.
     std::uint32_t slots = 4;
-    double timeout = 0;       ///< Seconds, as the next two. 0 means no timeout.
-    double kill_after = 5;    ///< The time from SIGTERM to SIGKILL.
-    double retry_after = 60;  ///< The delay after exit status 75.
+    double timeout = 0;       ///< Seconds, like the next two. 0: no timeout.
+    double kill_after = 5;    ///< Delay between SIGTERM and SIGKILL.
+    double retry_after = 60;  ///< Delay of the retry after exit status 75.
 };
 
 /// Declares the settings. `settings` must outlive the parsing.
 void declare_run(CLI::App& app, RunSettings& settings);
 
-/// How many commands may run at once; 0 when no commands are set.
+/// Returns how many commands may run at once; 0 if no commands are set.
 [[nodiscard]] std::uint32_t slots_of(const RunSettings& settings) noexcept;
 
-/// Makes the process that starts commands; null when no commands are set. Call it before anything
-/// else, see `CommandKeeper`.
+/// Creates the process that starts commands; null if no commands are set. Must be called before
+/// anything else; see `CommandKeeper`.
 [[nodiscard]] std::unique_ptr<CommandKeeper> keeper_for(const RunSettings& settings);
 
-/// A `WorkerPool` that runs a command for each job of its queues, whatever the job's name. The
+/// A `WorkerPool` that runs a command for each job of its queues, for all names of jobs. The
 /// command gets the arguments of the job as JSON on its standard input, and the environment
 /// variables `ROUTEMASTER_JOB_ID`, `_QUEUE`, `_NAME`, `_ATTEMPT` and `_FENCE`. Exit status 0
-/// completes the job; 75 retries it later; any other end fails the attempt, with the last lines of
-/// output as the error.
+/// completes the job, and 75 retries it later. Any other end fails the attempt, with the last lines
+/// of output as the error.
 ///
-/// One thread waits for each command: commands are few, and each is a process anyway.
+/// One thread waits for each command. This is affordable, because each command is a process anyway.
 class RunComponent final : public Component {
 public:
     /// All arguments must outlive the component. Throws `Failure`.

@@ -1,5 +1,5 @@
 /// @file
-/// Settings that are durations in seconds.
+/// CLI11 validator for settings that are durations in seconds.
 
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace routemaster::service {
 
-/// Converts seconds, already checked by `seconds`, to whole milliseconds.
+/// Converts seconds, validated by `seconds`, to whole milliseconds.
 [[nodiscard]] inline Duration from_seconds(double seconds) {
     return Duration{std::llround(seconds * 1'000)};
 }
 
-/// Accepts a number of seconds in a range, by default from a millisecond to ten minutes.
+/// Validates a number of seconds in a range, by default from a millisecond to ten minutes.
 /// `CLI::Range` alone would accept `nan`, because both of its comparisons are false for `nan`.
 [[nodiscard]] inline CLI::Validator seconds(double least = 0.001, double most = 600.0) {
     const CLI::Range range{least, most};

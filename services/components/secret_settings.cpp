@@ -12,8 +12,8 @@ namespace {
 struct Secret {
     std::string_view flag;
     std::array<const char*, 2> variables;
-    bool whole;            ///< False for a URL, in which only user and password are secret.
-    bool several = false;  ///< The values of the flag are all words up to the next flag.
+    bool whole;            ///< False for a URL: only user and password are secret.
+    bool several = false;  ///< The flag is followed by several values.
 };
 
 constexpr std::array<Secret, 6> secrets{{
@@ -32,7 +32,7 @@ const Secret* find_secret(std::string_view flag) noexcept {
     return found == secrets.end() ? nullptr : found;
 }
 
-/// Overwrites a value, except for one character: the setting must still count as set.
+/// Overwrites a value, except for one character, because the setting must still count as set.
 void hide_all(char* text) noexcept {
     const auto length = std::strlen(text);
     if (length == 0) return;
@@ -40,7 +40,7 @@ void hide_all(char* text) noexcept {
     *text = '*';
 }
 
-/// Overwrites user and password in a URL, the part that `without_password` hides.
+/// Overwrites user and password in a URL, as `without_password` does.
 void hide_password(char* text) noexcept {
     constexpr std::string_view mark = "://";
     const std::string_view url{text};
@@ -62,7 +62,7 @@ bool is_secret(std::string_view name) noexcept {
 }
 
 void hide_secret_arguments(int argc, char** argv) noexcept {
-    const Secret* secret = nullptr;  // The flag of the values that follow.
+    const Secret* secret = nullptr;  // The flag to which the next values belong.
     for (int i = 1; i < argc; ++i) {
         const std::string_view word{argv[i]};
         if (!word.starts_with("--")) {

@@ -10,14 +10,14 @@ namespace routemaster::service {
 /// Whether the whole value of a setting is secret. `name` is its flag without dashes.
 [[nodiscard]] bool is_secret(std::string_view name) noexcept;
 
-/// Overwrites tokens, and passwords in URLs, in the arguments of the process: `/proc/PID/cmdline`
-/// shows the arguments to every user. The arguments must have been copied before.
+/// Overwrites tokens, and passwords in URLs, in the arguments of the process, because every user
+/// can read them in `/proc/PID/cmdline`. The arguments must have been copied before.
 void hide_secret_arguments(int argc, char** argv) noexcept;
 
-/// Overwrites secrets in the environment variables with the prefix `ROUTEMASTER_`:
-/// `/proc/PID/environ` shows the variables to every process of the same user, for example to the
-/// command of a job. Variables without the prefix stay unchanged, because commands inherit them. A
-/// hidden variable is not empty.
+/// Overwrites secrets in environment variables with the prefix `ROUTEMASTER_`, because every
+/// process of the same user, for example the command of a job, can read them in
+/// `/proc/PID/environ`. Variables without the prefix are inherited by commands, and unchanged. An
+/// overwritten variable is not empty.
 void hide_secret_variables() noexcept;
 
 }  // namespace routemaster::service

@@ -26,7 +26,8 @@ std::optional<double> number_of(const std::string& text) {
     return CLI::detail::lexical_cast(text, number) ? std::optional{number} : std::nullopt;
 }
 
-/// Whether two texts mean the same value: `8` is `8.0`, `yes` is `1`, and `no` is `false`.
+/// Whether two texts represent the same value: `8` equals `8.0`, `yes` equals `1`, and `no` equals
+/// `false`.
 bool same(const std::string& a, const std::string& b) {
     const auto number = [](const std::string& text) {
         if (text == "true" || text == "yes") return std::optional{1.0};

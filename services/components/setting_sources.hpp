@@ -1,5 +1,5 @@
 /// @file
-/// The log lines that a process writes about its settings.
+/// Describes the settings of a process for its log.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace routemaster::service {
 /// body-max=5MB (bus.toml:3)`. Hides secrets. Empty when all settings are defaults.
 [[nodiscard]] std::string setting_sources(const CLI::App& app);
 
-/// The files with secrets that users besides the owner may read.
+/// Returns the files with secrets that other users than the owner may read.
 [[nodiscard]] std::vector<std::string> exposed_files(const CLI::App& app);
 
 }  // namespace routemaster::service

@@ -23,7 +23,7 @@ struct Entry {
     std::vector<std::string> values;
 };
 
-/// A value in its command-line form; nothing for a table or a date.
+/// Converts a value to its command-line form; nothing for a table or a date.
 std::optional<std::string> text_of(const toml::node& node) {
     if (const auto* text = node.as_string()) return text->get();
     if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
@@ -35,7 +35,7 @@ std::optional<std::string> text_of(const toml::node& node) {
     return number.str();
 }
 
-/// The value of a node, or the values of a list. The type of the node must have been checked.
+/// Converts a value, or the values of a list. The type of the node must have been validated.
 std::vector<std::string> texts_of(const toml::node& node) {
     const auto* const list = node.as_array();
     if (list == nullptr) return {text_of(node).value()};
@@ -49,11 +49,11 @@ bool is_yes_or_no(const std::string& text) {
     return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-/// Whether a text could be the number that a setting wants. For bad numbers the flag's own
-/// validator gives the error.
+/// Whether a text may be meant as a number. If it is no valid number, the flag's own validator
+/// reports the error.
 bool begins_as_number(const std::string& text) { return text.find_first_of("+-.0123456789") == 0; }
 
-/// The type of value that a setting wants, in words; empty when `node` has this type.
+/// Returns the type of value that a setting requires, in words; empty if `node` has this type.
 std::string missed_type(const CLI::Option& option, const toml::node& node) {
     const auto* const text = node.as_string();
     const auto wants = option.get_type_name();
@@ -119,7 +119,7 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
                           name + ": must be " + missed + ", not " + std::string{type_of(node)});
         }
         auto values = texts_of(node);
-        // On the command line an empty list is one empty text.
+        // On the command line an empty list is represented by one empty text.
         if (values.empty()) values.emplace_back();
         entries.push_back({line, name, std::move(values)});
     }

@@ -1,5 +1,5 @@
 /// @file
-/// Waits for the signals that ask a process to stop.
+/// Waits for signals that stop a process.
 
 #pragma once
 
@@ -9,17 +9,18 @@
 
 namespace routemaster::service {
 
-/// Waits for SIGTERM and SIGINT, and blocks both. A SIGINT that was ignored when the process
-/// started, as in a background job of a script, stays ignored.
+/// Blocks SIGTERM and SIGINT, and waits for them. If SIGINT was ignored when the process started,
+/// as in a background job of a script, it stays ignored.
 ///
-/// SIGHUP also ends the wait. If `hangup` is set, `wait` calls `hangup` at SIGHUP and continues.
+/// SIGHUP ends the wait, too, unless `hangup` is set. Then `wait` calls `hangup` at SIGHUP, and
+/// continues.
 ///
 /// Must be constructed before any thread starts, because threads inherit the blocked signals.
 class StopSignals {
 public:
     explicit StopSignals(std::function<void()> hangup = {});
 
-    /// Waits for the first signal and returns its number. A later signal ends the process at once.
+    /// Waits for the first signal and returns its number. A second signal ends the process at once.
     int wait();
 
 private:
@@ -30,8 +31,8 @@ private:
     sigset_t ending_{};
 };
 
-/// As long as this object exists, a signal calls `signalled` and ends the process at once. Used
-/// during the possibly long start of the process.
+/// RAII object that makes signals end the process at once, after a call of `signalled`. Used during
+/// the start of the process, which may take long.
 class EndAtOnce {
 public:
     EndAtOnce(const StopSignals& signals, std::function<void()> signalled);

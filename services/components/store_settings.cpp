@@ -18,8 +18,8 @@ namespace {
 constexpr std::string_view mixed_setting = "mixed_fleet=";
 constexpr std::string_view damage_setting = "accept_damage=1";
 
-/// The environment variable with the URL of the store: `ROUTEMASTER_STORE`, or the variable named
-/// by `REDIS_ENV_KEY` (as in Ruby Routemaster), or Ruby Routemaster's own variable.
+/// Returns the name of the environment variable with the URL of the store: `ROUTEMASTER_STORE`, or
+/// the variable named by `REDIS_ENV_KEY` (as in Ruby Routemaster), or `ROUTEMASTER_REDIS_URL`.
 std::string store_variable() {
     constexpr auto ours = "ROUTEMASTER_STORE";
     constexpr auto ruby = "ROUTEMASTER_REDIS_URL";
@@ -36,7 +36,7 @@ bool is_redis(std::string_view url) {
                        [url](std::string_view scheme) { return url.starts_with(scheme); });
 }
 
-/// The reason why several processes cannot share a store; empty when they can.
+/// Returns why several processes cannot share a store; empty if they can.
 std::string refuse_unshared(const std::string& url) {
     if (is_redis(url)) return {};
     return "'" + without_password(url) +
@@ -44,19 +44,20 @@ std::string refuse_unshared(const std::string& url) {
            "redis://localhost:6379, or run the bus in one process, `routemaster serve`";
 }
 
-/// The reason why a folder cannot be part of a store's URL; empty when it can.
+/// Returns why a folder cannot be part of a store's URL; empty if it can.
 std::string refuse_folder(const std::string& folder) {
     if (folder.find('?') == std::string::npos) return {};
     return "must not contain '?', which begins the settings of a store; rename the folder, or link "
            "to it from another name";
 }
 
-/// The URL of a file. Without `file://`, a path that begins with two slashes would name a host.
+/// Returns the URL of a file. Without `file://`, the first component of a path with two leading
+/// slashes would be parsed as a host.
 std::string url_of(const std::string& file) {
     return (file.starts_with("//") ? "file://" : "file:") + file;
 }
 
-/// Makes only the last folder of the path: a misspelt path must not become an empty bus.
+/// Creates only the last folder of the path, because a misspelt path must not lead to an empty bus.
 void make_folder(const std::string& folder) {
     std::error_code failed;
     std::filesystem::create_directory(folder, failed);

@@ -1,5 +1,5 @@
 /// @file
-/// The settings of the store.
+/// Settings of the store.
 
 #pragma once
 
@@ -16,34 +16,33 @@
 
 namespace routemaster::service {
 
-/// Whether further processes use the store.
+/// Whether several processes use the store.
 enum class Sharing {
-    alone,   ///< One process is the complete bus; any store will do.
-    shared,  ///< One of several processes: needs a store that processes can share.
+    alone,   ///< One process is the complete bus, with any store.
+    shared,  ///< One of several processes, which need a shared store.
 };
 
-/// The time without a heartbeat after which a worker counts as dead in a mixed deployment (Ruby and
-/// routemaster processes on one Redis). A Ruby worker sends a heartbeat with each delivery, or
-/// every five seconds; a delivery takes up to 22 seconds. Ruby processes use the same limit.
+/// Time without a heartbeat after which a worker counts as dead in a mixed deployment (Ruby and
+/// routemaster processes on one Redis). A Ruby worker sends a heartbeat with each delivery, which
+/// may last 22 seconds, or every five seconds. Ruby processes use the same limit.
 inline constexpr Duration ruby_worker_silence{30'000};
 
-/// A store, named by its URL.
+/// The settings of a store, which is identified by its URL.
 struct StoreSettings {
-    std::string url{};           ///< Empty for the file `routemaster.db` in `data_dir`.
+    std::string url{};           ///< Empty: the file `routemaster.db` in `data_dir`.
     std::string data_dir = ".";  ///< Ignored when `url` is set.
-    bool mixed_fleet = false;    ///< Ruby processes share the store.
-    std::optional<std::size_t> event_data_max{};  ///< For a mixed deployment; absent for the limit
-                                                  ///< of Ruby Routemaster.
-    bool accept_damage = false;  ///< Opens a file with a damaged log, with the undamaged rest of
-                                 ///< its data.
+    bool mixed_fleet = false;    ///< Whether Ruby processes share the store.
+    std::optional<std::size_t> event_data_max{};  ///< For a mixed deployment; absent: Ruby
+                                                  ///< Routemaster's limit.
+    bool accept_damage = false;  ///< Whether to open a damaged file with its undamaged data.
 
-    /// The URL to open.
+    /// Returns the URL to open.
     [[nodiscard]] std::string effective_url() const;
-    /// `effective_url` without passwords, for a log.
+    /// Returns `effective_url` without passwords, for a log.
     [[nodiscard]] std::string shown_url() const;
-    /// Whether the store is a server, which can be unreachable.
+    /// Whether the store is a server, which may be unreachable.
     [[nodiscard]] bool is_remote() const;
-    /// Whether the flag or the URL says that Ruby processes share the store.
+    /// Whether Ruby processes share the store, by the flag or by the URL.
     [[nodiscard]] bool shared_with_ruby() const;
 };
 
@@ -51,8 +50,8 @@ struct StoreSettings {
 /// `settings` must outlive the parsing.
 void declare_store(CLI::App& app, StoreSettings& settings, Sharing sharing);
 
-/// Makes the folder of the store, and opens the store. Throws `Failure` when opening fails, and
-/// `CLI::Error` for bad settings.
+/// Creates the folder of the store, and opens the store. Throws `Failure` if opening fails, and
+/// `CLI::Error` for invalid settings.
 [[nodiscard]] std::unique_ptr<Store> open(const StoreSettings& settings, const Log& log);
 
 }  // namespace routemaster::service

@@ -127,7 +127,7 @@ void declare_access(CLI::App& app, WebSettings& settings) {
         ->group("Access");
 }
 
-/// In a mixed deployment the rules of Ruby Routemaster apply: its workers crash at any other event.
+/// In a mixed deployment Ruby Routemaster's rules apply, because other events crash its workers.
 EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
     const bool mixed = process.store.shared_with_ruby();
     return {.topics = mixed || settings.topic_names == "ruby" ? TopicRule::ruby : TopicRule::any,
@@ -166,7 +166,7 @@ HttpServerOptions server_options(const WebSettings& settings, const Log& log) {
             .log = log};
 }
 
-/// At most half of the connections may wait for jobs; the rest stay free for further requests.
+/// At most half of the connections may wait for jobs, so that other requests can be served.
 JobLeasesOptions lease_options(const ProcessSettings& process, const WebSettings& settings,
                                bool has_worker, const Log& log) {
     JobLeasesOptions options{.waiting_max = std::max(settings.connections_max / 2, 1U),
@@ -181,14 +181,14 @@ TimerRequestsOptions timer_options(const WebSettings& settings, const Log& log) 
     return {.waiting_max = std::max(settings.connections_max / 4, 1U), .log = log};
 }
 
-/// After refusing events, the bus accepts events again when the store uses 10 % less than the
+/// After rejecting events, the bus accepts events again when the store uses 10 % less than the
 /// limit.
 AdmissionControlOptions guard_options(std::uint64_t refuse_above, const Log& log) {
     const auto free = refuse_above / 10;
     return {.capacity = {.bytes_max = refuse_above + free, .bytes_free_min = free}, .log = log};
 }
 
-/// Stores a token unless the store has it: a full store refuses writes, but can still deliver.
+/// Adds a token, unless the store contains it. A full store rejects writes, but can still deliver.
 Result<Done> let_in(Store& store, ApiToken client) {
     const auto now = system_clock().now();
     const auto known = perform(store, FindToken{client.token}, now);
@@ -196,7 +196,7 @@ Result<Done> let_in(Store& store, ApiToken client) {
     return perform(store, PutToken{std::move(client.token), std::move(client.name)}, now);
 }
 
-/// Makes the tokens of the settings valid. Call it before the server listens.
+/// Adds the tokens of the settings. Must be called before the server listens.
 Store& with_clients(Store& store, const std::vector<std::string>& clients) {
     for (const auto& token : clients) {
         const auto reply = let_in(store, {token, token.substr(0, token.find("--"))});

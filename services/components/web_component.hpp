@@ -1,5 +1,5 @@
 /// @file
-/// `WebComponent`: accepts events and subscriptions over HTTP.
+/// `WebComponent`: the HTTP server of the service.
 
 #pragma once
 
@@ -29,12 +29,12 @@
 
 namespace routemaster::service {
 
-/// The settings of `WebComponent`. Defaults are Ruby Routemaster's, where Ruby Routemaster has the
-/// setting.
+/// Settings of `WebComponent`. The settings that Ruby Routemaster has as well have the defaults of
+/// Ruby Routemaster.
 struct WebSettings {
     ListenSettings listening{.port = 17'890};
     std::size_t body_max = 1U << 20U;
-    // Absent for the defaults of `HttpServer`.
+    // Absent: the defaults of `HttpServer`.
     std::optional<std::uint64_t> buffered_bytes_max{};
     std::optional<std::uint64_t> answer_bytes_max{};
     unsigned connections_max = 10'000;
@@ -45,38 +45,38 @@ struct WebSettings {
     RootKeySettings root_key{};
     std::vector<std::string> clients{};
 
-    std::optional<std::size_t> event_data_max{};  ///< Absent for the default, which is smaller in a
+    std::optional<std::size_t> event_data_max{};  ///< Absent: the default, which is smaller in a
                                                   ///< mixed deployment.
     std::uint32_t topics_max = 1'000;
     std::size_t job_bytes_max = routemaster::job_bytes_max;
-    std::string topic_names{};  ///< `any` or `ruby`; empty means `ruby` in a mixed deployment,
-                                ///< `any` otherwise.
+    std::string topic_names{};  ///< `any` or `ruby`; empty: `ruby` in a mixed deployment, else
+                                ///< `any`.
     std::string event_urls = "https";
 
-    /// Absent for no limit: the bus then accepts events as long as the store does.
+    /// Absent: no limit, so the bus accepts events as long as the store does.
     std::optional<std::uint64_t> refuse_above{};
 
     std::uint64_t scaling_threshold = 100;
     std::int64_t scaling_deadline = 1'000;  ///< Milliseconds.
 };
 
-/// Declares the settings as flags, environment variables and names in a file. `settings` must
-/// outlive the parsing.
+/// Declares the settings as flags, environment variables and names in a settings file. `settings`
+/// must outlive the parsing.
 void declare_web(CLI::App& app, WebSettings& settings);
 
-/// Reads the root key from its file, if a file is set, and passes the limit of event data on to the
-/// store's settings. Throws `CLI::Error` when settings contradict each other.
+/// Reads the root key from its file, if a file is set, and copies the limit for event data to the
+/// store's settings. Throws `CLI::Error` if settings contradict each other.
 void complete(WebSettings& settings, ProcessSettings& process);
 
-/// An `HttpServer` with an `HttpApi`, job leases and timers over HTTP, and, if a limit is set, an
-/// `AdmissionControl`.
+/// An `HttpServer` with an `HttpApi`, with job leases and timers over HTTP, and, if a limit is set,
+/// with an `AdmissionControl`.
 class WebComponent final : public Component {
 public:
-    /// Returns the reason why deliveries are impossible now, for `/pulse`; nothing when they are
-    /// possible.
+    /// Function that returns why deliveries are impossible now, or nothing if they are possible.
+    /// For `/pulse`.
     using Trouble = std::function<std::optional<std::string>()>;
 
-    /// Makes the tokens of `clients` valid, and listens. The store must outlive the component.
+    /// Adds the tokens of `clients`, and starts listening. The store must outlive the component.
     /// Throws `Failure`.
     WebComponent(Store& store, const ProcessSettings& process, const WebSettings& settings,
                  const Log& log, Trouble trouble = {});

@@ -19,15 +19,16 @@
 namespace routemaster::service {
 namespace {
 
-/// Ruby web processes send no wake-ups, so workers must poll. Ruby workers poll every 100 ms, and
-/// get some jobs without delay. routemaster's workers poll more often to deliver events no later.
+/// Ruby web processes send no wake-ups, so workers must poll. Ruby workers poll every 100 ms, but
+/// receive some jobs without delay. To deliver no later than Ruby, routemaster's workers poll more
+/// often.
 constexpr Duration mixed_fleet_poll_interval{20};
 
-/// The word for an empty list of statuses, because an environment variable cannot be an empty list.
+/// Stands for an empty list of statuses, because an environment variable cannot be an empty list.
 constexpr std::string_view no_statuses = "none";
 
-/// Parses a list of statuses. The list is empty for the word `none`, and for an empty list, which
-/// CLI11 passes as one empty text. Throws `CLI::ValidationError` for values outside 300 to 599.
+/// Parses a list of statuses. The word `none` and an empty list, which CLI11 passes as one empty
+/// text, stand for no statuses. Throws `CLI::ValidationError` for values outside 300 to 599.
 std::vector<int> statuses_of(const std::vector<std::string>& texts) {
     const bool none = texts.size() == 1 && (texts.front().empty() || texts.front() == no_statuses);
     if (none) return {};
@@ -93,7 +94,7 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
     declare_permanent_statuses(app, settings.permanent_statuses);
 }
 
-/// Rejects values that `HttpTransport` rejects.
+/// Returns a validator for an option of `HttpTransport`.
 CLI::Validator fit_for(std::string HttpTransportOptions::*field) {
     return {[field](const std::string& text) -> std::string {
                 HttpTransportOptions options;
@@ -167,8 +168,8 @@ void declare_capacity(CLI::App& app, WorkerSettings& settings) {
         ->group(group);
 }
 
-/// Declares Ruby Routemaster's names for these settings. They are environment variables only; the
-/// flags have clearer names.
+/// Declares Ruby Routemaster's names for these settings, only as environment variables. The flags
+/// have clearer names.
 void declare_ruby_capacity(CLI::App& app, WorkerSettings& settings) {
     app.add_option("--redis-max-mem", settings.ruby_bytes_max)
         ->transform(bytes())
@@ -224,8 +225,7 @@ HttpTransportOptions transport_options(const ProcessSettings& process,
             .proxy = settings.proxy,
             .http2 = settings.http2,
             .user_agent = settings.user_agent,
-            // The dispatcher limits the requests in flight, and keeps the order of waiting
-            // requests.
+            // The dispatcher limits the deliveries in flight, and orders the waiting ones.
             .in_flight_max = std::numeric_limits<std::size_t>::max(),
             .connections_kept_max = settings.deliveries_max,
             .permanent_statuses = settings.permanent_statuses,
@@ -246,7 +246,7 @@ DeliveryWorkerOptions delivery_options(const ProcessSettings& process,
     return options;
 }
 
-/// The limits at which dropping begins and ends; nothing when no limit is set.
+/// Returns the marks at which dropping begins and ends; nothing if no limit is set.
 std::optional<CapacityOptions> capacity(const WorkerSettings& settings) {
     if (const auto above = settings.drop_oldest_above) {
         const auto free = settings.drop_oldest_free.value_or(*above / 10);
@@ -319,7 +319,7 @@ WorkerComponent::WorkerComponent(Store& store, const ProcessSettings& process,
             "metrics cannot be sent to Datadog: they are written to the log, where an agent can "
             "read them");
     }
-    // Metrics are logged at `info`: at a higher log level, measuring is useless.
+    // Metrics are logged at `info`. At a higher log level they would be discarded.
     if (settings.print_metrics && process.log.level <= LogLevel::info) {
         monitor_.emplace(store, monitor_options(process, settings, log));
         measurements_.emplace(*monitor_);

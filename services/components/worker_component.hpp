@@ -26,24 +26,24 @@
 
 namespace routemaster::service {
 
-/// The settings of `WorkerComponent`. Defaults are Ruby Routemaster's, where Ruby Routemaster has
-/// the setting.
+/// Settings of `WorkerComponent`. The settings that Ruby Routemaster has as well have the defaults
+/// of Ruby Routemaster.
 struct WorkerSettings {
-    double connect_timeout = 2;  ///< Seconds, as the next.
+    double connect_timeout = 2;  ///< Seconds, like the next.
     double delivery_timeout = 20;
     bool verify_tls = true;
     std::uint32_t deliveries_max = 1'024;
     std::string user_agent = HttpTransportOptions{}.user_agent;
-    std::string proxy{};  ///< Empty for no proxy.
+    std::string proxy{};  ///< Empty: no proxy.
     bool http2 = false;
     std::vector<int> permanent_statuses = HttpTransportOptions{}.permanent_statuses;
     HealthOptions health{};
 
-    /// Absent (the default) for no limit: the bus then drops no events, unlike Ruby Routemaster.
+    /// Absent (the default): no limit, so the bus drops no events, unlike Ruby Routemaster.
     std::optional<std::uint64_t> drop_oldest_above{};
     std::optional<std::uint64_t> drop_oldest_free{};  ///< Default: a tenth of `drop_oldest_above`.
 
-    /// Ruby Routemaster's form of the limit, which includes the free space. Ignored when
+    /// Ruby Routemaster's form of the limit, as a maximum and a minimum of free space. Ignored if
     /// `drop_oldest_above` is set.
     std::optional<std::uint64_t> ruby_bytes_max{};
     std::uint64_t ruby_bytes_free_min = CapacityOptions{}.bytes_free_min;
@@ -56,15 +56,15 @@ struct WorkerSettings {
     std::string environment = "production";
 };
 
-/// Declares the settings as flags, environment variables and names in a file. `settings` must
-/// outlive the parsing.
+/// Declares the settings as flags, environment variables and names in a settings file. `settings`
+/// must outlive the parsing.
 void declare_worker(CLI::App& app, WorkerSettings& settings);
 
-/// Throws `CLI::Error` when the settings contradict each other.
+/// Throws `CLI::Error` if settings contradict each other.
 void check(const WorkerSettings& settings);
 
-/// A `DeliveryWorker` that delivers over HTTP, a `RecurringScheduler`, an `ActionRunner`, a
-/// `Monitor` that writes to the log, and, if a limit is set, an `Autodrop`.
+/// A `DeliveryWorker` for HTTP, a `RecurringScheduler`, an `ActionRunner`, a `Monitor` that writes
+/// to the log, and, if a limit is set, an `Autodrop`.
 class WorkerComponent final : public Component {
 public:
     /// The store must outlive the component, and `check` must have accepted the settings. Throws
@@ -75,7 +75,8 @@ public:
     [[nodiscard]] const char* type() const override { return "worker"; }
     void stop(TimePoint deadline) override;
 
-    /// The reason why deliveries are impossible now; nothing when they are possible. Any thread.
+    /// Returns why deliveries are impossible now; empty if they are possible. May be called from
+    /// any thread.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
 private:

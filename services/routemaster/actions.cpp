@@ -39,7 +39,7 @@ void add_text(Value::Map& fields, const char* name, const std::string& text) {
     if (!text.empty()) fields.emplace_back(name, text);
 }
 
-/// Posts an action timer of this kind, described by `object`, and prints its id.
+/// Posts a timer with an action of this kind, described by `object`, and prints its id.
 int post(const ActionSettings& settings, const char* kind, Value::Map object) {
     Value::Map fields;
     fields.emplace_back(kind, std::move(object));

@@ -24,21 +24,21 @@ struct BatchesSettings {
     std::string batch;
 };
 
-/// The token of the request: the client's own token, or the root key for the batches of a
-/// subscriber.
+/// Returns the token of the request: the client's own token, or the root key if a subscriber is
+/// given.
 std::string token_of(const BatchesSettings& settings) {
     if (!settings.subscriber.empty()) return require_root_key(settings.root_key);
     if (!settings.bus.token.empty()) return settings.bus.token;
     throw CLI::RequiredError("--token, or --subscriber");
 }
 
-/// The path of the queued batches: of the client itself, or of a subscriber, for the operator.
+/// Returns the path of the client's own queued batches, or of those of the given subscriber.
 std::string path_of(const BatchesSettings& settings) {
     if (settings.subscriber.empty()) return "/v1/subscriber/batches";
     return "/v1/subscribers/" + settings.subscriber + "/batches";
 }
 
-/// The head of the table whose rows `row_of_batch` makes.
+/// Returns the header of the table whose rows `row_of_batch` creates.
 Rows batch_rows() { return {{"BATCH", "EVENTS", "AGE", "STATE", "ATTEMPTS", "DUE IN", "ERROR"}}; }
 
 std::vector<std::string> row_of_batch(const Value& batch) {

@@ -16,9 +16,9 @@ namespace routemaster::service {
 namespace {
 
 constexpr long connect_timeout_ms = 5'000;
-/// More time than even an overloaded bus should need.
+/// Longer than even an overloaded bus should need for a response.
 constexpr long answer_timeout_ms = 60'000;
-/// The largest response is a list of some thousand subscribers.
+/// Maximum size of a response. The largest is a list of some thousand subscribers.
 constexpr std::size_t answer_max = std::size_t{64} << 20U;
 
 std::size_t collect(char* bytes, std::size_t, std::size_t size, void* into) {
@@ -36,7 +36,7 @@ void set(CURL* curl, CURLoption option, T value) {
     }
 }
 
-/// The path in `<PATH>; rel="next"` (RFC 8288). The bus sends no further kinds of links.
+/// Extracts the path from `<PATH>; rel="next"` (RFC 8288). The bus sends no other kinds of links.
 std::string next_of(std::string_view link) {
     const auto end = link.find('>');
     if (!link.starts_with("</") || end == std::string_view::npos) return {};
@@ -114,7 +114,7 @@ Result<BusClient::Answer> BusClient::ask(std::string_view method, const std::str
     impl_->problem[0] = '\0';
     set(curl, CURLOPT_URL, (impl_->bus + path).c_str());
     set(curl, CURLOPT_WRITEDATA, &answer.body);
-    // A POST without a body must still send its length, so it keeps CURLOPT_POST.
+    // A POST without a body must still send its length, so CURLOPT_POST is set for it.
     // CURLOPT_CUSTOMREQUEST sets the method.
     const bool sends = method == "POST" || !body.empty();
     set(curl, CURLOPT_POST, sends ? 1L : 0L);

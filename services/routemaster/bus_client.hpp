@@ -1,5 +1,5 @@
 /// @file
-/// `BusClient`: sends HTTP requests to a running bus.
+/// `BusClient`: an HTTP client for a running bus.
 
 #pragma once
 
@@ -25,7 +25,7 @@ void declare_bus(CLI::App& app, BusSettings& settings);
 /// Declares `--token`, and returns the option.
 CLI::Option* declare_client_token(CLI::App& app, BusSettings& settings);
 
-/// One connection to a bus, which is kept alive between requests.
+/// HTTP client with one connection to a bus, which is kept alive between requests.
 ///
 /// Thread safety: one thread at a time.
 class BusClient {
@@ -34,28 +34,28 @@ public:
     struct Answer {
         int status = 0;
         std::string body;
-        std::string next;  ///< The path of the next page of a list; empty at its end.
+        std::string next;  ///< Path of the next page of a list; empty at its end.
 
         [[nodiscard]] bool accepted() const noexcept { return status >= 200 && status < 300; }
-        /// The reason why the bus refused the request, in one line.
+        /// Returns why the bus rejected the request, in one line.
         [[nodiscard]] std::string refusal() const;
     };
 
-    /// Connects at the first request. Throws `Failure` when libcurl cannot be set up.
+    /// Connects at the first request. Throws `Failure` if libcurl cannot be initialised.
     explicit BusClient(const BusSettings& settings);
     ~BusClient();
     BusClient(const BusClient&) = delete;
     BusClient& operator=(const BusClient&) = delete;
 
-    /// Adds a header line to all further requests. `value` must have no control characters.
+    /// Adds a header line to all further requests. `value` must not contain control characters.
     void add_header(const std::string& name, const std::string& value);
 
-    /// Sends a request and waits for the response, whatever its status. Error: `unavailable` when
-    /// no response arrives.
+    /// Sends a request and waits for the response, whatever its status. `unavailable` if no
+    /// response arrives.
     Result<Answer> ask(std::string_view method, const std::string& path,
                        std::string_view body = {});
 
-    /// As `ask`, but throws `Failure` on an error, or a status other than 2xx.
+    /// Like `ask`, but throws `Failure` on an error, and for a status other than 2xx.
     Answer demand(std::string_view method, const std::string& path, std::string_view body = {});
 
     /// Percent-encodes a text for use in a path or a query.

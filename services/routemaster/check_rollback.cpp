@@ -20,7 +20,7 @@ struct RollbackSettings {
 };
 
 #if ROUTEMASTER_HAS_REDIS
-/// Prints what prevents a rollback. The exit status tells whether anything prevents it.
+/// Prints what prevents a rollback. The exit status is not 0 if anything prevents it.
 int check_rollback(const RollbackSettings& settings) {
     auto server = parse_redis_url(settings.store.effective_url());
     if (!server) throw CLI::ValidationError("--store", server.error().context());

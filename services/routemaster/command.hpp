@@ -32,20 +32,20 @@ Run declare_workers(CLI::App& app);
 Run declare_recurring(CLI::App& app);
 /// Shows and changes timers.
 Run declare_timers(CLI::App& app);
-/// Posts action timers: the bus itself executes the action at the due time.
+/// Posts timers with actions, which the bus performs at the due time.
 Run declare_actions(CLI::App& app);
 /// Manages batches of jobs.
 Run declare_job_batches(CLI::App& app);
-/// Receives and prints batches.
+/// Receives batches over HTTP, and prints them.
 Run declare_listen(CLI::App& app);
-/// Examines the file of a store.
+/// Checks the file of a store.
 Run declare_check(CLI::App& app);
-/// Copies the file of a store, even while a bus uses the file.
+/// Copies the file of a store, even while a bus has it open.
 Run declare_backup(CLI::App& app);
 /// Exports all readable data from the file of a store.
 Run declare_export(CLI::App& app);
 
-/// Checks whether a bus can move back to Ruby Routemaster.
+/// Checks whether a bus can be moved back to Ruby Routemaster.
 Run declare_check_rollback(CLI::App& app);
 
 }  // namespace routemaster::service

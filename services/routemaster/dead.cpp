@@ -21,8 +21,8 @@ struct DeadSettings {
     bool all = false;
 };
 
-/// The token of the request: the client's own token, or the root key for the batches of a
-/// subscriber. `--token` may also hold the root key.
+/// Returns the token of the request: the client's own token, or the root key if a subscriber is
+/// given. `--token` may also contain the root key.
 std::string token_of(const DeadSettings& settings) {
     const bool root = !settings.subscriber.empty();
     auto token = root ? find_root_key(settings.root_key) : std::string{};
@@ -31,7 +31,7 @@ std::string token_of(const DeadSettings& settings) {
     throw CLI::RequiredError(root ? "--root-key or --root-key-file" : "--token");
 }
 
-/// The path of the DEAD batches: of the client itself, or of a subscriber, for the operator.
+/// Returns the path of the client's own DEAD batches, or of those of the given subscriber.
 std::string path_of(const DeadSettings& settings) {
     if (settings.subscriber.empty()) return "/subscriber/dead";
     return "/subscribers/" + settings.subscriber + "/dead";
@@ -61,7 +61,7 @@ int show(const DeadSettings& settings) {
     return 0;
 }
 
-/// Rejects an action unless its target is either one batch or `--all`.
+/// Rejects a command unless its target is either one batch or `--all`.
 void check_choice(const DeadSettings& settings) {
     if (settings.batch.empty() == settings.all) return;
     throw CLI::ValidationError("batch", "give the id of one batch, or --all");

@@ -11,19 +11,19 @@
 namespace routemaster::service {
 namespace {
 
-/// Prints the damage. Returns the exit status: 1 if there is damage.
+/// Returns the exit status: 1 if there is damage.
 int report_damage(const EmbeddedFileReport& report) {
     for (const auto& line : report.damage) std::cerr << line << '\n';
     return report.damage.empty() ? 0 : 1;
 }
 
-/// Opening the store drops the data behind the damage, and keeps a copy of the damaged log.
+/// Opening the store drops the data after the damage, and copies the damaged log.
 void repair(const std::string& file) {
     const auto log = [](LogLevel, std::string_view text) { std::cerr << text << '\n'; };
     const EmbeddedStore store{file, {.accept_damage = true, .log = log}};
 }
 
-/// Prints the contents of the file in numbers, and its damage. Returns the exit status.
+/// Prints the numbers of the file's contents, and its damage. Returns the exit status.
 int print(const EmbeddedFileReport& report) {
     std::cout << report.rows << " rows, " << report.bytes << " bytes: " << report.topics
               << " topics, " << report.subscribers << " subscribers, " << report.tokens
@@ -44,7 +44,7 @@ int check(const std::string& file, bool mend) {
     return print(report);
 }
 
-/// Checks the copy after writing it: damage must not stay unnoticed until a restore.
+/// Checks the copy after writing it, because damage must be noticed before a restore.
 int back_up(const std::string& file, const std::string& target) {
     backup_embedded_file(file, target).value();
     return print(check_embedded_file(target).value());

@@ -38,7 +38,7 @@ std::string path_of(const JobBatchesSettings& settings) {
     return "/v1/job-batches/" + std::to_string(settings.id);
 }
 
-/// The state of a batch: `open`, `closed`, `ended` or `succeeded`.
+/// Returns the state of a batch: `open`, `closed`, `ended` or `succeeded`.
 std::string state_of(const Value& batch) {
     if (!field(batch, "succeeded_at").is_null()) return "succeeded";
     if (!field(batch, "ended_at").is_null()) return "ended";
@@ -80,7 +80,7 @@ int show_job_batch(const JobBatchesSettings& settings) {
     return 0;
 }
 
-/// Adds a callback to the body of a request, unless the text is empty.
+/// Adds a callback to the body of a request, unless its text is empty.
 void add_callback(Value::Map& body, const std::string& field, const std::string& text) {
     if (text.empty()) return;
     body.emplace_back(field == "on-end" ? "on_end" : "on_success", json_of("--" + field, text));

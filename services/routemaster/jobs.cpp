@@ -56,7 +56,7 @@ std::string last_error(const Value& job) {
     return errors.empty() ? "-" : printed(field(errors.back(), "text"));
 }
 
-/// The due time of a job, or the jobs for which it waits.
+/// Formats the due time of a job, or the jobs on which it depends.
 std::string due(const Value& job) {
     const auto& others = elements(field(job, "after"));
     if (others.empty()) return printed_time(field(job, "run_at"));
@@ -195,7 +195,8 @@ int kick(const JobsSettings& settings) {
         client.demand("POST", path_of_job(settings) + "/kick");
         return 0;
     }
-    // Kicks as many jobs as are BURIED now: a job that fails again meanwhile is not kicked twice.
+    // Kicks as many jobs as are BURIED now, so that a job that fails again in the meantime is not
+    // kicked twice.
     const auto counts = parse_json(client.demand("GET", path_of(settings)).body).value();
     auto left = number(counts, "buried");
     std::int64_t kicked = 0;
@@ -229,8 +230,8 @@ int remove(const JobsSettings& settings) {
     return 0;
 }
 
-/// `routemaster jobs` without a subcommand. Similar commands then print a list, but a list of jobs
-/// needs the name of a queue.
+/// Handles `routemaster jobs` without a subcommand. Similar commands then print a list, but a list
+/// of jobs needs the name of a queue.
 int which_queue() {
     throw CLI::ParseError{
         "say of which queue, as 'routemaster jobs list images'; 'routemaster queues' lists them",

@@ -21,15 +21,15 @@ struct ListenCommandSettings {
     bool json = false;
 };
 
-/// Prints batches as they arrive.
+/// Printer for received batches.
 ///
 /// Thread safety: all members may be called from any thread.
 class Printer {
 public:
     explicit Printer(const ListenCommandSettings& settings) : settings_{settings} {}
 
-    /// Prints the events that arrived at `path`. Call it before acknowledging the batch: then the
-    /// output is in the order of delivery.
+    /// Prints the events received at `path`. Must be called before the batch is acknowledged, so
+    /// that the output is in delivery order.
     void print(std::string_view path, const Value::Array& events) {
         std::string text;
         if (settings_.json) {
@@ -77,7 +77,7 @@ private:
         text.push_back('\n');
     }
 
-    /// Appends a word without control characters, which could move the cursor of a terminal.
+    /// Appends a word, with control characters replaced, because they could control the terminal.
     static void append_word(std::string& text, std::string_view word) {
         for (const char c : word) text.push_back(static_cast<unsigned char>(c) < ' ' ? '?' : c);
     }

@@ -62,7 +62,7 @@ int main(std::vector<std::string> arguments) {
     app.footer("routemaster COMMAND --help lists the settings of a command.");
     for (const auto& command : commands) {
         // Each command parses its own arguments. Otherwise an environment variable for one command
-        // would affect all.
+        // would affect all commands.
         auto* const name = app.add_subcommand(command.name, command.summary)->prefix_command();
         name->set_help_flag();
     }

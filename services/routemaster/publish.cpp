@@ -48,7 +48,7 @@ double seconds_since(SteadyClock::time_point began) {
     return std::chrono::duration<double>(SteadyClock::now() - began).count();
 }
 
-/// A progress line on a terminal. Prints nothing when standard error is not a terminal.
+/// Progress line on a terminal. Prints nothing if standard error is not a terminal.
 class Progress {
 public:
     void report(const Publisher& publisher) {
@@ -61,7 +61,7 @@ public:
         shown_ = true;
     }
 
-    /// Clears the line, to make place for further text.
+    /// Clears the line before other text is printed.
     void clear() {
         if (std::exchange(shown_, false)) std::fputs("\r\x1b[K", stderr);
     }
@@ -75,8 +75,8 @@ private:
     bool shown_ = false;
 };
 
-/// Parses `{"topic": …, "type": …, "url": …}`. The whole line becomes the body of the request: the
-/// bus takes the topic from the path, and ignores the topic in the body.
+/// Parses `{"topic": …, "type": …, "url": …}`. The whole line becomes the body of the request. The
+/// bus reads the topic from the path, and ignores the topic in the body.
 Result<Line> parse_line(std::string text, std::uint64_t number) {
     const auto event = parse_json(text);
     if (!event) return event.error();
@@ -92,7 +92,7 @@ Result<Line> parse_line(std::string text, std::uint64_t number) {
     return Line{number, *topic, std::move(text)};
 }
 
-/// Prints why lines were not published, up to a maximum of lines.
+/// Printer for the errors of lines that were not published, up to a maximum number.
 class Complaints {
 public:
     /// With `all` there is no maximum.
@@ -108,7 +108,7 @@ public:
         }
     }
 
-    /// Prints how many more lines failed.
+    /// Prints how many further lines failed.
     void conclude(std::uint64_t failed) const {
         if (failed == shown_) return;
         const auto* const hint = shown_ == shown_max_ ? "; --verbose says why" : "";
@@ -121,7 +121,8 @@ private:
     std::uint64_t shown_ = 0;
 };
 
-/// Throws if reading has failed, which `std::getline` does not tell from the end of the input.
+/// Throws if reading has failed, which `std::getline` does not distinguish from the end of the
+/// input.
 void require_read(const std::istream& input, const std::string& file) {
     if (file.empty() ? std::ferror(stdin) == 0 : !input.bad()) return;
     throw std::runtime_error{"cannot read " + (file.empty() ? "standard input" : file) + ": " +
@@ -152,7 +153,7 @@ int publish_many(const PublishSettings& settings) {
         if (!file) throw std::runtime_error{"cannot read " + settings.file};
     }
     auto& input = settings.file.empty() ? std::cin : file;
-    // A folder can be opened, but not read.
+    // A folder can be opened but not read, which shows only at the first read.
     input.peek();
     require_read(input, settings.file);
     input.clear();

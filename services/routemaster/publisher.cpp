@@ -6,7 +6,7 @@
 
 namespace routemaster::service {
 
-/// A connection with its queue, and a thread that sends the queued lines.
+/// A connection with a queue of lines, and a thread that sends them.
 struct Publisher::OrderingGroup {
     static constexpr std::size_t queue_max = 256;
 
@@ -19,7 +19,7 @@ struct Publisher::OrderingGroup {
         changed.notify_all();
     }
 
-    /// Waits for the next line. Returns nothing when the queue is empty and closed.
+    /// Waits for the next line. Returns nothing if the queue is empty and closed.
     std::optional<Line> take() {
         std::unique_lock lock{mutex};
         changed.wait(lock, [this] { return !queue.empty() || closed; });
@@ -117,7 +117,8 @@ void Publisher::fail(std::uint64_t number, std::string why) {
     failed_.push_back({number, std::move(why)});
 }
 
-/// The bus cannot be reached: no further lines are sent. Only this line gets the reason.
+/// Records that the bus is unreachable, so no further lines are sent. Only this line gets the
+/// error.
 void Publisher::fail_all(std::uint64_t number, std::string why) {
     const std::lock_guard lock{mutex_};
     ++totals_.failed;

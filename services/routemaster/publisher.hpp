@@ -1,5 +1,5 @@
 /// @file
-/// `Publisher`: publishes many events over a few connections.
+/// `Publisher`: publishes many events over a few concurrent connections.
 
 #pragma once
 
@@ -18,18 +18,17 @@
 
 namespace routemaster::service {
 
-/// One event to publish.
+/// An event to publish.
 struct Line {
-    std::uint64_t number = 0;  ///< The line of the event in the input, counted from 1.
+    std::uint64_t number = 0;  ///< Line number in the input, counted from 1.
     std::string topic;
     std::string body;  ///< The JSON to send.
 };
 
-/// The number of events published and failed so far.
+/// Numbers of published and failed events.
 struct PublishTotals {
     std::uint64_t published = 0;
-    std::uint64_t failed = 0;  ///< Includes the events that were not sent because the bus could not
-                               ///< be reached.
+    std::uint64_t failed = 0;  ///< Includes events not sent because the bus was unreachable.
 };
 
 /// A line that was not published.
@@ -38,30 +37,31 @@ struct FailedLine {
     std::string why;
 };
 
-/// Publishes over several connections. Each connection has its own queue, and sends its events one
-/// by one, in order.
+/// Publisher with several connections. Each connection has a queue, and sends its events one by
+/// one, in order.
 ///
-/// Sending stops for good when the bus cannot be reached. Thread safety: all members from one
+/// When the bus is unreachable, sending stops permanently. Thread safety: call all members from one
 /// thread.
 class Publisher {
 public:
-    /// With `by_topic`, the events of a topic share a connection, and keep their order.
+    /// With `by_topic`, all events of a topic use one connection, and so remain in order.
     Publisher(const BusSettings& settings, std::size_t connections, bool by_topic);
 
     /// Waits until the queued events are sent.
     ~Publisher();
 
-    /// Queues an event; waits while the queue of its connection is full. Returns false when the bus
-    /// cannot be reached.
+    /// Enqueues an event. Blocks while the queue of its connection is full. Returns false if the
+    /// bus is unreachable.
     bool publish(Line line);
 
     /// Counts an invalid line as failed.
     void reject(std::uint64_t number, const std::string& why);
 
-    /// Returns the lines that failed since the last call, in their order.
+    /// Returns the lines that failed since the last call, in order.
     [[nodiscard]] std::vector<FailedLine> take_failed();
 
-    /// Waits until the queued events are sent, and returns the totals. Call nothing after it.
+    /// Waits until the queued events are sent, and returns the totals. No other member may be
+    /// called afterwards.
     PublishTotals finish();
 
     [[nodiscard]] PublishTotals totals() const;

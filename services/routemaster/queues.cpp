@@ -38,14 +38,14 @@ struct QueuesSettings {
 
 std::string path_of(const QueuesSettings& settings) { return "/v1/queues/" + settings.queue; }
 
-/// The head of the table whose rows `row_of_queue` makes.
+/// Returns the header of the table whose rows `row_of_queue` creates.
 Rows queue_rows() {
     return {{"QUEUE", "SCHEDULED", "READY", "PENDING", "BURIED", "OLDEST", "WORKERS", "PAUSED",
              "RATE", "GROUPS"}};
 }
 
-/// How many workers serve a queue. For 0: the time since the last heartbeat of a worker, or `?` if
-/// any worker has not reported its queues.
+/// Formats how many workers serve a queue. For 0, formats the time since the last heartbeat of a
+/// worker, or `?` if a worker has not reported its queues.
 std::string workers(const Value& queue) {
     const auto count = number(queue, "workers");
     if (count > 0) return std::to_string(count);
@@ -119,7 +119,7 @@ bool has_limits(const Value& queue) {
     return field(limits, "queue") != Value{} || field(limits, "each_group") != Value{};
 }
 
-/// Whether the queue has jobs, settings or workers, or ended any jobs in the last hours.
+/// Whether the queue has jobs, settings or workers, or has ended any jobs in the last hours.
 bool is_known(BusClient& client, const QueuesSettings& settings) {
     const auto queue = parse_json(client.demand("GET", path_of(settings)).body).value();
     for (const char* state : {"scheduled", "ready", "pending", "buried"}) {
@@ -131,7 +131,7 @@ bool is_known(BusClient& client, const QueuesSettings& settings) {
     return !elements(field(parse_json(ended).value(), "hours")).empty();
 }
 
-/// Throws for a queue of which the store knows nothing: the name is probably misspelt.
+/// Throws if the store has no data about a queue, because its name is then probably misspelt.
 void require_known(BusClient& client, const QueuesSettings& settings) {
     if (settings.create || is_known(client, settings)) return;
     throw std::runtime_error{"queue '" + settings.queue +
@@ -168,7 +168,7 @@ int limit(const QueuesSettings& settings) {
     return 0;
 }
 
-/// The options of a rate limit.
+/// Declares the options of a rate limit.
 void declare_limit(CLI::App& action, QueuesSettings& settings) {
     const CLI::Validator is_rate{[](const std::string& text) {
                                      return parse_rate(text) ? "" : "must be as 10/s or 100/5min";
@@ -195,7 +195,7 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
     action.add_option("queue", settings.queue, "The queue")->required()->check(check_queue_name);
 }
 
-/// Declares the queue of a command that changes the queue's settings.
+/// Declares the queue argument of a command that changes settings.
 void declare_setting(CLI::App& action, QueuesSettings& settings) {
     declare_queue(action, settings);
     action.add_flag("--create", settings.create,

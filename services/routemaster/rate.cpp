@@ -12,11 +12,11 @@
 namespace routemaster::service {
 namespace {
 
-/// In milliseconds, the longest unit first.
+/// Units and their lengths in milliseconds, the longest first.
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> units{
     {{"d", 86'400'000}, {"h", 3'600'000}, {"min", 60'000}, {"s", 1'000}, {"ms", 1}}};
 
-/// Removes a whole number of less than ten digits from the front, if there is one.
+/// Removes a whole number of less than ten digits from the beginning, if there is one.
 std::optional<std::uint32_t> take_number(std::string_view& text) {
     constexpr std::size_t digits_max = 9;
     std::uint32_t number = 0;

@@ -1,5 +1,5 @@
 /// @file
-/// Rates of jobs in their readable form: `10/s`, `100/5min`.
+/// Parser and printer for rates of jobs: `10/s`, `100/5min`.
 
 #pragma once
 
@@ -14,16 +14,16 @@
 namespace routemaster::service {
 
 /// Parses a rate: a number of jobs, a slash, and a period. The period is an optional whole number
-/// (by default 1) and a unit: `ms`, `s`, `min`, `h` or `d`. Returns nothing when the text is
-/// malformed or the limit is out of range.
+/// (default 1) and a unit: `ms`, `s`, `min`, `h` or `d`. Returns nothing if the text is malformed
+/// or the limit is out of range.
 [[nodiscard]] std::optional<RateLimit> parse_rate(std::string_view text);
 
-/// A limit in the form of requests. `rate` must be valid. Without `burst`, as many jobs as in the
-/// rate may start at once.
+/// Returns a limit as the JSON of requests. `rate` must be valid. Without `burst`, the burst equals
+/// the number of jobs in the rate.
 [[nodiscard]] Value limit_of(std::string_view rate, std::optional<std::uint32_t> burst);
 
-/// Formats a limit for a cell of a table; "-" when there is no limit. Throws `std::runtime_error`
-/// when `limit` is malformed.
+/// Formats a limit for a table; "-" if there is no limit. Throws `std::runtime_error` if `limit` is
+/// malformed.
 [[nodiscard]] std::string printed_rate(const Value& limit);
 
 }  // namespace routemaster::service

@@ -41,7 +41,7 @@ struct RecurringSettings {
 
 std::string path_of(const RecurringSettings& settings) { return "/v1/recurring/" + settings.name; }
 
-/// The target of the ticks: a queue, the path of a namespace of timers, or `actions`.
+/// Returns the target of the ticks: a queue, the path of a namespace of timers, or `actions`.
 std::string target_of(const Value& one) {
     if (one.find("action") != nullptr) return "actions";
     const auto* timer = one.find("timer");
@@ -49,7 +49,7 @@ std::string target_of(const Value& one) {
                             : "timers/" + printed(field(*timer, "namespace"));
 }
 
-/// The content of the ticks: the name of a job, the payload of a timer, or an action.
+/// Returns what a tick pushes or posts: the name of a job, the payload of a timer, or an action.
 std::string content_of(const Value& one) {
     if (const auto* action = one.find("action")) return printed(*action);
     const auto* timer = one.find("timer");
@@ -89,7 +89,7 @@ int explain(const RecurringSettings& settings) {
     return 0;
 }
 
-/// Creates or replaces a recurring job or timer. `fields` describe its ticks.
+/// Creates or changes a recurring job or timer. `fields` describe what its ticks push or post.
 int put_with(const RecurringSettings& settings, Value::Map fields) {
     fields.emplace_back("schedule", settings.schedule);
     fields.emplace_back("time_zone", settings.time_zone);
@@ -134,7 +134,7 @@ int run_now(const RecurringSettings& settings) {
         return 0;
     }
     const auto pushed = parse_json(body).value();
-    // A timer has no id here.
+    // The response contains no id for a timer.
     const auto& id = field(pushed, "id");
     if (!id.is_null()) std::cout << printed(id) << ' ';
     std::cout << printed(field(pushed, "outcome")) << '\n';

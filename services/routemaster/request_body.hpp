@@ -1,5 +1,5 @@
 /// @file
-/// Makes the bodies of requests, and parses JSON in settings.
+/// Creates the bodies of requests, and parses JSON in settings.
 
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace routemaster::service {
 
-/// Parses the JSON in `text`. Throws `CLI::ValidationError`, which names `setting`, when the text
-/// is not JSON.
+/// Parses the JSON in `text`. If it is not JSON, throws `CLI::ValidationError` that names
+/// `setting`.
 [[nodiscard]] Value json_of(const std::string& setting, const std::string& text);
 
-/// A JSON object with these fields. Throws `CLI::ValidationError` when a text in it is not UTF-8:
-/// JSON would change the text.
+/// Returns a JSON object with these fields. Throws `CLI::ValidationError` if a text in it is not
+/// UTF-8, because JSON would change the text.
 [[nodiscard]] std::string body_of(Value::Map fields);
 
 }  // namespace routemaster::service

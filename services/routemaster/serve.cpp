@@ -28,7 +28,7 @@ int serve(Settings& settings) {
         settings.web.connections_max = shares.connections;
         settings.worker.deliveries_max = shares.deliveries;
         // The web component starts first, because its port may be in use. Until the worker
-        // component exists, the web component reports no error of deliveries.
+        // component exists, the web component reports no problem with deliveries.
         const auto worker = std::make_shared<std::atomic<const WorkerComponent*>>(nullptr);
         auto web =
             std::make_unique<WebComponent>(store, settings.process, settings.web, log, [worker] {
@@ -38,7 +38,8 @@ int serve(Settings& settings) {
         auto work =
             std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log);
         worker->store(work.get());
-        // In order of stopping and destruction: the web component uses the worker component.
+        // In order of stopping and destruction, because the web component uses the worker
+        // component.
         Components components;
         components.push_back(std::move(web));
         components.push_back(std::move(work));

@@ -9,7 +9,7 @@
 namespace routemaster::service {
 namespace {
 
-/// The longest text of a cell, in bytes.
+/// Maximum length of the text in a cell, in bytes.
 constexpr std::size_t cell_max = 60;
 
 }  // namespace
@@ -18,7 +18,7 @@ std::string cell(std::string text) {
     text = printable_text(text);
     if (text.size() <= cell_max) return text;
     auto end = cell_max - 3;
-    // A cut must not split a UTF-8 character.
+    // Must not split a UTF-8 character.
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
     return text.substr(0, end) + "...";
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Tables that commands print for people.
+/// Tables that commands print.
 
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace routemaster::service {
 
-/// The rows of a table; the first row is the head.
+/// The rows of a table; the first row is the header.
 using Rows = std::vector<std::vector<std::string>>;
 
-/// Makes a foreign text printable, see `printable_text`, and cuts it to the width of a cell.
+/// Sanitises an untrusted text, see `printable_text`, and truncates it to the width of a cell.
 [[nodiscard]] std::string cell(std::string text);
 
 /// Prints the rows with aligned columns.

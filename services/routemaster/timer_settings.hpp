@@ -1,5 +1,5 @@
 /// @file
-/// Settings that all commands for posting timers share.
+/// Settings shared by all commands that post timers.
 
 #pragma once
 
@@ -19,10 +19,10 @@ struct TimerDue {
     std::optional<std::int64_t> at;
 };
 
-/// Declares `--delay` and `--at`. `what` names the event for the help, as `it is due`.
+/// Declares `--delay` and `--at`. `what` is a clause for the help text, such as `it is due`.
 void declare_due(CLI::App& action, TimerDue& due, const std::string& what);
 
-/// Adds the given setting to `fields`. Throws `CLI::ValidationError` when both were given.
+/// Adds the due time to `fields`. Throws `CLI::ValidationError` if both settings were given.
 void add_due(const TimerDue& due, Value::Map& fields);
 
 /// Declares `--id`, the id of a new timer.
@@ -34,10 +34,10 @@ void declare_retries_max(CLI::App& action, std::uint32_t& retries);
 /// Declares `--confirm-within`.
 void declare_confirm_within(CLI::App& action, std::optional<double>& within);
 
-/// Adds the time limit to `fields`, if present.
+/// Adds the time to confirm to `fields`, if present.
 void add_confirm_within(std::optional<double> seconds, Value::Map& fields);
 
-/// Prints the result of a post. With `json`, prints the response unchanged.
+/// Prints the reply to a post. With `json`, prints the response unchanged.
 void print_posted(const std::string& answer, bool json);
 
 }  // namespace routemaster::service

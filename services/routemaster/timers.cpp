@@ -50,7 +50,7 @@ std::string path_of_timer(const BusClient& client, const TimersSettings& setting
     return path_of(settings) + "/" + client.encoded(settings.id);
 }
 
-// --- Looking ------------------------------------------------------------------------------------
+// --- Reading ------------------------------------------------------------------------------------
 
 int list_timers(const TimersSettings& settings) {
     BusClient client{settings.bus};
@@ -112,7 +112,7 @@ int show_stats(const TimersSettings& settings) {
     return 0;
 }
 
-// --- Acting -------------------------------------------------------------------------------------
+// --- Changing -----------------------------------------------------------------------------------
 
 int post(const TimersSettings& settings) {
     Value::Map fields{{"payload", json_of("payload", settings.payload)},
@@ -159,7 +159,7 @@ int confirm(const TimersSettings& settings) {
     return 0;
 }
 
-/// Applies an action to one DEAD timer, or to all, and prints how many timers it changed.
+/// Applies an operation to one DEAD timer, or to all, and prints the number of changed timers.
 int act_on_dead(const TimersSettings& settings, const std::string& action, const char* done) {
     if (!settings.id.empty() == settings.all) {
         throw CLI::ValidationError("id", "give the id of one timer, or --all");

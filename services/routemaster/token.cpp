@@ -68,8 +68,8 @@ bool is_listed(BusClient& bus, const std::string& token) {
     return listed;
 }
 
-/// The bus accepts the deletion of an unknown token, as Ruby Routemaster does. The subscriber of
-/// the token may still exist.
+/// Removes a token. The bus also accepts the removal of an unknown token, as Ruby Routemaster does,
+/// because a subscriber with this token may still exist. This command reports it as an error.
 int remove(const TokenSettings& settings) {
     BusClient bus{settings.bus};
     const bool known = is_listed(bus, settings.token);

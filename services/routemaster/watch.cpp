@@ -11,7 +11,7 @@
 namespace routemaster::service {
 namespace {
 
-/// Moves the cursor of a terminal to the top, and clears the screen (ECMA-48).
+/// Moves the cursor of a terminal to the top left, and clears the screen (ECMA-48).
 constexpr const char* clear_screen = "\x1b[H\x1b[J";
 
 }  // namespace
@@ -33,7 +33,7 @@ int show_as(const WatchSettings& settings, const Run& show) {
             status = show();
             shown = true;
         } catch (const Failure& failure) {
-            // A bus that restarts is back soon.
+            // The bus may be restarting, so this command tries again.
             if (!shown || !settings.watch || failure.error().code() != Errc::unavailable) throw;
             std::cerr << failure.what() << '\n';
         }

@@ -1,5 +1,5 @@
 /// @file
-/// Commands that repeat their output until they are interrupted.
+/// Repeats the output of a command until the command is interrupted.
 
 #pragma once
 
@@ -20,7 +20,7 @@ void declare_watch(CLI::App& app, WatchSettings& settings);
 
 /// Calls `show` once, or with `watch` repeatedly until `show` fails or a signal ends the process.
 /// After the first success, a failure with `unavailable` is printed, and `show` is called again. On
-/// a terminal each output starts at the top. Returns the exit status.
+/// a terminal the screen is cleared before each output. Returns the exit status.
 [[nodiscard]] int show_as(const WatchSettings& settings, const Run& show);
 
 }  // namespace routemaster::service

@@ -21,7 +21,7 @@ struct WorkersSettings {
     bool json = false;
 };
 
-/// The queues of a worker; `?` when the worker has not reported them.
+/// Formats the queues of a worker; `?` if the worker has not reported them.
 std::string serves(const Value& profile) {
     if (profile.is_null()) return "?";
     std::string all;
@@ -32,7 +32,7 @@ std::string serves(const Value& profile) {
     return all.empty() ? "-" : cell(all);
 }
 
-/// The first few names of the jobs that a worker can do: "crop,resize and 7 more".
+/// Formats the first few names of jobs that a worker can run: "crop,resize and 7 more".
 std::string handlers(const Value& profile) {
     constexpr std::size_t shown_max = 3;
     if (profile.is_null()) return "?";
@@ -52,7 +52,7 @@ std::string handlers(const Value& profile) {
     return all.empty() ? "-" : cell(all);
 }
 
-/// The number of jobs under way, and the maximum: "3/8".
+/// Formats the number of running jobs, and the maximum: "3/8".
 std::string busy(const Value& profile) {
     if (profile.is_null()) return "-";
     const auto capacity = number(profile, "capacity");
@@ -60,8 +60,8 @@ std::string busy(const Value& profile) {
     return capacity == 0 ? taken : taken + "/" + std::to_string(capacity);
 }
 
-/// Adds a row for each job of the worker, and at least one row. Only the first row describes the
-/// worker.
+/// Adds a row for each job of the worker, and at least one row. Only the first row contains the
+/// data of the worker.
 void add_rows(Rows& rows, const Value& worker) {
     const auto& profile = field(worker, "profile");
     std::vector<std::string> who{printed(field(worker, "worker")),
