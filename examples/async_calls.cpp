@@ -1,5 +1,5 @@
 /// @file
-/// Calls of the library without a callback: awaited by a coroutine, and as futures.
+/// Asynchronous calls of the library without callbacks: awaited by a coroutine, and as futures.
 
 #include <coroutine>
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// A coroutine whose end a future announces. Programs have such a type from their framework.
+/// A minimal coroutine type, whose end is signalled by a future. Frameworks have such a type.
 struct Task {
     struct promise_type {
         Task get_return_object() { return {ended.get_future()}; }
@@ -31,7 +31,7 @@ struct Task {
     std::future<void> ended;
 };
 
-/// Each `co_await` frees the thread until the file has the result.
+/// During each `co_await`, the thread is free for other work.
 Task order(rm::JobQueue kitchen) {
     const rm::Job job{"cook", {"soup"}};
     const auto pushed =

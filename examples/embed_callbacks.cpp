@@ -1,6 +1,6 @@
 /// @file
-/// A bus within one program: several subscribers with callbacks, and a file for the events. One
-/// subscriber fails at first and gets its batch again.
+/// An event bus inside one program: several subscribers with callbacks, and events in a file. One
+/// subscriber fails at first, and its batch is delivered again.
 
 #include <cstdlib>
 #include <future>
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    std::vector<std::string> urls_;  // Used by one callback at a time.
+    std::vector<std::string> urls_;  // Only one callback at a time uses it.
     std::promise<void> complete_;
 };
 

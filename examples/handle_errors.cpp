@@ -1,5 +1,5 @@
 /// @file
-/// Handling results: a result holds a value, or an error whose code tells how to react.
+/// Error handling: a result contains a value, or an error with a code that tells how to react.
 
 #include <cstdlib>
 #include <future>
@@ -12,7 +12,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// The possible reactions to a result.
+/// Reacts to a result by its error code.
 void report(const rm::Result<void>& published) {
     if (published) {
         std::cout << "published\n";
@@ -41,8 +41,8 @@ int main() {
     report(rival.publish(order));  // topic: belongs to another publisher: forbidden
     report(shop.publish({.topic = "Orders", .type = rm::EventType::noop, .url = order.url}));
 
-    // Returns immediately. The store may call the completion on its own thread, so the completion
-    // must not block.
+    // The asynchronous form returns at once. The store may call the completion on one of its own
+    // threads, so the completion must not block.
     std::promise<bool> replied;
     shop.publish(order, [&](const rm::Result<void>& published) {
         report(published);
@@ -50,7 +50,7 @@ int main() {
     });
     const bool done = replied.get_future().get();
 
-    // An unknown subscriber is a possible reply to the request, and no error.
+    // An unknown subscriber is a normal reply, not an error.
     const auto removal = shop.subscriber("nobody").remove();
     return done && *removal == rm::Removal::unknown ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,6 @@
 /// @file
-/// Publishes to subscribers over HTTP. The receiver is part of this program; any web server that
-/// responds to POST with a 2xx will do.
+/// Delivers events to subscribers over HTTP. The receiver is part of this program, but any web
+/// server that responds to POST with a 2xx is suitable.
 
 #include <cstdlib>
 #include <future>
@@ -30,7 +30,7 @@ constexpr const char* expected[] = {
 }  // namespace
 
 int main() {
-    std::vector<std::string> batches;  // One at a time: the next waits for the response.
+    std::vector<std::string> batches;  // Not concurrent: a batch waits for the last response.
     std::promise<void> complete;
     rm::HttpServer receiver{{},
                             [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A worker of jobs over HTTP, in plain Python: `http_worker.py URL QUEUE`.
 
-The operator's token is in ROUTEMASTER_ROOT_KEY. A handler that raises fails its job, which runs
-again later; a thread extends the lease meanwhile, so a handler may take as long as it likes.
+ROUTEMASTER_ROOT_KEY contains the operator's token. If a handler raises, its job fails and is
+retried later. A thread extends the lease of a running job, so a handler may run for any time.
 """
 
 import base64
@@ -19,7 +19,7 @@ TOKEN = base64.b64encode((os.environ["ROUTEMASTER_ROOT_KEY"] + ":").encode()).de
 
 
 def post(path, **fields):
-    """The answer of the bus to a request about the queue; throws for all but 2xx."""
+    """Sends a request for the queue, and returns its response. Raises unless the status is 2xx."""
     request = urllib.request.Request(f"{BUS}/v1/queues/{QUEUE}/{path}", json.dumps(fields).encode(),
                                      {"Authorization": "Basic " + TOKEN})
     with urllib.request.urlopen(request, timeout=60) as answer:
@@ -34,7 +34,7 @@ HANDLERS = {"resize": resize}
 
 
 def extend(job, done):
-    """Says each 10 s that the job is being done, until it is."""
+    """Extends the lease of the job every 10 s, until `done` is set."""
     while not done.wait(10):
         try:
             post(f"jobs/{job['id']}/extend", lease=job["lease"])
@@ -54,7 +54,7 @@ def work(job):
     try:
         post(f"jobs/{job['id']}/{verdict}", lease=job["lease"], **more)
     except urllib.error.HTTPError as error:
-        if error.code != 409:  # The lease is lost: the job runs again elsewhere.
+        if error.code != 409:  # 409: the lease is lost, and another worker runs the job.
             raise
 
 
@@ -63,6 +63,6 @@ while True:
         for leased in post("lease", worker=f"{os.uname().nodename}-{os.getpid()}",
                            wait=30_000)["jobs"]:
             work(leased)
-    except OSError as error:  # The bus is away, or refuses; the lease of a job ends by itself.
+    except OSError as error:  # The lease of a job then expires.
         print("cannot reach the bus:", error, file=sys.stderr)
         time.sleep(1)

@@ -1,5 +1,5 @@
 /// @file
-/// A batch of many jobs, its progress, and a callback job that runs once all jobs are done.
+/// A batch of many jobs, its progress, and a callback job that is pushed when all jobs are done.
 
 #include <chrono>
 #include <cstdint>
@@ -14,14 +14,14 @@
 namespace rm = routemaster;
 
 int main() {
-    // A real program has a store in a file, and a `rm::WorkerPool` with threads.
+    // A real program uses a store in a file, and a `rm::WorkerPool` with threads.
     rm::testing::JobTester tester{{.queues = {"imports", "mail"}}};
     rm::JobBatches batches{tester.store(), tester.clock()};
     auto imports = tester.queue("imports");
     int pages = 0;
     int mails = 0;
 
-    // Each file has pages. The handler pushes a job for each page into the batch of its own job.
+    // Each file has several pages. The handler pushes a job for each page into its own job's batch.
     tester.pool().handle("file", [&](rm::JobContext& job) {
         for (std::int64_t page = 1; page <= 2; ++page) {
             job.push("imports", {"page", {job.arguments().at(0), page}}, {.batch = job.batch()})
@@ -32,7 +32,7 @@ int main() {
         if (job.attempt() == 1) throw std::runtime_error{"the database is busy"};
         ++pages;
     });
-    // A callback finds the id of its batch in its metadata, and reads the progress of the batch.
+    // The metadata of a callback contain the id of its batch, by which it reads the progress.
     tester.pool().handle("imported", [&](const rm::JobContext& job) {
         const auto batch = batches.find(std::stoull(job.metadata().at("batch"))).value();
         std::cout << batch->settings.name << ": " << batch->progress.succeeded << " jobs\n";
@@ -47,7 +47,7 @@ int main() {
     for (const char* file : {"customers", "orders", "refunds"}) {
         imports.push({"file", {file}}, {.batch = batch.id}).value();
     }
-    batches.close(batch.id).value();  // Allows the batch to end.
+    batches.close(batch.id).value();  // Only a closed batch can end.
 
     tester.drain();
     const auto under_way = batches.find(batch.id).value()->progress;

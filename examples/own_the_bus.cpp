@@ -1,6 +1,6 @@
 /// @file
-/// An object that owns a bus and its worker. The order of the members is their order of
-/// construction, so a member must come after all members that it uses.
+/// An object that owns a bus and its worker. Members are constructed in the order of their
+/// declarations, so each member is declared after all members that it uses.
 
 #include <future>
 #include <iostream>
@@ -18,15 +18,15 @@ namespace {
 class Shop {
 public:
     explicit Shop(const std::string& store_url) : store_{rm::open_store(store_url).value()} {
-        // Add the callbacks before the worker starts: batches of the last run may be waiting for
-        // them.
+        // Subscribe callbacks before the worker starts, because batches of the last run may be
+        // queued for them.
         bus_.subscriber("billing")
             .subscribe({"orders"}, [this](const rm::Batch& batch) { bill(batch); })
             .value();
         worker_.emplace(bus_);
     }
 
-    /// Deliveries under way may continue for up to five seconds.
+    /// Deliveries in flight may continue for up to five seconds.
     ~Shop() { worker_->stop(rm::Duration{5'000}); }
 
     void sell(int order) {
@@ -39,16 +39,16 @@ public:
     void wait_for_bill() { billed_.get_future().wait(); }
 
 private:
-    /// Runs on a thread of the worker, in parallel with `main`.
+    /// Runs on a thread of the worker, concurrently with `main`.
     void bill(const rm::Batch& batch) {
         std::cout << "billing " << batch.events.front().url << '\n';
         billed_.set_value();
     }
 
-    std::promise<void> billed_;         // Used by callbacks, so it outlives the worker.
+    std::promise<void> billed_;         // Used by callbacks, so it is destroyed after the worker.
     std::unique_ptr<rm::Store> store_;  // Used by the next members.
     rm::Bus bus_{*store_, {.publisher = "shop"}};
-    std::optional<rm::DeliveryWorker> worker_;  // Calls the callbacks, so it ends first.
+    std::optional<rm::DeliveryWorker> worker_;  // Calls the callbacks, so it is destroyed first.
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 /// @file
 /// Recurring jobs: a ping every ten seconds, and a report at half past two in Berlin. The program
-/// advances the clock itself, as a test does.
+/// sets the clock itself, as a test does.
 
 #include <chrono>
 #include <cstdlib>
@@ -19,12 +19,12 @@ int main() {
     jobs.pool().handle("ping", [&](const rm::JobContext&) { ++pings; });
     jobs.pool().handle("report", [&](const rm::JobContext& job) {
         ++reports;
-        // The time of the tick, in milliseconds since the Unix epoch.
+        // The metadata contain the time of the tick, in milliseconds since the Unix epoch.
         std::cout << "the report of tick " << job.metadata().at("tick") << '\n';
     });
 
-    // Recurring jobs are kept in the store, for all processes of the store. A program may put its
-    // recurring jobs at each start: unchanged settings have no effect.
+    // Recurring jobs are stored, and shared by all processes of the store. A program may put its
+    // recurring jobs at each start, because unchanged settings have no effect.
     rm::RecurringJobs recurring{jobs.store(), jobs.clock()};
     recurring.every("ping", std::chrono::seconds{10}, "checks", rm::Job{"ping", {}}).value();
     recurring
@@ -32,8 +32,8 @@ int main() {
               {.time_zone = "Europe/Berlin", .catch_up = rm::CatchUp::once})
         .value();
 
-    // The tester has a `rm::RecurringScheduler`. Any process that shares the store may have further
-    // ones; in a real program a `rm::Runner` polls them. Each tick still runs once.
+    // The tester contains a `rm::RecurringScheduler`. Other processes of the store may have further
+    // schedulers, polled by a `rm::Runner`. Each tick still runs only once.
     rm::RecurringScheduler another{jobs.store()};
     for (int second = 0; second < 120; ++second) {
         jobs.advance(std::chrono::seconds{1});
@@ -41,7 +41,7 @@ int main() {
     }
     const bool pinged = pings == 12;
 
-    // No scheduler runs for two days. Afterwards the last missed report runs once.
+    // No scheduler runs for two days. Afterwards only the last missed report runs.
     jobs.clock().advance(std::chrono::hours{48});
     jobs.drain();
     const bool caught_up = reports == 1;

@@ -18,23 +18,24 @@ using namespace std::chrono_literals;
 int main() {
     auto store = rm::open_store("file:recurring_timers.db").value();
 
-    // A timer each second, for any listener of the namespace. Recurring timers are kept in the
-    // store, for all processes of the store. Putting one again at each start has no effect.
+    // A timer that fires each second, for any listener of the namespace. Recurring timers are
+    // stored, and shared by all processes of the store. Putting one again at each start has no
+    // effect.
     rm::Delayer beats{*store, "beats"};
     beats.every("beat", 1s, "alive", {.catch_up = rm::CatchUp::skip}).value();
 
-    // A timer with an action needs no listener. The first action pushes a job, soon and once. The
-    // second pushes a job at each tick, unless an equal job is still waiting.
+    // A timer with an action needs no listener. The first action pushes a job once, after 100 ms.
+    // The second pushes a job at each tick, unless an equal job still exists.
     rm::ActionTimers actions{*store};
     actions.post(rm::PushAction{.queue = "mail", .job = {"remind", {42}}}, 100ms, "order/42")
         .value();
     actions.every("digest", 1s, rm::PushAction{.queue = "mail", .job = {"digest", {}}}).value();
-    // An impossible action is refused immediately.
+    // An action that can never succeed is rejected immediately.
     const rm::PushAction bad{.queue = "no queue", .job = {"digest", {}}};
     const bool refused = !actions.every("bad", 1s, bad);
 
-    // Several processes may have schedulers and runners: each tick still runs once, and each action
-    // is done once.
+    // Several processes may have schedulers and runners. Each tick is still run once, and each
+    // action performed once.
     rm::RecurringScheduler scheduler{*store};
     rm::ActionRunner runner{*store};
     rm::Runner ticking{scheduler};

@@ -1,7 +1,7 @@
 /// @file
-/// Runs a handler in simulated worlds, in which machines crash and replies get lost. The simulation
-/// finds that the first handler charges an order twice. The second handler records its charges, and
-/// passes.
+/// Tests a handler in simulated worlds, in which machines crash and replies are lost. The
+/// simulation detects that the first handler charges an order twice. The second handler records its
+/// charges, and passes.
 
 #include <cstdlib>
 #include <iostream>
@@ -15,12 +15,12 @@ namespace rm = routemaster;
 
 namespace {
 
-/// Runs a handler in a hundred worlds.
+/// Runs a handler in a hundred simulated worlds.
 template <class Charge>
 std::optional<rm::testing::SimulationFailure> try_out(Charge charge) {
     const rm::testing::WorldOptions options{.subscribers = 0, .jobs = 0};
     return rm::testing::simulate({.world = options}, [&](rm::testing::World& world) {
-        std::map<std::string, int> charges;  // At the bank: survives all crashes.
+        std::map<std::string, int> charges;  // At the bank, so it survives all crashes.
         world.subscribe("billing", {"orders"}, [&](const rm::Batch& batch) {
             for (const auto& event : batch.events) {
                 charge(charges, event.url);

@@ -1,8 +1,8 @@
 /// @file
-/// A program that kills itself in the middle of its work, and finds its events again.
+/// A program that is killed during its work, and recovers its events at the next start.
 ///
-/// The first run publishes, notes the acknowledged events, and is killed by SIGKILL, which leaves
-/// no time to clean up. The second run opens the same file and delivers.
+/// The first run publishes events, counts the acknowledged ones, and is killed by SIGKILL, so it
+/// cannot clean up. The second run opens the same file and delivers the events.
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ std::string order_url(int number) {
     }
 }
 
-/// Runs the first program. Returns the number of acknowledged events.
+/// Runs the first run in a child process. Returns the number of acknowledged events.
 int run_and_crash() {
     int pipe_ends[2];
     if (pipe(pipe_ends) != 0) std::abort();
@@ -56,7 +56,7 @@ int run_and_crash() {
     return killed ? acknowledged : 0;
 }
 
-/// Delivers from the file until `events` events have arrived.
+/// Opens the file, and delivers until `events` events have arrived.
 std::vector<std::string> deliver(std::size_t events) {
     auto store = rm::open_store(store_url).value();
     rm::Bus bus{*store};

@@ -13,7 +13,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// Polls as a `Runner` does, until nothing more is due at this instant.
+/// Polls like a `Runner`, until no more work is due at the current time.
 void run(rm::Dispatcher& dispatcher, const rm::Clock& clock) {
     while (dispatcher.poll(clock.now()) <= clock.now()) {
     }
@@ -43,7 +43,7 @@ int main() {
 
     run(dispatcher, clock);
     const bool failed_first = charges == 0;
-    clock.advance(rm::Duration{60'000});  // Longer than any wait for a next attempt.
+    clock.advance(rm::Duration{60'000});  // Longer than any retry delay.
     run(dispatcher, clock);
     const bool charged_then = charges == 1;
 

@@ -14,7 +14,7 @@ namespace rm = routemaster;
 
 namespace {
 
-/// The code under test: greets a new customer now, and asks for a review a week later.
+/// The code under test: pushes a greeting for now, and a request for a review for next week.
 void sign_up(const std::string& name, rm::JobQueue mail) {
     mail.push({"greet", {name}}).value();
     mail.push({"ask for a review", {name}}, {.delay = std::chrono::hours{7 * 24}}).value();

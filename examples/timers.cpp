@@ -1,6 +1,6 @@
 /// @file
-/// Timers: reminders that survive the program, fire to the millisecond, and come back until they
-/// are handled. A file stores the timers; a test would use `memory:`.
+/// Timers: reminders that survive a restart of the program, fire to the millisecond, and fire again
+/// until they are handled. They are stored in a file; a test would use `memory:`.
 
 #include <atomic>
 #include <chrono>
@@ -19,11 +19,11 @@ int main() {
     auto store = rm::open_store("file:timers.db").value();
     rm::Delayer reminders{*store, "reminders"};
 
-    // At most once: if its handler crashes, the timer is lost.
+    // Without retries, the timer fires at most once. If its handler crashes, the timer is lost.
     reminders.post("tea is ready", 50ms).value();
-    // Fires again until its handler returns. After two retries the timer is DEAD, and is kept.
+    // With retries, the timer fires again until its handler returns. After two retries it is DEAD.
     reminders.post("call Ada", 20ms, {.id = "ada", .retries_max = 2, .confirm_within = 1s}).value();
-    // Posting an existing id replaces its timer. This way a deadline is moved later or earlier.
+    // Posting an existing id replaces its timer, for example to move a deadline.
     reminders.post("too late", 10ms, {.id = "order/42"}).value();
     const auto again = reminders.post("not yet", 1h, {.id = "order/42"}).value();
     const bool replaced = again.outcome == rm::TimerPosted::replaced;

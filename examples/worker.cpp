@@ -1,6 +1,6 @@
 /// @file
-/// A program that pushes and does jobs. After a kill at any moment, the next start continues the
-/// work.
+/// A program that pushes jobs and runs them. If it is killed at any moment, it continues at the
+/// next start.
 
 #include <atomic>
 #include <cstdint>
@@ -44,11 +44,12 @@ int main() {
 
     rm::JobQueue images{*store, "images"};
     for (int image = 1; image <= 3; ++image) images.push(Resize{image, "large"}).value();
-    images.push(Resize{1, "large"}).value();  // An equal job is queued already: no effect.
+    // An equal job is queued already, so this has no effect.
+    images.push(Resize{1, "large"}).value();
     images.push({"mail", {"images are ready"}}, {.delay = rm::Duration{100}, .attempts_max = 5})
         .value();
 
-    std::stop_source stopping;  // A service would stop at SIGTERM.
+    std::stop_source stopping;  // A service would request a stop at SIGTERM.
     std::atomic<int> resized{0};
 
     rm::WorkerPool pool{*store,
@@ -61,7 +62,7 @@ int main() {
         ++resized;
     });
     pool.handle("mail", [&](rm::JobContext& job) {
-        if (resized < 3) throw rm::Snooze{rm::Duration{10}};  // Uses up no attempt.
+        if (resized < 3) throw rm::Snooze{rm::Duration{10}};  // Does not count as an attempt.
         std::cout << *job.arguments().at(0).get_if<std::string>() << '\n';
         stopping.request_stop();
     });
