@@ -152,7 +152,7 @@ function(routemaster_core)
     add_library(routemaster_core STATIC ${sources})
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
         # Clang would omit the complete-object constructors, which other files call.
-        set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/core/step.cpp" PROPERTIES
+        set_source_files_properties("${PROJECT_SOURCE_DIR}/lib/core/store/step.cpp" PROPERTIES
             SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS "-Xclang;-mno-constructor-aliases")
     endif()
     target_sources(routemaster_core PUBLIC

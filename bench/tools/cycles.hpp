@@ -17,8 +17,8 @@
 #include "jobs.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/entropy.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/uid.hpp"
 #include "run.hpp"
 

@@ -23,9 +23,9 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/runner.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/transport/http.hpp"
 #include "run.hpp"
 

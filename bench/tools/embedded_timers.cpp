@@ -23,8 +23,8 @@
 
 #include "embedded_run.hpp"
 #include "routemaster/clock.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/embedded.hpp"
+#include "routemaster/store/perform.hpp"
 #include "run.hpp"
 #include "timers.hpp"
 

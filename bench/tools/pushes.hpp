@@ -13,8 +13,8 @@
 
 #include "jobs.hpp"
 #include "routemaster/clock.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/perform.hpp"
 #include "run.hpp"
 
 namespace bench {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/perform.hpp"
 #include "run.hpp"
 
 namespace bench {

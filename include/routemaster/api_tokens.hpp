@@ -11,8 +11,8 @@
 #include "routemaster/api_token.hpp"
 #include "routemaster/clock.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/reply.hpp"
 
 namespace routemaster {
 

@@ -17,10 +17,10 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/reply.hpp"
-#include "routemaster/step/timer_firings.hpp"
-#include "routemaster/step/timers.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/reply.hpp"
+#include "routemaster/store/step/timer_firings.hpp"
+#include "routemaster/store/step/timers.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
 #include "routemaster/timer_explanation.hpp"

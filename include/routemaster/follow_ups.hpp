@@ -16,7 +16,7 @@
 #include "routemaster/publication.hpp"
 #include "routemaster/push_options.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/completion.hpp"
+#include "routemaster/store/step/completion.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer_action.hpp"
 #include "routemaster/timer_options.hpp"

@@ -15,8 +15,8 @@
 #include "routemaster/job_batch.hpp"
 #include "routemaster/job_metadata.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/job_batches.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/job_batches.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/typed_job.hpp"
 

@@ -9,8 +9,8 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/listed_worker.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/reply.hpp"
 
 namespace routemaster {
 

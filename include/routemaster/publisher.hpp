@@ -9,7 +9,7 @@
 
 #include "routemaster/event.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/reply.hpp"
+#include "routemaster/store/step/reply.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {

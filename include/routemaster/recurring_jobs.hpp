@@ -16,8 +16,8 @@
 #include "routemaster/recurring_explanation.hpp"
 #include "routemaster/recurring_job.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/reply.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/typed_job.hpp"
 

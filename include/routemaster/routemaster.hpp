@@ -1,5 +1,5 @@
 /// @file
-/// The API of the core in one header. Not included: drivers, steps (`step.hpp`, `perform.hpp`), and
+/// The API of the core in one header. Not included: drivers, steps (`store/step.hpp`, `store/perform.hpp`), and
 /// workers of jobs (`worker_pool.hpp`). The latter include `<stop_token>`, which adds a quarter of
 /// a second to each compilation.
 
@@ -18,7 +18,6 @@
 #include "routemaster/callbacks.hpp"
 #include "routemaster/capacity.hpp"
 #include "routemaster/clock.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/counter.hpp"
 #include "routemaster/delayer.hpp"
 #include "routemaster/delivery_worker.hpp"
@@ -42,7 +41,6 @@
 #include "routemaster/measurement.hpp"
 #include "routemaster/monitor.hpp"
 #include "routemaster/names.hpp"
-#include "routemaster/outcome.hpp"
 #include "routemaster/printable_text.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/publication.hpp"
@@ -60,7 +58,9 @@
 #include "routemaster/result.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/completion_thread.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/outcome.hpp"
 #include "routemaster/subscriber.hpp"
 #include "routemaster/subscription.hpp"
 #include "routemaster/time.hpp"

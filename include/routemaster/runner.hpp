@@ -9,7 +9,7 @@
 
 #include "routemaster/active.hpp"
 #include "routemaster/clock.hpp"
-#include "routemaster/spare_thread.hpp"
+#include "routemaster/store/spare_thread.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {

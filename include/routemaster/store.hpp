@@ -1,6 +1,6 @@
 /// @file
-/// `Store`: the interface of storage backends. A store performs steps (`step.hpp`). The functions
-/// in `perform.hpp` submit a step and return its reply.
+/// `Store`: the interface of storage backends. A store performs steps (`store/step.hpp`). The functions
+/// in `store/perform.hpp` submit a step and return its reply.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "routemaster/outcome.hpp"
+#include "routemaster/store/outcome.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {

@@ -15,8 +15,8 @@
 #include "routemaster/callbacks.hpp"
 #include "routemaster/queued_batch.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/reply.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/reply.hpp"
 #include "routemaster/subscription.hpp"
 #include "routemaster/time.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "routemaster/step/timers.hpp"
+#include "routemaster/store/step/timers.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "routemaster/recurring_job.hpp"
-#include "routemaster/step/timers.hpp"
+#include "routemaster/store/step/timers.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/timer.hpp"
 #include "routemaster/value.hpp"

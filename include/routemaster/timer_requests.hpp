@@ -15,8 +15,8 @@
 #include "routemaster/active.hpp"
 #include "routemaster/log.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step/timer_firings.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step/timer_firings.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster {

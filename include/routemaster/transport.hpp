@@ -12,7 +12,7 @@
 
 #include "routemaster/batch.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/spare_thread.hpp"
+#include "routemaster/store/spare_thread.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 

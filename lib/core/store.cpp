@@ -1,6 +1,6 @@
 #include "routemaster/store.hpp"
 
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster {
 

@@ -19,7 +19,7 @@
 #include "core/system/thread.hpp"
 #include "engine.hpp"
 #include "journal_file.hpp"
-#include "routemaster/completion_thread.hpp"
+#include "routemaster/store/completion_thread.hpp"
 
 namespace routemaster {
 namespace {

@@ -25,9 +25,9 @@
 #include "journal_writer.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
 #include "routemaster/store/embedded.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::embedded {

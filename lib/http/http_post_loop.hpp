@@ -24,7 +24,7 @@
 #include "name_queue.hpp"
 #include "name_resolver.hpp"
 #include "routemaster/error.hpp"
-#include "routemaster/spare_thread.hpp"
+#include "routemaster/store/spare_thread.hpp"
 #include "routemaster/transport/http.hpp"
 #include "target.hpp"
 #include "this_machine.hpp"

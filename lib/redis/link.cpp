@@ -9,8 +9,8 @@
 
 #include "core/system/thread.hpp"
 #include "joint_call.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/entropy.hpp"
+#include "routemaster/store/completion_thread.hpp"
 
 namespace routemaster::redis {
 

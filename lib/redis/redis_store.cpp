@@ -11,7 +11,7 @@
 #include "core/system/owner_process.hpp"
 #include "index_repair.hpp"
 #include "link.hpp"
-#include "routemaster/completion_thread.hpp"
+#include "routemaster/store/completion_thread.hpp"
 #include "routemaster/store/redis.hpp"
 #include "step_call.hpp"
 #include "timer_channel.hpp"

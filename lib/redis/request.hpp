@@ -13,9 +13,9 @@
 
 #include "call.hpp"
 #include "routemaster/job.hpp"
-#include "routemaster/outcome.hpp"
-#include "routemaster/perform.hpp"
-#include "routemaster/step/reply.hpp"
+#include "routemaster/store/outcome.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step/reply.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 #include "wire_time.hpp"

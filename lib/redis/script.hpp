@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "routemaster/step/traits.hpp"
+#include "routemaster/store/step/traits.hpp"
 
 namespace routemaster::redis {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "request.hpp"
-#include "routemaster/step/reply.hpp"
+#include "routemaster/store/step/reply.hpp"
 #include "routemaster/time.hpp"
 #include "routemaster/uid.hpp"
 #include "wire_time.hpp"

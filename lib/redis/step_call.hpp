@@ -12,7 +12,7 @@
 #include "call.hpp"
 #include "request.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::redis {
 

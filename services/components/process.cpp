@@ -15,8 +15,8 @@
 #include "components/settings_file.hpp"
 #include "components/stop_signals.hpp"
 #include "routemaster/clock.hpp"
-#include "routemaster/perform.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::service {
 namespace {

@@ -9,9 +9,9 @@
 #include "routemaster/clock.hpp"
 #include "routemaster/event.hpp"
 #include "routemaster/names.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/public_part.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::service {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "register.hpp"
-#include "routemaster/completion_thread.hpp"
+#include "routemaster/store/completion_thread.hpp"
 #include "routemaster/store/memory.hpp"
 
 using namespace routemaster;

@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/testing/store_conformance.hpp"
 
 namespace routemaster::test {

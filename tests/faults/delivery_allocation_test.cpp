@@ -14,7 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/work/renewed_dispatcher.hpp"
+#include "core/bus/work/renewed_dispatcher.hpp"
 #include "failing_allocation.hpp"
 #include "file_scene.hpp"
 #include "routemaster/clock.hpp"

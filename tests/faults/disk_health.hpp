@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "conformance/threads.hpp"
 #include "routemaster/log.hpp"
+#include "testing/conformance/threads.hpp"
 
 namespace routemaster::test {
 

@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "conformance/threads.hpp"
 #include "disk.hpp"
 #include "file_bytes.hpp"
 #include "file_scene.hpp"
 #include "support/await.hpp"
+#include "testing/conformance/threads.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "conformance/threads.hpp"
 #include "disk.hpp"
 #include "disk_health.hpp"
 #include "file_scene.hpp"
@@ -22,6 +21,7 @@
 #include "routemaster/runner.hpp"
 #include "routemaster/transport/local.hpp"
 #include "support/store_report.hpp"
+#include "testing/conformance/threads.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

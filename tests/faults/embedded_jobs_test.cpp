@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "conformance/text.hpp"
 #include "file_scene.hpp"
+#include "testing/conformance/text.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

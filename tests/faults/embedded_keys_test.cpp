@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "conformance/text.hpp"
 #include "file_scene.hpp"
+#include "testing/conformance/text.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

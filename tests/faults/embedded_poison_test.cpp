@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "conformance/text.hpp"
 #include "file_scene.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/worker_pool.hpp"
+#include "testing/conformance/text.hpp"
 
 using namespace routemaster;
 using namespace routemaster::test;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/perform.hpp"
 #include "routemaster/store/embedded.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace routemaster::test {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/work/pool/handler_table.hpp"
-#include "core/work/pool/job_board.hpp"
-#include "core/work/timers/timer_board.hpp"
-#include "core/work/timers/timer_response.hpp"
+#include "core/jobs/work/pool/handler_table.hpp"
+#include "core/jobs/work/pool/job_board.hpp"
+#include "core/timers/work/timer_board.hpp"
+#include "core/timers/work/timer_response.hpp"
 #include "failing_allocation.hpp"
 #include "routemaster/callbacks.hpp"
 #include "routemaster/clock.hpp"

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <string>
 
-#include "routemaster/perform.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store/embedded.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace routemaster;

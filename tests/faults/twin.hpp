@@ -14,9 +14,9 @@
 #include <variant>
 #include <vector>
 
-#include "conformance/text.hpp"
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/machine_store.hpp"
+#include "testing/conformance/text.hpp"
 
 namespace routemaster::test {
 

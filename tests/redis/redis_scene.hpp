@@ -9,7 +9,7 @@
 
 #include "core/store/delivery_job.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/store/redis.hpp"
 #include "support/redis_keys.hpp"
 #include "support/redis_server.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "redis_scene.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/value.hpp"
 #include "routemaster/worker_profile.hpp"
 

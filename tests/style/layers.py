@@ -299,22 +299,22 @@ VIOLATIONS = [
         {"lib/http/a.cpp": '#include "embedded/engine.hpp"\n', "lib/embedded/engine.hpp": ""},
     ),
     (
-        "lib/core/state/jobs.hpp",
+        "lib/core/jobs/state/jobs.hpp",
         1,
         "core/state/jobs.hpp is L2, bus.hpp is L3",
-        {"lib/core/state/jobs.hpp": '#include "routemaster/bus.hpp"\n'},
+        {"lib/core/jobs/state/jobs.hpp": '#include "routemaster/bus.hpp"\n'},
     ),
     (
         "lib/core/containers/slab.hpp",
         1,
         "is L0, core/state/jobs.hpp is L2",
-        {"lib/core/containers/slab.hpp": '#include "core/state/jobs.hpp"\n'},
+        {"lib/core/containers/slab.hpp": '#include "core/jobs/state/jobs.hpp"\n'},
     ),
     (
-        "lib/core/state/jobs.hpp",
+        "lib/core/jobs/state/jobs.hpp",
         1,
         "private headers are spelled",
-        {"lib/core/state/jobs.hpp": '#include "entity.hpp"\n'},
+        {"lib/core/jobs/state/jobs.hpp": '#include "entity.hpp"\n'},
     ),
     (
         "lib/http/a.cpp",

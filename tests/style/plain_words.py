@@ -100,13 +100,13 @@ _RIDDLE = "/// The same of one that was done: those that wait for it wait for it
 _POINTING = "/// Removes a completed job and each job that waits for it, in one step.\n"
 
 CLEAN = [
-    {"lib/core/state/jobs.hpp": _PLAIN * 40},
-    {"lib/core/state/jobs.hpp": "/// It.\n"},
+    {"lib/core/jobs/state/jobs.hpp": _PLAIN * 40},
+    {"lib/core/jobs/state/jobs.hpp": "/// It.\n"},
     {"tests/unit/jobs_test.cpp": _RIDDLE + 'TEST_CASE("a job releases its dependents")'},
 ]
 
 VIOLATIONS = [
-    ("lib/core/state/jobs.hpp", 2, "pronouns of", {"lib/core/state/jobs.hpp": "\n" + _RIDDLE}),
+    ("lib/core/jobs/state/jobs.hpp", 2, "pronouns of", {"lib/core/jobs/state/jobs.hpp": "\n" + _RIDDLE}),
     ("lib/redis/lua/a.lua", 1, "pronouns of", {"lib/redis/lua/a.lua": "--" + _RIDDLE[3:]}),
     ("tests/unit/jobs_test.cpp", 1, "pronouns of", {
         "tests/unit/jobs_test.cpp": 'TEST_CASE("of those that wait "\n"it is none that goes")'}),

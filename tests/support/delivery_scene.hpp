@@ -16,8 +16,8 @@
 
 #include "routemaster/bus.hpp"
 #include "routemaster/dispatcher.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "routemaster/testing/scripted_transport.hpp"
 #include "support/disturbed_store.hpp"

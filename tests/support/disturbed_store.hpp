@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "routemaster/error.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::test {
 

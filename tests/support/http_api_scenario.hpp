@@ -15,9 +15,9 @@
 
 #include "routemaster/codec/json.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/server/http_api.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 
 namespace http_api_test {

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/work/lease_loop.hpp"
-#include "routemaster/perform.hpp"
+#include "core/jobs/work/lease_loop.hpp"
 #include "routemaster/random.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/disturbed_store.hpp"
 #include "support/recorded_log.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/state/queue_state.hpp"
+#include "core/jobs/state/queue_state.hpp"
 
 namespace routemaster::test {
 

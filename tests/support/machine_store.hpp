@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/state/machine.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::test {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "routemaster/active.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "routemaster/testing/scripted_transport.hpp"
 #include "routemaster/uid.hpp"

@@ -15,7 +15,7 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/random.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/uid.hpp"
 
 namespace routemaster::test {

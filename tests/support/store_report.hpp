@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "conformance/snapshot.hpp"
-#include "routemaster/perform.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 #include "support/random_steps.hpp"
+#include "testing/conformance/snapshot.hpp"
 
 namespace routemaster::test {
 

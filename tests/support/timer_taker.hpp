@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "routemaster/clock.hpp"
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/store/redis.hpp"
 #include "support/await.hpp"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 

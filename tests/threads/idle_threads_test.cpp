@@ -14,9 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/work/pool/handler_table.hpp"
-#include "core/work/pool/job_board.hpp"
-#include "core/work/timers/timer_board.hpp"
+#include "core/jobs/work/pool/handler_table.hpp"
+#include "core/jobs/work/pool/job_board.hpp"
+#include "core/timers/work/timer_board.hpp"
 #include "routemaster/clock.hpp"
 #include "support/await.hpp"
 

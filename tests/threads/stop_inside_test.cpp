@@ -10,13 +10,13 @@
 #include <thread>
 
 #include "routemaster/bus.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/delayer.hpp"
 #include "routemaster/delivery_worker.hpp"
 #include "routemaster/error.hpp"
 #include "routemaster/job_queue.hpp"
 #include "routemaster/runner.hpp"
 #include "routemaster/server/http_server.hpp"
+#include "routemaster/store/completion_thread.hpp"
 #include "routemaster/store/memory.hpp"
 #include "routemaster/timer_listener.hpp"
 #include "routemaster/worker_pool.hpp"

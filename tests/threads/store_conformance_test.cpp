@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "conformance/cases.hpp"
 #include "routemaster/store/memory.hpp"
+#include "testing/conformance/cases.hpp"
 
 using namespace routemaster;
 using namespace routemaster::testing;

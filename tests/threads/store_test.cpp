@@ -13,10 +13,10 @@
 
 #include "core/store/watchers.hpp"
 #include "routemaster/bus.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/job_queue.hpp"
-#include "routemaster/perform.hpp"
+#include "routemaster/store/completion_thread.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 
 using namespace routemaster;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "routemaster/job_exceptions.hpp"
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/pool_scene.hpp"
 
 using namespace routemaster;

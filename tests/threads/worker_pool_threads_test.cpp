@@ -23,8 +23,8 @@
 
 #include "routemaster/clock.hpp"
 #include "routemaster/job_queue.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/worker_pool.hpp"
 #include "support/await.hpp"
 

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/disturbed_store.hpp"
 #include "support/recorded_log.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "routemaster/bus.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "support/disturbed_store.hpp"
 #include "support/hand_runner.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "routemaster/job_leases.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "support/hand_leases.hpp"
 
 using namespace routemaster;

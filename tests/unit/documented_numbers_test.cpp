@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "core/state/job_places.hpp"
+#include "core/jobs/state/job_places.hpp"
 #include "routemaster/batch.hpp"
 #include "routemaster/dispatcher.hpp"
 #include "routemaster/health.hpp"
@@ -19,7 +19,7 @@
 #include "routemaster/push_options.hpp"
 #include "routemaster/recurring_job.hpp"
 #include "routemaster/recurring_jobs.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/subscription.hpp"
 #include "routemaster/timer.hpp"
 #include "routemaster/transport/http.hpp"

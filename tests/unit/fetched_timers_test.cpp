@@ -11,8 +11,8 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/random.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/step.hpp"
 #include "support/machine_store.hpp"
 #include "support/seed.hpp"
 

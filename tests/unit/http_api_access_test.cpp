@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/api/route_table.hpp"
+#include "api/route_table.hpp"
 #include "support/http_api_scenario.hpp"
 
 using namespace http_api_test;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/state/queue_state.hpp"
+#include "core/jobs/state/queue_state.hpp"
 #include "routemaster/random.hpp"
 #include "support/lone_job.hpp"
 #include "support/seed.hpp"

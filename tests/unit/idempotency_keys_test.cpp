@@ -1,7 +1,7 @@
 /// @file
 /// Repeated pushes are recognised by idempotency keys.
 
-#include "core/state/idempotency_keys.hpp"
+#include "core/jobs/state/idempotency_keys.hpp"
 
 #include <doctest/doctest.h>
 

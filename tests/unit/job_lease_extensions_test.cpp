@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "routemaster/job_leases.hpp"
-#include "routemaster/perform.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 #include "support/hand_leases.hpp"
 
 using namespace routemaster;

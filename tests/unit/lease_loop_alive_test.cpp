@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/lease_scene.hpp"
 
 using namespace routemaster;

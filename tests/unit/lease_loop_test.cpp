@@ -1,4 +1,4 @@
-#include "core/work/lease_loop.hpp"
+#include "core/jobs/work/lease_loop.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/lease_scene.hpp"
 
 using namespace routemaster;

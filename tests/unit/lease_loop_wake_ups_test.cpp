@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/lease_scene.hpp"
 #include "support/sleepy_store.hpp"
 

@@ -1,4 +1,4 @@
-#include "server/api/limited_reads.hpp"
+#include "api/limited_reads.hpp"
 
 #include <doctest/doctest.h>
 

@@ -14,8 +14,8 @@
 
 #include "routemaster/bus.hpp"
 #include "routemaster/job_queue.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 #include "support/disturbed_store.hpp"
 #include "support/hand_runner.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/timer_action.hpp"
 #include "routemaster/uid.hpp"
 #include "routemaster/value.hpp"

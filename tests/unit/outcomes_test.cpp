@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "routemaster/detail/boxed.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 using namespace routemaster;
 using detail::Outcomes;

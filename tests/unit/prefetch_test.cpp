@@ -1,4 +1,4 @@
-#include "core/work/pool/prefetch.hpp"
+#include "core/jobs/work/pool/prefetch.hpp"
 
 #include <doctest/doctest.h>
 

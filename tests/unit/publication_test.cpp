@@ -6,7 +6,7 @@
 #include <string>
 
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "support/example_events.hpp"
 
 using namespace routemaster;

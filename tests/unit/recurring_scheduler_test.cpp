@@ -15,7 +15,7 @@
 
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/job_queue.hpp"
-#include "routemaster/perform.hpp"
+#include "routemaster/store/perform.hpp"
 #include "support/disturbed_store.hpp"
 #include "support/hand_runner.hpp"
 #include "support/recurring_scene.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/work/pool/slot_shares.hpp"
+#include "core/jobs/work/pool/slot_shares.hpp"
 
 using namespace routemaster;
 using namespace routemaster::detail;

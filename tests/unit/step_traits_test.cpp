@@ -1,4 +1,4 @@
-#include "routemaster/step/traits.hpp"
+#include "routemaster/store/step/traits.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 using namespace routemaster;
 

@@ -8,8 +8,8 @@
 
 #include "routemaster/bus.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/store/memory.hpp"
+#include "routemaster/store/perform.hpp"
 #include "routemaster/testing/manual_clock.hpp"
 
 using namespace routemaster;

@@ -1,7 +1,7 @@
 /// @file
 /// Throughput of queues, in cases that the conformance suite does not cover.
 
-#include "core/state/throughput.hpp"
+#include "core/jobs/state/throughput.hpp"
 
 #include <doctest/doctest.h>
 

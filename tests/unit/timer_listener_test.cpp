@@ -14,9 +14,9 @@
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/follow_ups.hpp"
 #include "routemaster/job_queue.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/reject.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/testing/faulty_store.hpp"
 #include "support/timer_scene.hpp"
 

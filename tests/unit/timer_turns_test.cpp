@@ -1,4 +1,4 @@
-#include "core/state/timer_turns.hpp"
+#include "core/timers/state/timer_turns.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/state/machine.hpp"
-#include "core/state/timers.hpp"
+#include "core/timers/state/timers.hpp"
 #include "routemaster/codec/msgpack.hpp"
-#include "routemaster/perform.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 
 using namespace routemaster;
 using namespace routemaster::detail;

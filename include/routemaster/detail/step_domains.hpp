@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "routemaster/detail/boxed.hpp"
-#include "routemaster/step/traits.hpp"
+#include "routemaster/store/step/traits.hpp"
 
 namespace routemaster::detail {
 

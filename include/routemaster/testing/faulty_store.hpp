@@ -13,8 +13,8 @@
 
 #include "routemaster/error.hpp"
 #include "routemaster/random.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::testing {
 

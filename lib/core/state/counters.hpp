@@ -12,7 +12,7 @@
 #include "core/state/entity.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/counter.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::detail {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/state/job_state.hpp"
+#include "core/jobs/state/job_state.hpp"
 
 namespace routemaster::detail {
 

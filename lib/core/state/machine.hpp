@@ -15,17 +15,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/bus/state/registry.hpp"
+#include "core/bus/state/subscriber_queues.hpp"
 #include "core/containers/prefetch.hpp"
+#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/recurring.hpp"
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
-#include "core/state/jobs.hpp"
 #include "core/state/name_limits.hpp"
-#include "core/state/recurring.hpp"
-#include "core/state/registry.hpp"
-#include "core/state/subscriber_queues.hpp"
-#include "core/state/timers.hpp"
+#include "core/timers/state/timers.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {

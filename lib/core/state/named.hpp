@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/state/entity.hpp"
-#include "routemaster/step/reply.hpp"
+#include "routemaster/store/step/reply.hpp"
 
 namespace routemaster::detail {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/containers/counted_tree.hpp"
-#include "core/state/job_state.hpp"
+#include "core/jobs/state/job_state.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {

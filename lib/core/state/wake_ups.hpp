@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/state/queue_state.hpp"
-#include "routemaster/step.hpp"
+#include "core/jobs/state/queue_state.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::detail {
 

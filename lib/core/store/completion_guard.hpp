@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/system/thread.hpp"
-#include "routemaster/completion_thread.hpp"
 #include "routemaster/error.hpp"
+#include "routemaster/store/completion_thread.hpp"
 
 namespace routemaster::detail {
 

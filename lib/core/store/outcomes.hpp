@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::detail {
 

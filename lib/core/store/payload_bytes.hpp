@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <variant>
 
-#include "routemaster/step.hpp"
-#include "routemaster/step/traits.hpp"
+#include "routemaster/store/step.hpp"
+#include "routemaster/store/step/traits.hpp"
 
 namespace routemaster::detail {
 

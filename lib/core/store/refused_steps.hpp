@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "routemaster/error.hpp"
-#include "routemaster/step.hpp"
 #include "routemaster/store.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::detail {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "routemaster/step.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster {
 

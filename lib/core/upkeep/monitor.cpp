@@ -16,10 +16,10 @@
 #include "core/work/event_queue.hpp"
 #include "routemaster/codec/msgpack.hpp"
 #include "routemaster/counter.hpp"
-#include "routemaster/perform.hpp"
 #include "routemaster/public_part.hpp"
 #include "routemaster/result.hpp"
-#include "routemaster/step.hpp"
+#include "routemaster/store/perform.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster {
 

@@ -1,4 +1,4 @@
-#include "routemaster/step/completion.hpp"
+#include "routemaster/store/step/completion.hpp"
 
 #include <cstddef>
 #include <string>

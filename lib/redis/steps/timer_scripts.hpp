@@ -9,7 +9,7 @@
 
 #include "lua_sources.hpp"
 #include "redis/script_reply.hpp"
-#include "routemaster/step/timers.hpp"
+#include "routemaster/store/step/timers.hpp"
 #include "routemaster/timer.hpp"
 
 namespace routemaster::redis {

@@ -1,4 +1,4 @@
-#include "routemaster/step/completion.hpp"
+#include "routemaster/store/step/completion.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 #include "core/state/machine.hpp"
 #include "core/state/steps/apply_one_of.hpp"
-#include "core/state/steps/counted_namespaces.hpp"
 #include "core/store/store_errors.hpp"
+#include "core/timers/state/steps/counted_namespaces.hpp"
 
 namespace routemaster::detail {
 

@@ -1,0 +1,27 @@
+#include "core/bus/work/dispatcher/impl.hpp"
+
+#include <string>
+
+#include "routemaster/public_part.hpp"
+
+namespace routemaster {
+
+void Dispatcher::Impl::settled(Id id, Settlement settlement) {
+    const auto& flight = flights_.at(id);
+    // After a rejection, `lease_lost` may mean that an earlier try settled the job. Only otherwise
+    // was the lease lost.
+    if (settlement == Settlement::lease_lost && loop_.refusals(id) == 0) {
+        warn("lost the lease of a delivery to '" + public_part(flight.subscriber) +
+             "': it will arrive again");
+    }
+    if (settlement == Settlement::dead) log_death(flight);
+    end(id);
+}
+
+void Dispatcher::Impl::log_death(const Flight& flight) const {
+    warn("batch " + std::string{flight.batch.text()} + " for '" + public_part(flight.subscriber) +
+         "' is DEAD after attempt " + std::to_string(flight.attempt) + ", with " +
+         std::to_string(flight.events) + " events: " + flight.error);
+}
+
+}  // namespace routemaster
