@@ -63,6 +63,7 @@ endfunction()
 #
 #   routemaster_driver(<name>
 #       HEADERS <pattern>...    # its public headers, relative to include/routemaster
+#       FOLDERS <folder>...     # further folders with its sources
 #       DEPENDS <package>...    # packages that find_package must find
 #       LINK <target>...        # targets of those packages; consumers never see them
 #       DRIVERS <name>...       # drivers of this project that it uses if they are built
@@ -70,10 +71,13 @@ endfunction()
 #
 # A driver with DEPENDS has an option ROUTEMASTER_<NAME>, which is on if all packages were found.
 function(routemaster_driver name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;DEPENDS;LINK;DRIVERS;REQUIRES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "HEADERS;FOLDERS;DEPENDS;LINK;DRIVERS;REQUIRES")
     list(TRANSFORM arg_HEADERS PREPEND "${PROJECT_SOURCE_DIR}/include/routemaster/")
     file(GLOB headers CONFIGURE_DEPENDS ${arg_HEADERS})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+    list(TRANSFORM arg_FOLDERS APPEND "/*.cpp")
+    list(TRANSFORM arg_FOLDERS PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+        "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp" ${arg_FOLDERS})
     set_property(GLOBAL APPEND PROPERTY ROUTEMASTER_DRIVER_HEADERS ${headers})
 
     if(arg_DEPENDS)

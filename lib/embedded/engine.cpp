@@ -179,7 +179,7 @@ void Engine::end_full_row() {
     auto& full = full_rows_.emplace_back();
     full.row = state_->writer.close_row(journal_bytes_);
     log_unread(full.row);
-    full.fence = state_->machine.jobs().fence();
+    full.fence = state_->machine.jobs().leases().fence();
     full.replies = std::exchange(waiting_, std::move(places));
     hurried_ = false;
 }
@@ -202,7 +202,7 @@ JournalWriter::Row Engine::close_row() {
     auto row = state_->writer.close_row(journal_bytes_);
     log_unread(row);
     in_flight_row_ = row.number;
-    in_flight_fence_ = state_->machine.jobs().fence();
+    in_flight_fence_ = state_->machine.jobs().leases().fence();
     in_flight_.swap(waiting_);
     hurried_ = false;
     return row;
@@ -296,7 +296,7 @@ std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
 /// leases that ended in the failed row.
 std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
                                         const std::vector<PendingReply>& refused) const {
-    auto leases = state_->machine.jobs().leases();
+    auto leases = state_->machine.jobs().leases().all();
     if (options_.durability == Durability::strict) {
         const auto& open = state_->writer.ended();
         leases.insert(leases.end(), ended.begin(), ended.end());
@@ -319,12 +319,12 @@ std::vector<Lease> Engine::known_leases(const std::vector<Lease>& ended,
 }
 
 void Engine::reload(std::vector<Lease> leases) {
-    const auto fence = state_->machine.jobs().fence();
+    const auto fence = state_->machine.jobs().leases().fence();
     stale_ = true;
     kept_leases_ = std::move(leases);
     // Frees the old state before reading the new one, because both may not fit in memory.
     state_ = std::make_unique<State>(options_, journal_);
-    state_->machine.jobs().skip_fences(fence);
+    state_->machine.jobs().leases().skip_fences(fence);
     auto loaded = load();
     if (!loaded) {
         // All steps are rejected until `heal` has read the journal successfully.
@@ -334,7 +334,7 @@ void Engine::reload(std::vector<Lease> leases) {
     state_ = *std::move(loaded);
     row_spoiled_ = false;
     stale_ = false;
-    state_->machine.jobs().skip_fences(fence);
+    state_->machine.jobs().leases().skip_fences(fence);
     for (const auto& lease : std::exchange(kept_leases_, {})) reinstate(lease);
     committed_row_ = journal_.last_row();
     committed_fence_ = fence;

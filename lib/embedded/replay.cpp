@@ -221,7 +221,7 @@ private:
 
     void job(Fields fields) {
         auto& jobs = machine_.jobs();
-        auto& queue = jobs.queue(string(fields[0]));
+        auto& queue = jobs.queues().open(string(fields[0]));
         const auto order = fields[3].as<std::uint64_t>();
         // Formats 3 and 4 have neither keys nor metadata. Format 3 has no details.
         const bool has_key = fields.size() > 11 && !text(fields[11]).empty();
@@ -331,7 +331,7 @@ private:
     }
 
     void job_waits(Fields fields) {
-        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        const auto* queue = machine_.jobs().queues().find(string(fields[0]));
         auto* state = queue == nullptr
                           ? nullptr
                           : detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
@@ -349,7 +349,7 @@ private:
     }
 
     void job_attempts(Fields fields) {
-        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        const auto* queue = machine_.jobs().queues().find(string(fields[0]));
         auto* state = queue == nullptr
                           ? nullptr
                           : detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
@@ -368,12 +368,12 @@ private:
     }
 
     void job_gone(Fields fields) {
-        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        const auto* queue = machine_.jobs().queues().find(string(fields[0]));
         if (queue != nullptr) job_ended(machine_.jobs().find(*queue, text(fields[1])));
     }
 
     void job_over(Fields fields) {
-        const auto* queue = machine_.jobs().find_queue(string(fields[0]));
+        const auto* queue = machine_.jobs().queues().find(string(fields[0]));
         if (queue == nullptr) return;
         job_ended(detail::JobTable::find(*queue, fields[1].as<std::uint32_t>(),
                                          fields[2].as<std::uint64_t>()));

@@ -75,7 +75,7 @@ def sources_of(folder):
 
 # All programs are linked with these. Most mutants are in the state machine, and each of its sources
 # includes most of it. Therefore its sources are compiled as one.
-STATE = sources_of("core/state")
+STATE = [*sources_of("core/state"), *sources_of("core/*/state")]
 ALL_STATE = "lib/core/state.cpp"
 CORE = [*(one for one in sources_of("core") if one not in STATE), ALL_STATE]
 LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate",
@@ -84,7 +84,7 @@ LIBRARIES = ["-luriparser", "-lsqlite3", "-ldeflate",
 # The programs of each suite, with their sources. Programs that kill many mutants come first.
 PROGRAMS = {
     "conformance": [
-        ["tests/conformance/memory_test.cpp", *sources_of("conformance")],
+        ["tests/conformance/memory_test.cpp", *sources_of("testing/conformance")],
         ["tests/unit/counted_tree_test.cpp"],
         ["tests/unit/counters_test.cpp"],
         ["tests/unit/health_test.cpp"],
@@ -102,7 +102,7 @@ PROGRAMS = {
             "lib/embedded/engine.cpp",
             "lib/embedded/journal_writer.cpp",
             "lib/embedded/replay.cpp",
-            *sources_of("simulation"),
+            *sources_of("testing/simulation"),
         ],
     ],
 }

@@ -37,10 +37,10 @@ public:
         for (const auto& [label, kept] : machine_.jobs().kept_keys().table()) {
             keys_.set("routemaster:kept_keys", label + "@" + text(kept.until));
         }
-        for (const auto& [name, paused] : machine_.jobs().paused()) {
+        for (const auto& [name, paused] : machine_.jobs().queues().paused()) {
             keys_.set("routemaster:paused", name);
         }
-        if (machine_.jobs().queue("work").rates != nullptr)
+        if (machine_.jobs().queues().open("work").rates != nullptr)
             keys_.set("routemaster:paused", ":work");
         add_recurring();
         add_timers();
@@ -236,7 +236,7 @@ private:
 
     void add_jobs(const std::string& name) {
         using State = detail::JobState::State;
-        auto& queue = machine_.jobs().queue(name);
+        auto& queue = machine_.jobs().queues().open(name);
         queue.jobs.each([&](const detail::JobState& job) {
             const auto own = name_of(job);
             keys_.set("jobs:index:" + name, own);
@@ -308,7 +308,7 @@ private:
         keys_.hash("routemaster:keyed:" + queue, name_of(job),
                    encode(Value{Value::Array{std::string{job.payload.text()}, key.text,
                                              static_cast<int>(key.scope), wire(key.until)}}));
-        const auto* owner = machine_.jobs().queue(queue).keys.find(
+        const auto* owner = machine_.jobs().queues().open(queue).keys.find(
             detail::payload_hash(key.text),
             [&](const detail::JobState& any) { return any.details->options.key.text == key.text; });
         if (owner == &job) {

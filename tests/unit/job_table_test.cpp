@@ -1,3 +1,4 @@
+#include "core/jobs/state/acquisition.hpp"
 #include "core/state/machine.hpp"
 
 #include <doctest/doctest.h>
@@ -25,17 +26,21 @@ struct Table {
     NoChangeLog changes;
     CounterTable counters{changes};
     JobTable jobs{changes, counters};
-    QueueState& queue = jobs.queue("aux");
+    QueueState& queue = jobs.queues().open("aux");
     Uid worker{1U << 8U, 0};
 
     JobState& push(std::string job, OrderingGroup* group = nullptr, TimePoint run_at = start) {
         return jobs.push(queue, std::move(job), run_at, jobs.next_order(), group, start);
     }
 
+    Acquired acquisition(const AcquireJobs& step, TimePoint now) {
+        return Acquisition{jobs, queue, step, now, [](const JobState&) {}}.run();
+    }
+
     /// Acquires up to `limit` jobs and returns their names.
     std::string acquire(TimePoint now = start, std::uint32_t limit = 100) {
         std::string names;
-        for (const auto& lease : jobs.acquire(queue, {queue.name, worker, limit}, now).leases) {
+        for (const auto& lease : acquisition({queue.name, worker, limit}, now).leases) {
             names += lease.job;
         }
         return names;
@@ -76,7 +81,7 @@ TEST_CASE("jobs outside of groups are not blocked by groups") {
     t.push("b", &group);
     t.push("x");
     CHECK(t.acquire() == "ax");
-    CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 1, .pending = 2});
+    CHECK(JobReports::count(t.queue, start) == QueueStatus{.ready = 1, .pending = 2});
 }
 
 TEST_CASE("a released job keeps its place in its group") {
@@ -95,12 +100,12 @@ TEST_CASE("a group with a lower concurrency blocks the last jobs that are not un
     auto group = group_of(4);
     for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &group);
     CHECK(t.acquire(start, 2) == "ab");
-    t.jobs.set_concurrency(group, 1);
+    t.jobs.groups().set_concurrency(group, 1);
     CHECK(group.eligible == 1);
     CHECK(t.acquire().empty());
-    t.jobs.set_concurrency(group, 3);
+    t.jobs.groups().set_concurrency(group, 3);
     CHECK(t.acquire() == "c");
-    t.jobs.set_concurrency(group, 1);
+    t.jobs.groups().set_concurrency(group, 1);
     t.jobs.release(*t.jobs.find(t.queue, "a"), start, start);
     // `a` comes first: it was pushed first.
     CHECK(t.acquire() == "a");
@@ -109,7 +114,7 @@ TEST_CASE("a group with a lower concurrency blocks the last jobs that are not un
     }
     CHECK(group.eligible == 1);
     CHECK(t.acquire() == "a");
-    CHECK(JobTable::count(t.queue, start) == QueueStatus{.ready = 4, .pending = 1});
+    CHECK(JobReports::count(t.queue, start) == QueueStatus{.ready = 4, .pending = 1});
 }
 
 TEST_CASE("a scheduled job waits in its group like any job") {
@@ -117,7 +122,7 @@ TEST_CASE("a scheduled job waits in its group like any job") {
     auto group = group_of(1);
     t.push("a", &group, start + Duration{50});
     t.push("b", &group);
-    CHECK(t.jobs.acquire(t.queue, {.queue = "aux", .worker = t.worker}, start).next_due ==
+    CHECK(t.acquisition({.queue = "aux", .worker = t.worker}, start).next_due ==
           start + Duration{50});
     CHECK(t.acquire(start + Duration{50}) == "a");
 }
@@ -145,17 +150,17 @@ TEST_CASE("queues without jobs take no memory") {
         CHECK(perform(CountJobs{name}) == QueueStatus{});
         CHECK(perform(AcquireJobs{name, worker}).leases.empty());
     }
-    CHECK(machine.jobs().queues() == 1);
+    CHECK(machine.jobs().queues().size() == 1);
     for (int i = 0; i < 10'000; ++i) {
         const auto name = "q" + std::to_string(i);
         perform(PushJob{name, "a", start});
         CHECK(perform(AckJob{perform(AcquireJobs{name, worker}).leases.at(0)}) ==
               Settlement::settled);
     }
-    CHECK(machine.jobs().queues() == 2);
+    CHECK(machine.jobs().queues().size() == 2);
     perform(PushJob{"mail", "a", start});
     perform(PushJob{"mail", "b", start});
-    CHECK(machine.jobs().queues() == 3);
+    CHECK(machine.jobs().queues().size() == 3);
     // A worker that found no job in a forgotten queue is woken when the queue gets a job.
     static_cast<void>(machine.jobs().take_woken());
     perform(AcquireJobs{"images", worker});
@@ -195,11 +200,11 @@ TEST_CASE("restored jobs keep their places, and leases can be reinstated") {
     const Lease lease{"aux", "a", t.worker, 77};
     t.jobs.reinstate(lease, start);
     t.jobs.reinstate({"aux", "gone", t.worker, 78}, start);
-    t.jobs.skip_fences(77);
-    CHECK(t.jobs.leases() == std::vector<Lease>{lease});
+    t.jobs.leases().skip_fences(77);
+    CHECK(t.jobs.leases().all() == std::vector<Lease>{lease});
     CHECK(t.jobs.leased(lease) == t.jobs.find(t.queue, "a"));
     CHECK(t.acquire() == "x");
-    CHECK(t.jobs.fence() == 78);
+    CHECK(t.jobs.leases().fence() == 78);
     t.jobs.remove(*t.jobs.leased(lease));
     CHECK(t.acquire() == "b");
 }
@@ -223,14 +228,14 @@ TEST_CASE("queue and groups stay consistent over a random walk") {
                 break;
             case 2: {
                 auto acquired =
-                    t.jobs.acquire(t.queue, {.queue = "aux", .worker = t.worker, .limit = 3}, now)
-                        .leases;
+                    t.acquisition({.queue = "aux", .worker = t.worker, .limit = 3}, now).leases;
                 leases.insert(leases.end(), acquired.begin(), acquired.end());
                 break;
             }
             case 3:
                 if (group != nullptr)
-                    t.jobs.set_concurrency(*group, static_cast<std::uint32_t>(1 + random.below(4)));
+                    t.jobs.groups().set_concurrency(
+                        *group, static_cast<std::uint32_t>(1 + random.below(4)));
                 break;
             case 4: now += Duration{random.below(10)}; break;
             default:
@@ -244,7 +249,7 @@ TEST_CASE("queue and groups stay consistent over a random walk") {
                     t.jobs.release(job, now + Duration{random.below(20)}, now);
                 }
         }
-        const auto status = JobTable::count(t.queue, now);
+        const auto status = JobReports::count(t.queue, now);
         REQUIRE(status.pending == leases.size());
         REQUIRE(status.scheduled + status.ready + status.pending == t.queue.jobs.size());
         for (auto& one : groups) {

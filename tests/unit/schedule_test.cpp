@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/job_table.hpp"
 #include "routemaster/random.hpp"
 #include "support/lone_job.hpp"
 #include "support/seed.hpp"

@@ -1,5 +1,6 @@
 #include "core/state/machine.hpp"
 
+#include <string>
 #include <type_traits>
 #include <variant>
 
@@ -7,26 +8,49 @@
 
 namespace routemaster::detail {
 
+namespace {
+
+/// Performs a step of the list `Steps` in the domain of this list. A list without a domain does not
+/// compile.
+template <class Steps, class Domain, class... Rest>
+Outcome perform_in(Steps steps, Step& step, Domain& domain, Rest&... rest) {
+    if constexpr (requires { domain.perform(steps, step); }) {
+        return domain.perform(steps, step);
+    } else {
+        return perform_in(steps, step, rest...);
+    }
+}
+
+}  // namespace
+
 Machine::Machine(ChangeLog& changes, NameLimits limits)
-    : changes_{changes},
-      limits_{limits},
-      counters_{changes},
+    : counters_{changes},
       jobs_{changes, counters_},
       subscriber_queues_{changes, counters_, jobs_},
       registry_{changes, subscriber_queues_},
       recurring_{changes},
-      timers_{changes, counters_, jobs_.wake_ups()} {}
+      timers_{changes, counters_, jobs_.wake_ups()},
+      topic_domain_{scope_, changes, counters_, registry_, subscriber_queues_, jobs_},
+      subscriber_domain_{scope_, changes, registry_, jobs_},
+      delivery_domain_{scope_, changes, registry_, subscriber_queues_, jobs_},
+      job_domain_{scope_, jobs_, subscriber_queues_, limits},
+      job_batch_domain_{scope_, jobs_.batches()},
+      timer_domain_{scope_, timers_, limits},
+      recurring_domain_{scope_, recurring_, job_domain_, timer_domain_, jobs_.wake_ups()},
+      completion_domain_{job_domain_, timer_domain_, topic_domain_},
+      counter_domain_{counters_} {}
 
 Outcome Machine::perform(Step& step, TimePoint now) {
-    now_ = now;
+    scope_ = {.now = now};
     jobs_.set_now(now);
-    depends_on_row_ = everything;
-    hurried_ = true;
     auto outcome = std::visit(
         [&](auto& any) -> Outcome {
             if (auto checked = any.check(); !checked) return checked.error();
             try {
-                return perform_in(DomainOf<std::remove_reference_t<decltype(any)>>{}, step);
+                const DomainOf<std::remove_reference_t<decltype(any)>> steps;
+                return perform_in(steps, step, topic_domain_, subscriber_domain_, delivery_domain_,
+                                  job_domain_, job_batch_domain_, timer_domain_, recurring_domain_,
+                                  completion_domain_, counter_domain_);
             } catch (const Failure& failure) {
                 // An evicted payload could not be read from the journal. Nothing has changed,
                 // because each step reads before it changes anything.
@@ -46,7 +70,7 @@ void Machine::fetch_ahead(std::span<const Step> steps) const noexcept {
 void Machine::settle_restored() {
     registry_.settle_restored(jobs_);
     subscriber_queues_.settle_restored();
-    mark_restored();
+    delivery_domain_.mark_restored();
     jobs_.settle_restored();
     recurring_.settle_restored();
     timers_.settle_restored();

@@ -240,8 +240,10 @@ public:
         for (const auto& [name, state] : topics_) count_claim(state.topic);
         for (auto& [token, state] : subscribers_) {
             state.subscriber_queue = &subscriber_queues_.open(token);
-            jobs.set_concurrency(state.subscriber_queue->group, state.subscription.max_in_flight);
-            jobs.direct(state.subscriber_queue->group, destination_of(state.subscription.callback));
+            jobs.groups().set_concurrency(state.subscriber_queue->group,
+                                          state.subscription.max_in_flight);
+            jobs.destinations().direct(state.subscriber_queue->group,
+                                       destination_of(state.subscription.callback));
             for (const auto& name : state.topics) {
                 if (auto* wanted = topic(name)) enlist(*wanted, state);
             }

@@ -19,7 +19,7 @@
 
 #include "core/bus/state/kept_messages.hpp"
 #include "core/containers/intrusive_list.hpp"
-#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/job_table.hpp"
 #include "core/state/counters.hpp"
 #include "core/state/entity.hpp"
 #include "core/store/dead_error.hpp"
@@ -158,9 +158,18 @@ public:
         return found == batches_.end() ? nullptr : found->second.get();
     }
 
-    /// Whether a batch has this id, or a delivery job that was pushed without a batch.
+    /// The batch delivered by a job. Null for all jobs but delivery jobs, and for a copy of a
+    /// delivery job in another queue.
+    [[nodiscard]] BatchState* delivered_by(const JobState& job) const {
+        const auto uid = batch_of(job.payload.text());
+        auto* batch = uid ? find(*uid) : nullptr;
+        return batch != nullptr && batch->job == &job ? batch : nullptr;
+    }
+
+    /// Whether a batch, or a delivery job pushed without a batch, has this id.
     [[nodiscard]] bool taken(const Uid& uid) const {
-        return find(uid) != nullptr || jobs_.find(jobs_.deliveries(), delivery_job(uid)) != nullptr;
+        return find(uid) != nullptr ||
+               jobs_.find(jobs_.queues().deliveries(), delivery_job(uid)) != nullptr;
     }
 
     /// Creates a CURRENT batch and its delivery job. The id must be unused.
@@ -171,7 +180,7 @@ public:
         by_age_.push_back(batch);
         subscriber_queue.current = &batch;
         changes_.changed(batch);
-        batch.job = &jobs_.push(jobs_.deliveries(), delivery_job(uid), due, batch.order,
+        batch.job = &jobs_.push(jobs_.queues().deliveries(), delivery_job(uid), due, batch.order,
                                 &subscriber_queue.group, now);
         return batch;
     }
@@ -232,7 +241,7 @@ public:
     /// change, when a client has pushed a delivery job with its id meanwhile.
     bool redeliver(BatchState& batch, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
-        auto& queue = jobs_.deliveries();
+        auto& queue = jobs_.queues().deliveries();
         const auto job = delivery_job(batch.uid);
         if (jobs_.find(queue, job) != nullptr) return false;
         subscriber_queue.dead.remove(batch);
@@ -320,7 +329,7 @@ public:
         if (!subscriber_queue.batches.empty() || !subscriber_queue.dead.empty() ||
             !subscriber_queue.group.jobs.empty())
             return;
-        jobs_.abandon(subscriber_queue.group);
+        jobs_.destinations().abandon(subscriber_queue.group);
         subscriber_queues_.erase(std::string{subscriber_queue.group.name});
     }
 
@@ -344,7 +353,7 @@ public:
         for (const auto& [uid, batch] : batches_) all.push_back(batch.get());
         std::sort(all.begin(), all.end(),
                   [](const BatchState* a, const BatchState* b) { return a->order < b->order; });
-        auto& queue = jobs_.deliveries();
+        auto& queue = jobs_.queues().deliveries();
         for (auto* batch : all) {
             auto& subscriber_queue = batch->subscriber_queue;
             bytes_ += batch->messages.payload_bytes();
@@ -370,7 +379,7 @@ public:
     template <class Exists>
     void prune(Exists exists) {
         for (auto& [token, subscriber_queue] : subscriber_queues_) {
-            if (!exists(token)) jobs_.abandon(subscriber_queue.group);
+            if (!exists(token)) jobs_.destinations().abandon(subscriber_queue.group);
         }
         std::erase_if(subscriber_queues_, [&](const auto& entry) {
             const auto& [token, subscriber_queue] = entry;

@@ -105,4 +105,12 @@ std::vector<Lease> LeaseTable::all() const {
     return all;
 }
 
+void LeaseTable::release_all(Worker& worker, JobSlice& slice,
+                             const std::function<void(JobState&)>& release) {
+    while (auto* job = worker.jobs.front()) {
+        if (!slice.take(*job)) return;
+        release(*job);
+    }
+}
+
 }  // namespace routemaster::detail

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <vector>
 
 #include "core/containers/hash_index.hpp"
+#include "core/jobs/state/job_slice.hpp"
 #include "core/jobs/state/job_state.hpp"
 #include "core/jobs/state/queue_state.hpp"
 #include "core/state/entity.hpp"
@@ -74,7 +76,12 @@ public:
     /// a move.
     static void describe(const JobState& job, Lease& lease);
 
-    /// Number of leased jobs in need of isolation when leased.
+    /// Calls `release` with the leased jobs of a worker, oldest first, as far as the chunk allows.
+    /// `release` ends the lease.
+    static void release_all(Worker& worker, JobSlice& slice,
+                            const std::function<void(JobState&)>& release);
+
+    /// Number of leased jobs that needed isolation when leased.
     [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
 
     [[nodiscard]] std::vector<Lease> all() const;

@@ -10,20 +10,13 @@
 #include <string_view>
 #include <utility>
 
+#include "core/jobs/work/refusal.hpp"
 #include "routemaster/time.hpp"
 
 namespace routemaster::detail {
 
-/// The delay before a rejected step is submitted again, after `refusals` earlier rejections: 100
-/// ms, doubled each time, at most 1 s.
-[[nodiscard]] inline Duration refusal_backoff(std::uint32_t refusals) noexcept {
-    constexpr Duration shortest{100};
-    constexpr Duration longest{1'000};
-    return std::min(longest, shortest * (1 << std::min(refusals, 4U)));
-}
-
-/// Schedule for polling the store: when a job is due, after a wake-up, again after an error, and
-/// after an interval in any case, because wake-ups may be lost.
+/// Decides when to ask the store for jobs: when a job falls due, after a wake-up, again after a
+/// refusal, and after an interval in any case, as wake-ups may be lost.
 ///
 /// When many workers share a queue, each job wakes all of them, and most find nothing. A worker
 /// that was woken in vain several times in a row therefore ignores wake-ups for `wake_grace`.

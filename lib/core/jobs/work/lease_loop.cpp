@@ -20,13 +20,6 @@ Settlement settlement_in(const Reply& reply) {
     return completed != nullptr ? completed->settlement : std::get<Settlement>(reply);
 }
 
-/// Whether repeating a step after this error would be useless.
-bool is_final(const Error& error) {
-    const auto& code = error.code();
-    return code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
-           code == Errc::limit_exceeded;
-}
-
 }  // namespace
 
 void check_times(Duration heartbeat_interval, Duration worker_silence, Duration poll_interval,
@@ -47,7 +40,8 @@ LeaseLoop::LeaseLoop(Store& store, LeaseLoopOptions options, Owner& owner)
     : store_{store},
       options_{std::move(options)},
       owner_{owner},
-      schedule_{options_.poll_interval, options_.wake_grace} {
+      schedule_{options_.poll_interval, options_.wake_grace},
+      heartbeats_{options_.heartbeat_interval, options_.worker_silence} {
     check_times(options_.heartbeat_interval, options_.worker_silence, options_.poll_interval,
                 options_.wake_grace);
     const auto wake = [event_queue = events_.shared()] { event_queue->wake(); };
@@ -94,10 +88,9 @@ TimePoint LeaseLoop::send(std::size_t free) {
 
 TimePoint LeaseLoop::next_poll() const {
     if (retiring_) return retire_at_;
-    auto next = next_heartbeat_;
+    auto next = std::min(heartbeats_.next(), released_.next());
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!retries_.empty()) next = std::min(next, retries_.begin()->first);
-    if (!released_.empty() && !releasing_) next = std::min(next, release_at_);
     if (unannounced_) next = std::min(next, unannounced_->until);
     if (closing()) {
         return std::min(next, !over(now_) ? *close_at_ : now_ < settle_by_ ? settle_by_ : never);
@@ -175,20 +168,10 @@ void LeaseLoop::report_missed() {
 }
 
 void LeaseLoop::on(Heard& heard) {
-    // The store has received this heartbeat. If the previous heartbeat is more recent than
-    // `worker_silence`, no scrub can have ended the worker's leases in between. Otherwise the loop
-    // requests all leases to find the lost ones.
-    const auto heard_before = heard_at_ != never ? heard_at_ : first_heartbeat_;
-    if (options_.finds_lost && now_ - heard_before >= options_.worker_silence) {
+    if (heartbeats_.heard(heard.at, now_) && options_.finds_lost) {
         asks_for_all_ = may_have_lost_ = true;
         schedule_.ask_at(now_);
     }
-    // During this time the store received no heartbeats of any worker, so all look silent. This
-    // worker skips scrubs until they have sent heartbeats again.
-    if (std::exchange(store_was_away_, false) || now_ - heard.at >= away_after()) {
-        spares_until_ = now_ + options_.worker_silence;
-    }
-    heard_at_ = heard.at;
     if (!options_.finds_lost) return;
     for (const auto fence : heard.cancelled) {
         const auto found = std::find_if(leased_.begin(), leased_.end(), [fence](const auto& any) {
@@ -199,8 +182,7 @@ void LeaseLoop::on(Heard& heard) {
 }
 
 bool LeaseLoop::knows_leases() const noexcept {
-    return !may_have_lost_ && heard_at_ != never &&
-           now_ - heard_at_ < std::min(away_after(), options_.worker_silence);
+    return !may_have_lost_ && heartbeats_.certainly_alive(now_);
 }
 
 void LeaseLoop::find_lost(GotJobs& got) {
@@ -218,7 +200,7 @@ void LeaseLoop::find_lost(GotJobs& got) {
 
 void LeaseLoop::take(Lease lease) {
     newest_fence_ = std::max(newest_fence_, lease.fence);
-    if (retiring_ || over(now_)) return released_.push_back({std::move(lease), now_});
+    if (retiring_ || over(now_)) return released_.add(std::move(lease), now_);
     const auto id = ++last_id_;
     leased_bytes_ += lease.job.size();
     const auto& leased = leased_.emplace(id, Leased{.lease = std::move(lease)}).first->second;
@@ -299,7 +281,7 @@ void LeaseLoop::on(Settled& settled) {
 }
 
 void LeaseLoop::refused(Id id, const Error& error, Refusals& refusals) {
-    if (is_final(error)) return owner_.unfit(id, error);
+    if (is_final_refusal(error)) return owner_.unfit(id, error);
     auto& leased = leased_.at(id);
     if (leased.settlement && !std::exchange(leased.settlement_refused, true)) ++refused_;
     if (leased.refusals == 0 && ++refusals.jobs == 1) refusals.why = error.message();
@@ -325,17 +307,13 @@ void LeaseLoop::retry_due() {
 
 void LeaseLoop::clock_set_back() {
     schedule_.clock_set_back(now_);
-    spares_until_ = std::min(spares_until_, now_ + options_.worker_silence);
-    heard_at_ = heard_at_ == never ? never : std::min(heard_at_, now_);
-    first_heartbeat_ = first_heartbeat_ == never ? never : std::min(first_heartbeat_, now_);
+    heartbeats_.clock_set_back(now_);
+    released_.clock_set_back(now_);
     const auto waiting = std::exchange(retries_, {});
     for (const auto& [at, id] : waiting) retries_.emplace(std::min(at, now_), id);
-    release_at_ = std::min(release_at_, now_);
 }
 
-void LeaseLoop::release(Id id, TimePoint run_at) {
-    released_.push_back({drop(leased_.find(id)), run_at});
-}
+void LeaseLoop::release(Id id, TimePoint run_at) { released_.add(drop(leased_.find(id)), run_at); }
 
 void LeaseLoop::forget(Id id) {
     const auto leased = leased_.find(id);
@@ -356,25 +334,10 @@ Lease LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
 // -----------------------------------------------------------------------
 
 void LeaseLoop::stay_alive() {
-    if (retiring_ || (now_ < next_heartbeat_ && now_ >= last_heartbeat_)) return;
-    // When a process or machine was suspended, all its workers miss heartbeats. A clock set forward
-    // has the same symptoms. The worker then skips a scrub, because the store must first receive
-    // heartbeats of all live workers. A worker with constantly late polls skips every second scrub.
-    const bool stood_still = last_heartbeat_ <= now_ && !spared_others_ &&
-                             now_ - last_heartbeat_ >= 2 * options_.heartbeat_interval;
-    spared_others_ = stood_still;
-    // Steps sent to an unreachable store are performed after its return, perhaps before the
-    // heartbeats of live workers. Until its return, and for `worker_silence` afterwards, the worker
-    // does not scrub.
-    const bool away = heard_at_ != never && last_heartbeat_ <= now_ &&
-                      last_heartbeat_ - heard_at_ >= away_after();
-    store_was_away_ = store_was_away_ || away;
-    last_heartbeat_ = now_;
-    if (first_heartbeat_ == never) first_heartbeat_ = now_;
-    next_heartbeat_ = now_ + options_.heartbeat_interval;
+    if (retiring_ || !heartbeats_.due(now_)) return;
+    const bool scrubs = heartbeats_.sent(now_);
     beat();
-    if (stood_still || away || now_ < spares_until_) return;
-    others_.emplace_back(ScrubWorkers{options_.worker_silence});
+    if (scrubs) others_.emplace_back(ScrubWorkers{options_.worker_silence});
 }
 
 /// The heartbeat is a submission of its own, so its reply does not wait for the writes of other
@@ -434,12 +397,7 @@ void LeaseLoop::wind_up() {
 bool LeaseLoop::awaiting() const {
     const bool in_time = !over(now_) || now_ < settle_by_;
     if (in_time && !leased_.empty()) return true;
-    // The retirement makes jobs due at once. Releases with a later due time must therefore be
-    // submitted before.
-    const auto runs_later = [this](const Released& each) { return each.run_at > now_; };
-    if (in_time && (releasing_ || std::any_of(released_.begin(), released_.end(), runs_later))) {
-        return true;
-    }
+    if (in_time && released_.must_send(now_)) return true;
     return std::any_of(leased_.begin(), leased_.end(),
                        [](const auto& any) { return !any.second.settlement; });
 }
@@ -460,7 +418,7 @@ void LeaseLoop::on(Retired& retired) {
         return retire();
     }
     const auto& error = retired.jobs.error();
-    if (now_ < retire_by_ && !is_final(error)) {
+    if (now_ < retire_by_ && !is_final_refusal(error)) {
         if (retire_refusals_ == 0) warn("the store failed: " + error.message());
         retire_at_ = now_ + refusal_backoff(retire_refusals_++);
         return;
@@ -486,47 +444,17 @@ void LeaseLoop::post(std::vector<Step> steps, Back event) {
                   });
 }
 
-/// Submits a limited number of releases, and the next ones after the reply. Very many large jobs
-/// may be released at once, when a worker closes or loses its clients.
 void LeaseLoop::post_released() {
-    if (releasing_ || now_ < release_at_) return;
-    GaveBack event;
-    std::vector<Step> steps;
-    std::size_t bytes = 0;
-    for (; !released_.empty() && steps.size() < released_max; released_.pop_front()) {
-        const auto& [lease, run_at] = released_.front();
-        if (bytes > 0 && bytes + lease.job.size() > job_slice_bytes_max) break;
-        bytes += lease.job.size();
-        if (is_ruby_queue(options_.queue)) {
-            steps.emplace_back(NackJob{lease, run_at});
-        } else {
-            steps.emplace_back(ReleaseJob{lease, run_at});
-        }
-        event.leases.push_back(std::move(released_.front()));
-    }
-    releasing_ = !steps.empty();
-    post(std::move(steps), std::move(event));
+    auto chunk = released_.take(now_, is_ruby_queue(options_.queue));
+    post(std::move(chunk.steps), GaveBack{std::move(chunk.leases), {}});
 }
 
-/// Rejected releases are submitted again after a delay. While this worker lives, no other worker
-/// can acquire these jobs.
 void LeaseLoop::on(GaveBack& back) {
-    releasing_ = false;
-    std::optional<Error> problem;
-    for (std::size_t i = 0; i < back.leases.size(); ++i) {
-        const auto& outcome = back.outcomes[i];
-        if (outcome || is_final(outcome.error())) continue;
-        problem = outcome.error();
-        released_.push_back(std::move(back.leases[i]));
-    }
-    if (!problem) {
-        release_refusals_ = 0;
-        // The store makes progress, so the timeout for the next releases restarts.
-        settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
-        return;
-    }
-    if (release_refusals_ == 0) warn("the store failed: " + problem->message());
-    release_at_ = now_ + refusal_backoff(release_refusals_++);
+    const auto refusal = released_.replied(std::move(back.leases), back.outcomes, now_);
+    if (refusal) warn("the store failed: " + refusal->message());
+    if (released_.refused()) return;
+    // The store makes progress: the wait for the next chunk begins anew.
+    settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
 }
 
 void LeaseLoop::post_others() {

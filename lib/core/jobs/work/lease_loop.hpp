@@ -29,6 +29,9 @@
 #include <vector>
 
 #include "core/jobs/work/acquire_schedule.hpp"
+#include "core/jobs/work/heartbeat_schedule.hpp"
+#include "core/jobs/work/refusal.hpp"
+#include "core/jobs/work/released_leases.hpp"
 #include "core/work/event_queue.hpp"
 #include "routemaster/job.hpp"
 #include "routemaster/log.hpp"
@@ -235,12 +238,7 @@ private:
         std::optional<Step> settlement{};
     };
 
-    struct Released {
-        Lease lease;
-        TimePoint run_at;
-    };
-
-    // Events. They may be added from any thread.
+    // Events, from any thread.
     struct GotJobs {
         Result<Acquired> acquired;
         bool unannounced = false;  // The request was `AcquireSchedule::unannounced`.
@@ -260,7 +258,7 @@ private:
         std::size_t bytes = 0;  // Bytes of the jobs.
     };
     struct GaveBack {
-        std::vector<Released> leases{};
+        std::vector<ReleasedLeases::Released> leases{};
         std::vector<Outcome> outcomes{};
     };
     struct Retired {
@@ -322,9 +320,7 @@ private:
     void stay_alive();
     void beat();
     [[nodiscard]] Heartbeat heartbeat() const;
-    /// Without a reply for this long, the store counts as unreachable.
-    [[nodiscard]] Duration away_after() const noexcept { return 2 * options_.heartbeat_interval; }
-    /// Removes the remaining leases before the worker retires.
+    /// Forgets the remaining leases before the worker retires.
     void wind_up();
     [[nodiscard]] bool awaiting() const;
     void retire();
@@ -349,11 +345,11 @@ private:
     std::vector<Watch> watches_;
     TimePoint now_{};
     AcquireSchedule schedule_;
+    HeartbeatSchedule heartbeats_;
     std::optional<Unannounced> unannounced_;
     std::size_t destinations_ = 0;  // Number of destinations in the last request.
     std::size_t free_ = 0;
     std::size_t asked_ = 0;
-    TimePoint heard_at_ = never;  // Send time of the last heartbeat that got a reply.
     bool asks_for_all_ = false;   // The next request asks for all leases of the worker.
     bool may_have_lost_ = false;  // True until the reply to this request.
     std::unordered_map<Id, Leased> leased_;
@@ -365,18 +361,9 @@ private:
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;
     Outgoing begins_;
-    std::deque<Id> unsent_;     // Leases whose settlements must be submitted, in order.
-    std::vector<Step> others_;  // Steps that are not about a lease. Most replies are ignored.
-    std::deque<Released> released_;
-    bool releasing_ = false;  // A submission of releases is in progress.
-    TimePoint release_at_{};  // Earliest next try after a rejected release.
-    std::uint32_t release_refusals_ = 0;
-    TimePoint first_heartbeat_ = never;
-    TimePoint last_heartbeat_ = never;
-    bool spared_others_ = false;   ///< The last scrub was skipped.
-    bool store_was_away_ = false;  ///< Without replies since the last answered heartbeat.
-    TimePoint spares_until_ = TimePoint::min();  ///< No scrubs before this time.
-    TimePoint next_heartbeat_{};
+    std::deque<Id> unsent_;     // Leases with settlements to submit, in order.
+    std::vector<Step> others_;  // Their replies are mostly ignored.
+    ReleasedLeases released_;
     std::optional<TimePoint> close_at_;
     TimePoint settle_by_{};  // After the deadline: how long to wait for settlements.
     bool retiring_ = false;

@@ -1,23 +1,27 @@
 /// @file
-/// Dispatches a step to its `Machine::apply`. To be included where the specialisations of `apply`
-/// are declared.
+/// The dispatch of a step to the `apply` of its domain. Included where the specialisations of `apply`
+/// are.
 
 #pragma once
 
 #include <utility>
 #include <variant>
 
-#include "core/state/machine.hpp"
 #include "core/store/step_members.hpp"
+#include "routemaster/store/outcome.hpp"
+#include "routemaster/store/step.hpp"
 
 namespace routemaster::detail {
 
-template <class S, class... Rest>
-Outcome Machine::apply_one_of(StepList<S, Rest...>, Step& step) {
+/// Applies a step whose type is in the list.
+template <class Domain, class S, class... Rest>
+Outcome apply_one_of(Domain& domain, StepList<S, Rest...> /*all*/, Step& step) {
     if constexpr (sizeof...(Rest) > 0) {
-        if (!std::holds_alternative<S>(step)) return apply_one_of(StepList<Rest...>{}, step);
+        if (!std::holds_alternative<S>(step)) {
+            return apply_one_of(domain, StepList<Rest...>{}, step);
+        }
     }
-    auto reply = apply(std::get<S>(step));
+    auto reply = domain.apply(std::get<S>(step));
     if (!reply) return reply.error();
     return Outcome{std::in_place, std::move(*reply)};
 }

@@ -1,16 +1,16 @@
-#include "core/state/machine.hpp"
+#include "core/bus/state/delivery_domain.hpp"
+#include "core/state/steps/apply_one_of.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/store_errors.hpp"
 
 namespace routemaster::detail {
 
 template <>
-Result<ListBatches::Reply> Machine::apply(ListBatches& step) {
+Result<ListBatches::Reply> DeliveryDomain::apply(ListBatches& step) {
     std::vector<QueuedBatch> all;
     const BatchState* batch = nullptr;
     const auto* subscriber_queue = subscriber_queues_.find(step.token);
@@ -29,26 +29,26 @@ Result<ListBatches::Reply> Machine::apply(ListBatches& step) {
 }
 
 template <>
-Result<FindBatch::Reply> Machine::apply(FindBatch& step) {
+Result<FindBatch::Reply> DeliveryDomain::apply(FindBatch& step) {
     const auto* batch = queued(step.token, step.batch);
     if (batch == nullptr) return std::optional<QueuedBatch>{};
     return std::optional{queued_status(*batch)};
 }
 
 template <>
-Result<DeliverBatch::Reply> Machine::apply(DeliverBatch& step) {
+Result<DeliverBatch::Reply> DeliveryDomain::apply(DeliverBatch& step) {
     const auto* batch = queued(step.token, step.batch);
     if (batch == nullptr) return BatchAction::unknown;
     auto& job = *batch->job;
     if (job.state == JobState::State::pending) return BatchAction::under_way;
-    if (job.state == JobState::State::scheduled && job.run_at > now_) {
-        jobs_.reschedule(job, now_, now_);
+    if (job.state == JobState::State::scheduled && job.run_at > scope_.now) {
+        jobs_.reschedule(job, scope_.now, scope_.now);
     }
     return BatchAction::done;
 }
 
 template <>
-Result<DropBatch::Reply> Machine::apply(DropBatch& step) {
+Result<DropBatch::Reply> DeliveryDomain::apply(DropBatch& step) {
     auto* batch = queued(step.token, step.batch);
     if (batch == nullptr) return BatchAction::unknown;
     if (batch->job->state == JobState::State::pending) return BatchAction::under_way;
@@ -57,13 +57,13 @@ Result<DropBatch::Reply> Machine::apply(DropBatch& step) {
     return BatchAction::done;
 }
 
-BatchState* Machine::queued(const std::string& token, const Uid& uid) const {
+BatchState* DeliveryDomain::queued(const std::string& token, const Uid& uid) const {
     auto* batch = subscriber_queues_.find(uid);
     const bool found = batch != nullptr && batch->death == nullptr && token_of(*batch) == token;
     return found ? batch : nullptr;
 }
 
-QueuedBatch Machine::queued_status(const BatchState& batch) const {
+QueuedBatch DeliveryDomain::queued_status(const BatchState& batch) const {
     QueuedBatch found{.status = {.uid = batch.uid,
                                  .subscriber = token_of(batch),
                                  .created_at = batch.created_at,
@@ -73,7 +73,7 @@ QueuedBatch Machine::queued_status(const BatchState& batch) const {
     const auto& job = *batch.job;
     if (job.state == JobState::State::pending) {
         found.delivery = JobStatus::State::pending;
-    } else if (job.state == JobState::State::scheduled && job.run_at > now_) {
+    } else if (job.state == JobState::State::scheduled && job.run_at > scope_.now) {
         found.delivery = JobStatus::State::scheduled;
         found.run_at = job.run_at;
     }
@@ -81,6 +81,8 @@ QueuedBatch Machine::queued_status(const BatchState& batch) const {
     return found;
 }
 
-Outcome Machine::perform_in(BatchSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome DeliveryDomain::perform(BatchSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

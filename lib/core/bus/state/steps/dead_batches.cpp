@@ -1,17 +1,17 @@
-#include "core/state/machine.hpp"
+#include "core/bus/state/delivery_domain.hpp"
+#include "core/state/steps/apply_one_of.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/store_errors.hpp"
 
 namespace routemaster::detail {
 
 template <>
-Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
+Result<ListDeadBatches::Reply> DeliveryDomain::apply(ListDeadBatches& step) {
     std::vector<DeadBatchStatus> all;
     const auto* subscriber_queue = subscriber_queues_.find(step.token);
     if (subscriber_queue == nullptr && step.after) return not_dead();
@@ -30,7 +30,7 @@ Result<ListDeadBatches::Reply> Machine::apply(ListDeadBatches& step) {
 }
 
 template <>
-Result<FindDeadBatch::Reply> Machine::apply(FindDeadBatch& step) {
+Result<FindDeadBatch::Reply> DeliveryDomain::apply(FindDeadBatch& step) {
     const auto* batch = dead(step.token, step.batch);
     if (batch == nullptr) return std::optional<DeadMessages>{};
     return std::optional<DeadMessages>{{status(*batch), batch->messages.resident()
@@ -39,7 +39,7 @@ Result<FindDeadBatch::Reply> Machine::apply(FindDeadBatch& step) {
 }
 
 template <class Act>
-void Machine::each_dead(const std::string& token, const std::optional<Uid>& uid, Act act) {
+void DeliveryDomain::each_dead(const std::string& token, const std::optional<Uid>& uid, Act act) {
     if (uid) {
         if (auto* batch = dead(token, *uid)) act(*batch);
         return;
@@ -54,16 +54,16 @@ void Machine::each_dead(const std::string& token, const std::optional<Uid>& uid,
 }
 
 template <>
-Result<RedeliverDeadBatches::Reply> Machine::apply(RedeliverDeadBatches& step) {
+Result<RedeliverDeadBatches::Reply> DeliveryDomain::apply(RedeliverDeadBatches& step) {
     Count count;
     each_dead(step.token, step.batch, [&](BatchState& batch) {
-        if (subscriber_queues_.redeliver(batch, now_)) ++count.value;
+        if (subscriber_queues_.redeliver(batch, scope_.now)) ++count.value;
     });
     return count;
 }
 
 template <>
-Result<DropDeadBatches::Reply> Machine::apply(DropDeadBatches& step) {
+Result<DropDeadBatches::Reply> DeliveryDomain::apply(DropDeadBatches& step) {
     Dropped dropped;
     each_dead(step.token, step.batch, [&](BatchState& batch) {
         ++dropped.batches;
@@ -73,13 +73,13 @@ Result<DropDeadBatches::Reply> Machine::apply(DropDeadBatches& step) {
     return dropped;
 }
 
-BatchState* Machine::dead(const std::string& token, const Uid& uid) const {
+BatchState* DeliveryDomain::dead(const std::string& token, const Uid& uid) const {
     auto* batch = subscriber_queues_.find(uid);
     const bool found = batch != nullptr && batch->death != nullptr && token_of(*batch) == token;
     return found ? batch : nullptr;
 }
 
-DeadBatchStatus Machine::status(const BatchState& batch) {
+DeadBatchStatus DeliveryDomain::status(const BatchState& batch) {
     return {.uid = batch.uid,
             .subscriber = token_of(batch),
             .created_at = batch.created_at,
@@ -89,6 +89,8 @@ DeadBatchStatus Machine::status(const BatchState& batch) {
             .error = batch.death->error};
 }
 
-Outcome Machine::perform_in(DeadBatchSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome DeliveryDomain::perform(DeadBatchSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

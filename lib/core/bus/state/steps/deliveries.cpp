@@ -1,4 +1,5 @@
-#include "core/state/machine.hpp"
+#include "core/bus/state/delivery_domain.hpp"
+#include "core/state/steps/apply_one_of.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/dead_error.hpp"
 #include "core/store/delivery_job.hpp"
 #include "routemaster/health.hpp"
@@ -15,12 +15,12 @@
 namespace routemaster::detail {
 
 template <>
-Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
+Result<BeginDelivery::Reply> DeliveryDomain::apply(BeginDelivery& step) {
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return DeliveryStart{};
     const auto uid = batch_of(job->payload.text());
     if (!uid || job->queue.name != delivery_queue) {
-        return invalid("lease: not a delivery job");
+        return Error{Errc::invalid, "lease: not a delivery job"};
     }
     auto* batch = subscriber_queues_.find(*uid);
     // A client has pushed a delivery job with the id of a DEAD batch. DEAD batches are not
@@ -31,19 +31,18 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
-    // Assumes that the record of this step needs no sync of its own. Only a first attempt does, and
-    // then `begin` sets `hurried_`. A sync for each throttled or repeated attempt would slow down
-    // publications to healthy subscribers.
-    hurried_ = false;
+    // From here on only a first attempt needs a sync of its own (`begin` sets `scope_.hurried`). A sync
+    // for each throttled or repeated attempt would slow down publications to healthy subscribers.
+    scope_.hurried = false;
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
                        SubscriberQueueCounter::throttled_events);
         const auto lengthened = static_cast<double>(wait.count()) * (1.0 + step.jitter);
-        jobs_.release(*job, retry_time(now_, Duration{std::llround(lengthened)}), now_);
+        jobs_.release(*job, retry_time(scope_.now, Duration{std::llround(lengthened)}), scope_.now);
         return DeliveryStart{.verdict = Verdict::throttled};
     }
     if (at_limit(*job, step)) {
-        jobs_.release(*job, now_, now_);
+        jobs_.release(*job, scope_.now, scope_.now);
         return DeliveryStart{.verdict = Verdict::at_limit};
     }
     // Reading from the journal may fail, so the messages are read before any change.
@@ -51,15 +50,15 @@ Result<BeginDelivery::Reply> Machine::apply(BeginDelivery& step) {
     return begin(*batch, *subscriber, std::move(messages));
 }
 
-/// Whether the first attempt of a batch waits until the record of the seal is on disk. Without this
-/// wait, a crash after the attempt can lose the record. A batch that is CURRENT after a crash
-/// therefore accepts no more events (`closed`), and is delivered half empty. With the wait, the
-/// batch can be filled. Deliveries with a long timeout or with limited attempts wait.
-bool Machine::awaits_seal(const Subscription& wants) {
+/// Whether the first attempt waits until the seal of its batch is on disk. Without this wait, a
+/// crash can lose the seal of a batch after its first attempt. A batch that is CURRENT after a
+/// crash therefore takes no more events (`closed`), and goes out half empty. For long timeouts, the
+/// wait is better.
+bool DeliveryDomain::awaits_seal(const Subscription& wants) {
     return wants.attempts_max > 0 || wants.timeout >= Duration{1'000};
 }
 
-void Machine::mark_restored() {
+void DeliveryDomain::mark_restored() {
     subscriber_queues_.each_of_all([this](BatchState& batch) {
         batch.restored = true;
         if (!batch.current) return;
@@ -68,21 +67,16 @@ void Machine::mark_restored() {
     });
 }
 
-BatchState* Machine::delivered_by(const JobState& job) const {
-    const auto uid = batch_of(job.payload.text());
-    auto* batch = uid ? subscriber_queues_.find(*uid) : nullptr;
-    return batch != nullptr && batch->job == &job ? batch : nullptr;
-}
-
-DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, MessageList messages) {
-    depends_on_row_ = 0;
-    depend_on(batch);
-    depend_on(subscriber);
+DeliveryStart DeliveryDomain::begin(BatchState& batch, SubscriberState& subscriber,
+                                    MessageList messages) {
+    scope_.depends_on_row = 0;
+    scope_.depend_on(batch);
+    scope_.depend_on(subscriber);
     count_begun(batch, subscriber.subscription);
     const bool first = batch.attempts == 1 && !batch.restored;
-    if (!first || awaits_seal(subscriber.subscription)) depend_on(batch);
-    hurried_ = batch.attempts == 1;
-    subscriber.last_attempted_at = now_;
+    if (!first || awaits_seal(subscriber.subscription)) scope_.depend_on(batch);
+    scope_.hurried = batch.attempts == 1;
+    subscriber.last_attempted_at = scope_.now;
     return {.verdict = Verdict::deliver,
             .subscription = subscriber.subscription,
             .health_points = subscriber.health_points,
@@ -92,11 +86,11 @@ DeliveryStart Machine::begin(BatchState& batch, SubscriberState& subscriber, Mes
             .messages = std::move(messages)};
 }
 
-/// Counts an attempt. The record of a seal contains the attempt that was made with the seal, and
-/// the record of a failure contains all attempts so far. A sealed batch therefore needs a record of
-/// this attempt only if attempts are limited, or if an earlier attempt may have left no record,
-/// because a process before a restart made it or a crash interrupted it.
-void Machine::count_begun(BatchState& batch, const Subscription& wants) {
+/// The record of a seal contains the attempt made with the seal. The record of a failure contains
+/// all attempts so far. A sealed batch therefore needs a record of its attempt only if attempts are
+/// limited, or if an earlier attempt may have left no record: an earlier process made it, or it was
+/// cut off.
+void DeliveryDomain::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
     const bool recorded = batch.attempts == 1 ? batch.sealed_here : batch.last_error != nullptr;
     const bool logged = !batch.current && (!recorded || wants.attempts_max > 0);
@@ -104,25 +98,25 @@ void Machine::count_begun(BatchState& batch, const Subscription& wants) {
     if (logged) changes_.changed(batch);
 }
 
-Duration Machine::throttle(const SubscriberState& subscriber, const BeginDelivery& step) const {
+Duration DeliveryDomain::throttle(const SubscriberState& subscriber,
+                                  const BeginDelivery& step) const {
     if (subscriber.health_points >= health_points_max) return Duration{0};
     if (!subscriber.last_attempted_at) return step.pause;
     const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
-    // A `last_attempted_at` in the future was set while the clock was ahead. Only the distance in
-    // time counts, to avoid too long a wait.
-    const auto since = std::chrono::abs(now_ - *subscriber.last_attempted_at);
+    // A later time means an attempt made while the clock was fast.
+    const auto since = std::chrono::abs(scope_.now - *subscriber.last_attempted_at);
     const bool early = since < wait;
     return std::max(early ? wait : Duration{0}, step.pause);
 }
 
-bool Machine::at_limit(JobState& job, const BeginDelivery& step) {
+bool DeliveryDomain::at_limit(JobState& job, const BeginDelivery& step) {
     auto* group = job.group();
     if (group == nullptr) return false;
-    jobs_.narrow(*group, std::max(step.concurrency_max, 1U));
+    jobs_.groups().narrow(*group, std::max(step.concurrency_max, 1U));
     return !job.eligible;
 }
 
-void Machine::end_vanished(JobState& job, BatchState* batch, bool subscriber_exists) {
+void DeliveryDomain::end_vanished(JobState& job, BatchState* batch, bool subscriber_exists) {
     if (batch != nullptr) {
         subscriber_queues_.remove(*batch, subscriber_exists);
     } else {
@@ -131,13 +125,14 @@ void Machine::end_vanished(JobState& job, BatchState* batch, bool subscriber_exi
 }
 
 template <>
-Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
-    hurried_ = !step.patient;
+Result<SettleDelivery::Reply> DeliveryDomain::apply(SettleDelivery& step) {
+    scope_.hurried = !step.patient;
     auto* job = jobs_.leased(step.lease);
     if (job == nullptr) return Settlement::lease_lost;
-    auto* batch = delivered_by(*job);
-    if (batch == nullptr) return invalid("lease: not a delivery job, or its batch is gone");
-    // The attempt began before a crash, which lost the record of the seal. Seals the batch again.
+    auto* batch = subscriber_queues_.delivered_by(*job);
+    if (batch == nullptr)
+        return Error{Errc::invalid, "lease: not a delivery job, or its batch is gone"};
+    // The attempt had begun, but its seal was lost.
     if (batch->current && batch->restored) subscriber_queues_.seal(*batch);
     count_attempt(*batch, step);
     auto* subscriber = registry_.subscriber(token_of(*batch));
@@ -146,27 +141,27 @@ Result<SettleDelivery::Reply> Machine::apply(SettleDelivery& step) {
     if (step.delivered) {
         subscriber_queues_.remove(*batch, subscriber != nullptr);
     } else if (dead) {
-        subscriber_queues_.bury(*batch, step.error, subscriber->subscription.dead_max, now_);
+        subscriber_queues_.bury(*batch, step.error, subscriber->subscription.dead_max, scope_.now);
     } else {
-        jobs_.release(*job, step.retry_at, now_);
+        jobs_.release(*job, step.retry_at, scope_.now);
         batch->last_error = std::make_unique<std::string>(kept_error(step.error));
         changes_.changed(*batch);
     }
     if (subscriber != nullptr) {
-        jobs_.adapt(subscriber->subscriber_queue->group, step.delivered,
-                    std::max(step.concurrency_max, 1U));
+        jobs_.groups().adapt(subscriber->subscriber_queue->group, step.delivered,
+                             std::max(step.concurrency_max, 1U));
     }
     return dead ? Settlement::dead : Settlement::settled;
 }
 
-bool Machine::dies(const BatchState& batch, const Subscription& wants,
-                   const SettleDelivery& step) const {
+bool DeliveryDomain::dies(const BatchState& batch, const Subscription& wants,
+                          const SettleDelivery& step) const {
     if (step.delivered || !wants.dead_letters()) return false;
     return step.permanent || (wants.attempts_max > 0 && batch.attempts >= wants.attempts_max) ||
-           (wants.age_max > Duration{0} && now_ - batch.created_at >= wants.age_max);
+           (wants.age_max > Duration{0} && scope_.now - batch.created_at >= wants.age_max);
 }
 
-void Machine::change_health(SubscriberState& subscriber, const SettleDelivery& step) {
+void DeliveryDomain::change_health(SubscriberState& subscriber, const SettleDelivery& step) {
     const auto points = changed_health(subscriber.health_points, step.health_change);
     if (points == subscriber.health_points && step.delivered) return;
     subscriber.health_points = points;
@@ -177,14 +172,14 @@ void Machine::change_health(SubscriberState& subscriber, const SettleDelivery& s
     subscriber.last_row = awaited;
 }
 
-void Machine::count_attempt(const BatchState& batch, const SettleDelivery& step) {
+void DeliveryDomain::count_attempt(const BatchState& batch, const SettleDelivery& step) {
     using enum SubscriberQueueCounter;
     auto& subscriber_queue = batch.subscriber_queue;
     count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
                    step.delivered ? delivered_events : failed_events);
-    // Limited to a day, even if the clock was set forward, so that all stores represent the square
-    // exactly.
-    const auto took = std::clamp<std::int64_t>((now_ - step.begun_at).count(), 0, 24 * 3'600'000);
+    // At most a day, even if the clock jumped: the square stays exact in all stores.
+    const auto took =
+        std::clamp<std::int64_t>((scope_.now - step.begun_at).count(), 0, 24 * 3'600'000);
     subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time : failed_time, took);
     subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time2 : failed_time2,
                              took * took);
@@ -196,13 +191,15 @@ void Machine::count_attempt(const BatchState& batch, const SettleDelivery& step)
     if (step.delivered) subscriber_queues_.count(subscriber_queue, last_attempt_latency, age);
 }
 
-void Machine::count_delivery(const BatchState& batch, SubscriberQueueCounter batches,
-                             SubscriberQueueCounter events) {
+void DeliveryDomain::count_delivery(const BatchState& batch, SubscriberQueueCounter batches,
+                                    SubscriberQueueCounter events) {
     subscriber_queues_.count(batch.subscriber_queue, batches, 1);
     subscriber_queues_.count(batch.subscriber_queue, events,
                              static_cast<std::int64_t>(batch.messages.size()));
 }
 
-Outcome Machine::perform_in(DeliverySteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome DeliveryDomain::perform(DeliverySteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

@@ -1,17 +1,17 @@
-#include "core/state/machine.hpp"
+#include "core/bus/state/subscriber_domain.hpp"
+#include "core/state/steps/apply_one_of.hpp"
 
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/delivery_job.hpp"
 
 namespace routemaster::detail {
 
 template <>
-Result<Subscribe::Reply> Machine::apply(Subscribe& step) {
+Result<Subscribe::Reply> SubscriberDomain::apply(Subscribe& step) {
     auto& subscriber = registry_.open_subscriber(step.token);
     auto& subscription = subscriber.subscription;
     subscription.callback = step.options.callback;
@@ -22,14 +22,16 @@ Result<Subscribe::Reply> Machine::apply(Subscribe& step) {
     if (step.options.attempts_max) subscription.attempts_max = *step.options.attempts_max;
     if (step.options.age_max) subscription.age_max = *step.options.age_max;
     if (step.options.dead_max) subscription.dead_max = *step.options.dead_max;
-    jobs_.set_concurrency(subscriber.subscriber_queue->group, subscription.max_in_flight);
-    jobs_.direct(subscriber.subscriber_queue->group, destination_of(subscription.callback));
+    jobs_.groups().set_concurrency(subscriber.subscriber_queue->group, subscription.max_in_flight);
+    jobs_.destinations().direct(subscriber.subscriber_queue->group,
+                                destination_of(subscription.callback));
     replace_topics(subscriber, step.topics);
     changes_.changed(subscriber);
     return Done{};
 }
 
-void Machine::replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics) {
+void SubscriberDomain::replace_topics(SubscriberState& subscriber,
+                                      const std::vector<std::string>& topics) {
     const std::set<std::string> wanted{topics.begin(), topics.end()};
     for (const auto& name : std::set<std::string>{subscriber.topics}) {
         if (!wanted.contains(name)) registry_.unlink(subscriber, name);
@@ -42,7 +44,7 @@ void Machine::replace_topics(SubscriberState& subscriber, const std::vector<std:
 }
 
 template <>
-Result<Unsubscribe::Reply> Machine::apply(Unsubscribe& step) {
+Result<Unsubscribe::Reply> SubscriberDomain::apply(Unsubscribe& step) {
     auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return Unsubscription::unknown_subscriber;
     if (registry_.topic(step.topic) == nullptr) return Unsubscription::unknown_topic;
@@ -53,32 +55,34 @@ Result<Unsubscribe::Reply> Machine::apply(Unsubscribe& step) {
 }
 
 template <>
-Result<RemoveSubscriber::Reply> Machine::apply(RemoveSubscriber& step) {
+Result<RemoveSubscriber::Reply> SubscriberDomain::apply(RemoveSubscriber& step) {
     auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return Removal::unknown;
     remove(*subscriber);
     return Removal::removed;
 }
 
-void Machine::remove(SubscriberState& subscriber) {
+void SubscriberDomain::remove(SubscriberState& subscriber) {
     subscriber.subscriber_queue->group.window = OrderingGroup::start;
-    jobs_.set_concurrency(subscriber.subscriber_queue->group, 1);
-    jobs_.abandon(subscriber.subscriber_queue->group);
+    jobs_.groups().set_concurrency(subscriber.subscriber_queue->group, 1);
+    jobs_.destinations().abandon(subscriber.subscriber_queue->group);
     registry_.remove(subscriber);
 }
 
 template <>
-Result<ListSubscribers::Reply> Machine::apply(ListSubscribers& step) {
+Result<ListSubscribers::Reply> SubscriberDomain::apply(ListSubscribers& step) {
     return registry_.subscribers(step.page);
 }
 
 template <>
-Result<FindSubscriber::Reply> Machine::apply(FindSubscriber& step) {
+Result<FindSubscriber::Reply> SubscriberDomain::apply(FindSubscriber& step) {
     const auto* subscriber = registry_.subscriber(step.token);
     if (subscriber == nullptr) return std::optional<SubscriberStatus>{};
     return std::optional{Registry::status(*subscriber)};
 }
 
-Outcome Machine::perform_in(SubscriberSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome SubscriberDomain::perform(SubscriberSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

@@ -1,20 +1,19 @@
-#include "core/state/machine.hpp"
+#include "core/bus/state/subscriber_domain.hpp"
+#include "core/state/steps/apply_one_of.hpp"
 
 #include <optional>
 #include <string>
 
-#include "core/state/steps/apply_one_of.hpp"
-
 namespace routemaster::detail {
 
 template <>
-Result<PutToken::Reply> Machine::apply(PutToken& step) {
+Result<PutToken::Reply> SubscriberDomain::apply(PutToken& step) {
     registry_.put_token({step.token, step.name});
     return Done{};
 }
 
 template <>
-Result<RemoveToken::Reply> Machine::apply(RemoveToken& step) {
+Result<RemoveToken::Reply> SubscriberDomain::apply(RemoveToken& step) {
     auto* subscriber = registry_.subscriber(step.token);
     auto* token = registry_.token(step.token);
     if (subscriber == nullptr && token == nullptr) return Removal::unknown;
@@ -24,18 +23,20 @@ Result<RemoveToken::Reply> Machine::apply(RemoveToken& step) {
 }
 
 template <>
-Result<FindToken::Reply> Machine::apply(FindToken& step) {
+Result<FindToken::Reply> SubscriberDomain::apply(FindToken& step) {
     const auto* token = registry_.token(step.token);
     if (token == nullptr) return std::optional<std::string>{};
-    depends_on_row_ = token->last_row;
+    scope_.depends_on_row = token->last_row;
     return std::optional{token->token.name};
 }
 
 template <>
-Result<ListTokens::Reply> Machine::apply(ListTokens& step) {
+Result<ListTokens::Reply> SubscriberDomain::apply(ListTokens& step) {
     return registry_.tokens(step.page);
 }
 
-Outcome Machine::perform_in(TokenSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome SubscriberDomain::perform(TokenSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

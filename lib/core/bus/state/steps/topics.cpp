@@ -1,11 +1,11 @@
-#include "core/state/machine.hpp"
+#include "core/bus/state/topic_domain.hpp"
+#include "core/state/steps/apply_one_of.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "core/state/steps/apply_one_of.hpp"
 #include "core/store/published_tags.hpp"
 #include "core/store/store_errors.hpp"
 #include "routemaster/batch.hpp"
@@ -13,19 +13,19 @@
 namespace routemaster::detail {
 
 template <>
-Result<PublishEvent::Reply> Machine::apply(PublishEvent& step) {
+Result<PublishEvent::Reply> TopicDomain::apply(PublishEvent& step) {
     auto* topic = registry_.topic(step.topic);
     if (auto may = may_publish(step, owner_of(topic)); !may) return may.error();
     publish(step, topic);
     return Done{};
 }
 
-const std::string* Machine::owner_of(const TopicState* topic) {
+const std::string* TopicDomain::owner_of(const TopicState* topic) {
     return topic != nullptr && topic->topic.publisher ? &*topic->topic.publisher : nullptr;
 }
 
-Result<void> Machine::may_publish(const PublishEvent& step, const std::string* owner,
-                                  std::uint32_t further) {
+Result<void> TopicDomain::may_publish(const PublishEvent& step, const std::string* owner,
+                                      std::uint32_t further) {
     if (step.authenticate && !is_valid_token(step.publisher)) return unknown_publisher();
     if (step.subscriber) {
         if (registry_.subscriber(*step.subscriber) != nullptr) return {};
@@ -39,7 +39,7 @@ Result<void> Machine::may_publish(const PublishEvent& step, const std::string* o
     return {};
 }
 
-void Machine::publish(const PublishEvent& step, TopicState* topic) {
+void TopicDomain::publish(const PublishEvent& step, TopicState* topic) {
     if (step.subscriber) return fan_out({registry_.subscriber(*step.subscriber)}, step);
     if (topic == nullptr) {
         topic = &registry_.create_topic(step.topic, step.publisher);
@@ -50,11 +50,12 @@ void Machine::publish(const PublishEvent& step, TopicState* topic) {
     if (!topic->subscribers.empty()) fan_out(topic->subscribers, step);
 }
 
-bool Machine::is_valid_token(const std::optional<std::string>& token) {
+bool TopicDomain::is_valid_token(const std::optional<std::string>& token) {
     return token && registry_.token(*token) != nullptr;
 }
 
-void Machine::fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step) {
+void TopicDomain::fan_out(const std::vector<SubscriberState*>& subscribers,
+                          const PublishEvent& step) {
     std::vector<BatchState*> batches;
     batches.reserve(subscribers.size());
     std::uint32_t sibling = 0;
@@ -66,9 +67,9 @@ void Machine::fan_out(const std::vector<SubscriberState*>& subscribers, const Pu
         if (subscriber_queue.current == nullptr) {
             auto uid = step.uid.sibling(sibling++);
             while (subscriber_queues_.taken(uid)) uid = step.uid.sibling(sibling++);
-            const auto due =
-                saturating_add(std::min(step.timestamp, now_), subscriber->subscription.timeout);
-            subscriber_queues_.begin(subscriber_queue, uid, due, now_);
+            const auto due = saturating_add(std::min(step.timestamp, scope_.now),
+                                            subscriber->subscription.timeout);
+            subscriber_queues_.begin(subscriber_queue, uid, due, scope_.now);
         }
         subscriber_queues_.append(*subscriber_queue.current, step.message);
         batches.push_back(subscriber_queue.current);
@@ -82,14 +83,14 @@ void Machine::fan_out(const std::vector<SubscriberState*>& subscribers, const Pu
     }
 }
 
-void Machine::seal_full(BatchState& batch) {
+void TopicDomain::seal_full(BatchState& batch) {
     subscriber_queues_.seal(batch);
     if (batch.job->state == JobState::State::scheduled) {
-        jobs_.reschedule(*batch.job, now_, now_);
+        jobs_.reschedule(*batch.job, scope_.now, scope_.now);
     }
 }
 
-void Machine::count_published(TopicState& topic, std::size_t bytes) {
+void TopicDomain::count_published(TopicState& topic, std::size_t bytes) {
     if (topic.published == nullptr) {
         const auto tags = published_tags(topic.topic.name, topic.topic.publisher);
         topic.published = &counters_.at({"events.published", tags});
@@ -102,7 +103,7 @@ void Machine::count_published(TopicState& topic, std::size_t bytes) {
 }
 
 template <>
-Result<RemoveTopic::Reply> Machine::apply(RemoveTopic& step) {
+Result<RemoveTopic::Reply> TopicDomain::apply(RemoveTopic& step) {
     auto* topic = registry_.topic(step.name);
     if (topic == nullptr) return Removal::unknown;
     if (step.publisher && topic->topic.publisher != step.publisher) return topic_claimed();
@@ -111,10 +112,12 @@ Result<RemoveTopic::Reply> Machine::apply(RemoveTopic& step) {
 }
 
 template <>
-Result<ListTopics::Reply> Machine::apply(ListTopics& step) {
+Result<ListTopics::Reply> TopicDomain::apply(ListTopics& step) {
     return registry_.topics(step.page);
 }
 
-Outcome Machine::perform_in(TopicSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome TopicDomain::perform(TopicSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

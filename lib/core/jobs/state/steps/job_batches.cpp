@@ -1,41 +1,42 @@
-#include "core/state/machine.hpp"
-
+#include "core/jobs/state/job_batch_domain.hpp"
 #include "core/state/steps/apply_one_of.hpp"
 
 namespace routemaster::detail {
 
 template <>
-Result<CreateJobBatch::Reply> Machine::apply(CreateJobBatch& step) {
-    return jobs_.batches().create(*step.settings, now_);
+Result<CreateJobBatch::Reply> JobBatchDomain::apply(CreateJobBatch& step) {
+    return batches_.create(*step.settings, scope_.now);
 }
 
 template <>
-Result<CloseJobBatch::Reply> Machine::apply(CloseJobBatch& step) {
-    auto* state = jobs_.batches().find(step.id);
+Result<CloseJobBatch::Reply> JobBatchDomain::apply(CloseJobBatch& step) {
+    auto* state = batches_.find(step.id);
     if (state == nullptr) return JobBatchClosure::unknown;
-    jobs_.batches().close(*state, now_);
+    batches_.close(*state, scope_.now);
     return JobBatchClosure::closed;
 }
 
 template <>
-Result<FindJobBatch::Reply> Machine::apply(FindJobBatch& step) {
-    const auto* state = jobs_.batches().find(step.id);
+Result<FindJobBatch::Reply> JobBatchDomain::apply(FindJobBatch& step) {
+    const auto* state = batches_.find(step.id);
     return state == nullptr ? FindJobBatch::Reply{} : JobBatchTable::shown(*state);
 }
 
 template <>
-Result<ListJobBatches::Reply> Machine::apply(ListJobBatches& step) {
-    return jobs_.batches().list(step);
+Result<ListJobBatches::Reply> JobBatchDomain::apply(ListJobBatches& step) {
+    return batches_.list(step);
 }
 
 template <>
-Result<RemoveJobBatch::Reply> Machine::apply(RemoveJobBatch& step) {
-    auto* state = jobs_.batches().find(step.id);
+Result<RemoveJobBatch::Reply> JobBatchDomain::apply(RemoveJobBatch& step) {
+    auto* state = batches_.find(step.id);
     if (state == nullptr) return Removal::unknown;
-    jobs_.batches().remove(*state);
+    batches_.remove(*state);
     return Removal::removed;
 }
 
-Outcome Machine::perform_in(JobBatchSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome JobBatchDomain::perform(JobBatchSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

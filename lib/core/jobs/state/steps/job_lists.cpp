@@ -1,60 +1,61 @@
-#include "core/state/machine.hpp"
-
+#include "core/jobs/state/job_domain.hpp"
 #include "core/state/steps/apply_one_of.hpp"
 
 namespace routemaster::detail {
 
 template <>
-Result<CountJobs::Reply> Machine::apply(CountJobs& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
-    return queue == nullptr ? QueueStatus{} : JobTable::count(*queue, now_);
+Result<CountJobs::Reply> JobDomain::apply(CountJobs& step) {
+    const auto* queue = jobs_.queues().find(step.queue);
+    return queue == nullptr ? QueueStatus{} : JobReports::count(*queue, scope_.now);
 }
 
 template <>
-Result<FindJob::Reply> Machine::apply(FindJob& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
+Result<FindJob::Reply> JobDomain::apply(FindJob& step) {
+    const auto* queue = jobs_.queues().find(step.queue);
     const auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
     if (job == nullptr) return FindJob::Reply{};
-    return FindJob::Reply{jobs_.status(*job, now_)};
+    return FindJob::Reply{jobs_.reports().status(*job, scope_.now)};
 }
 
 template <>
-Result<ExplainJob::Reply> Machine::apply(ExplainJob& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
+Result<ExplainJob::Reply> JobDomain::apply(ExplainJob& step) {
+    const auto* queue = jobs_.queues().find(step.queue);
     const auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
     if (job == nullptr) return ExplainJob::Reply{};
-    return ExplainJob::Reply{jobs_.explain(*job, now_)};
+    return ExplainJob::Reply{jobs_.reports().explain(*job, scope_.now)};
 }
 
 template <>
-Result<ListJobs::Reply> Machine::apply(ListJobs& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
-    return queue == nullptr ? JobPage{} : jobs_.list(*queue, step, now_);
+Result<ListJobs::Reply> JobDomain::apply(ListJobs& step) {
+    const auto* queue = jobs_.queues().find(step.queue);
+    return queue == nullptr ? JobPage{} : jobs_.reports().list(*queue, step, scope_.now);
 }
 
 template <>
-Result<KickJobs::Reply> Machine::apply(KickJobs& step) {
-    auto* queue = jobs_.find_queue(step.queue);
-    return Count{queue == nullptr ? 0 : jobs_.kick(*queue, step, now_)};
+Result<KickJobs::Reply> JobDomain::apply(KickJobs& step) {
+    auto* queue = jobs_.queues().find(step.queue);
+    return Count{queue == nullptr ? 0 : jobs_.kick(*queue, step, scope_.now)};
 }
 
 template <>
-Result<DeleteJob::Reply> Machine::apply(DeleteJob& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
+Result<DeleteJob::Reply> JobDomain::apply(DeleteJob& step) {
+    const auto* queue = jobs_.queues().find(step.queue);
     auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
     if (job == nullptr) return Deletion::unknown;
     if (job->state == JobState::State::pending) return Deletion::pending;
-    jobs_.drop(*job, JobFate::deleted, now_);
+    jobs_.drop(*job, JobRemoval::deleted, scope_.now);
     return Deletion::deleted;
 }
 
 template <>
-Result<CancelJob::Reply> Machine::apply(CancelJob& step) {
-    const auto* queue = jobs_.find_queue(step.queue);
+Result<CancelJob::Reply> JobDomain::apply(CancelJob& step) {
+    const auto* queue = jobs_.queues().find(step.queue);
     auto* job = queue == nullptr ? nullptr : queue->by_id.find(step.id);
-    return job == nullptr ? Cancellation::unknown : jobs_.cancel(*job, now_);
+    return job == nullptr ? Cancellation::unknown : jobs_.cancel(*job, scope_.now);
 }
 
-Outcome Machine::perform_in(JobListSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome JobDomain::perform(JobListSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

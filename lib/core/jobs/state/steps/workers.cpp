@@ -1,37 +1,38 @@
-#include "core/state/machine.hpp"
-
+#include "core/jobs/state/job_domain.hpp"
 #include "core/state/steps/apply_one_of.hpp"
 
 namespace routemaster::detail {
 
 template <>
-Result<Heartbeat::Reply> Machine::apply(Heartbeat& step) {
-    depends_on_row_ = 0;
-    jobs_.note_profile(step, now_);
-    return HeartbeatReply{jobs_.heartbeat(step.worker, now_)};
+Result<Heartbeat::Reply> JobDomain::apply(Heartbeat& step) {
+    scope_.depends_on_row = 0;
+    jobs_.profiles().note(step, scope_.now);
+    return HeartbeatReply{jobs_.heartbeat(step.worker, scope_.now)};
 }
 
 template <>
-Result<RetireWorker::Reply> Machine::apply(RetireWorker& step) {
-    return jobs_.retire(step.worker, now_);
+Result<RetireWorker::Reply> JobDomain::apply(RetireWorker& step) {
+    return jobs_.retire(step.worker, scope_.now);
 }
 
 template <>
-Result<ScrubWorkers::Reply> Machine::apply(ScrubWorkers& step) {
-    depends_on_row_ = 0;
-    return jobs_.scrub(step.silence, now_);
+Result<ScrubWorkers::Reply> JobDomain::apply(ScrubWorkers& step) {
+    scope_.depends_on_row = 0;
+    return jobs_.crashes().scrub(step.silence, scope_.now);
 }
 
 template <>
-Result<ListWorkers::Reply> Machine::apply(ListWorkers& step) {
-    return jobs_.list_workers(step.page);
+Result<ListWorkers::Reply> JobDomain::apply(ListWorkers& step) {
+    return jobs_.profiles().list(step.page);
 }
 
 template <>
-Result<FindQueueWorkers::Reply> Machine::apply(FindQueueWorkers& step) {
-    return jobs_.workers_of(step.queue, step.handler, now_);
+Result<FindQueueWorkers::Reply> JobDomain::apply(FindQueueWorkers& step) {
+    return jobs_.profiles().of_queue(step.queue, step.handler, scope_.now);
 }
 
-Outcome Machine::perform_in(WorkerSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome JobDomain::perform(WorkerSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

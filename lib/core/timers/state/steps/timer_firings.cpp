@@ -1,35 +1,34 @@
-#include "core/state/machine.hpp"
-
 #include "core/state/steps/apply_one_of.hpp"
+#include "core/timers/state/timer_domain.hpp"
 
 namespace routemaster::detail {
 
 /// A reply without timers reveals no state that would have to be durable first.
 template <>
-Result<TakeTimers::Reply> Machine::apply(TakeTimers& step) {
-    depends_on_row_ = 0;
-    return timers_.take(step, now_);
+Result<TakeTimers::Reply> TimerDomain::apply(TakeTimers& step) {
+    scope_.depends_on_row = 0;
+    return timers_.take(step, scope_.now);
 }
 
 template <>
-Result<ConfirmTimer::Reply> Machine::apply(ConfirmTimer& step) {
+Result<ConfirmTimer::Reply> TimerDomain::apply(ConfirmTimer& step) {
     return timers_.confirm(step);
 }
 
 template <>
-Result<GiveUpTimer::Reply> Machine::apply(GiveUpTimer& step) {
-    return timers_.give_up(step, now_);
+Result<GiveUpTimer::Reply> TimerDomain::apply(GiveUpTimer& step) {
+    return timers_.give_up(step, scope_.now);
 }
 
 template <>
-Result<LeaveTimers::Reply> Machine::apply(LeaveTimers& step) {
-    depends_on_row_ = 0;
-    timers_.leave(step, now_);
+Result<LeaveTimers::Reply> TimerDomain::apply(LeaveTimers& step) {
+    scope_.depends_on_row = 0;
+    timers_.leave(step, scope_.now);
     return Done{};
 }
 
-Outcome Machine::perform_in(TimerFiringSteps steps, Step& step) {
-    return apply_one_of(steps, step);
+Outcome TimerDomain::perform(TimerFiringSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
 }
 
 }  // namespace routemaster::detail

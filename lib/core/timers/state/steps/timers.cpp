@@ -1,56 +1,73 @@
-#include "core/state/machine.hpp"
-
 #include "core/state/steps/apply_one_of.hpp"
-#include "core/timers/state/steps/counted_namespaces.hpp"
+#include "core/timers/state/timer_domain.hpp"
+
+#include "routemaster/timer_action.hpp"
 
 namespace routemaster::detail {
 
-Result<void> Machine::may_open_timers(const std::string& space) const {
-    if (!adds_namespace(timers_, space)) return {};
-    if (counted_namespaces(timers_) < limits_.timer_namespaces_max) return {};
-    return too_many_timer_namespaces();
+// The namespace of actions is the bus's own, and does not count, as the bus's own queues do not count
+// for `queues_max`.
+
+bool TimerDomain::adds_namespace(const std::string& name) const {
+    return name != action_space && !timers_.has_space(name);
 }
 
-Error Machine::too_many_timer_namespaces() const {
+std::size_t TimerDomain::counted_namespaces() const {
+    return timers_.spaces() - (timers_.has_space(std::string{action_space}) ? 1 : 0);
+}
+
+Result<void> TimerDomain::may_open(const std::string& name) const {
+    if (!adds_namespace(name)) return {};
+    if (counted_namespaces() < limits_.timer_namespaces_max) return {};
+    return too_many_namespaces();
+}
+
+Error TimerDomain::too_many_namespaces() const {
     return {Errc::limit_exceeded,
             "namespace: there are " + std::to_string(limits_.timer_namespaces_max) +
                 " namespaces of timers already, as many as timer_namespaces_max allows"};
 }
 
 template <>
-Result<PostTimer::Reply> Machine::apply(PostTimer& step) {
-    if (auto may = may_open_timers(step.space); !may) return may.error();
-    return timers_.post(step, now_);
+Result<PostTimer::Reply> TimerDomain::apply(PostTimer& step) {
+    return post(step);
+}
+
+Result<TimerPosted> TimerDomain::post(const PostTimer& step) {
+    if (auto may = may_open(step.space); !may) return may.error();
+    return timers_.post(step, scope_.now);
 }
 
 template <>
-Result<CancelTimer::Reply> Machine::apply(CancelTimer& step) {
+Result<CancelTimer::Reply> TimerDomain::apply(CancelTimer& step) {
     return timers_.cancel(step);
 }
 
 template <>
-Result<PostponeTimer::Reply> Machine::apply(PostponeTimer& step) {
-    return timers_.postpone(step, now_);
+Result<PostponeTimer::Reply> TimerDomain::apply(PostponeTimer& step) {
+    return timers_.postpone(step, scope_.now);
 }
 
 template <>
-Result<FindTimer::Reply> Machine::apply(FindTimer& step) {
+Result<FindTimer::Reply> TimerDomain::apply(FindTimer& step) {
     const auto* timer = timers_.find(step.space, step.id);
     if (timer == nullptr) return FindTimer::Reply{};
-    depends_on_row_ = timer->last_row;
+    scope_.depends_on_row = timer->last_row;
     return FindTimer::Reply{TimerTable::status_of(*timer)};
 }
 
 template <>
-Result<ListTimers::Reply> Machine::apply(ListTimers& step) {
+Result<ListTimers::Reply> TimerDomain::apply(ListTimers& step) {
     return timers_.list(step);
 }
 
 template <>
-Result<CountTimers::Reply> Machine::apply(CountTimers& step) {
+Result<CountTimers::Reply> TimerDomain::apply(CountTimers& step) {
     return timers_.count(step);
 }
 
-Outcome Machine::perform_in(TimerSteps steps, Step& step) { return apply_one_of(steps, step); }
+Outcome TimerDomain::perform(TimerSteps steps, Step& step) {
+    return apply_one_of(*this, steps, step);
+}
 
 }  // namespace routemaster::detail

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "core/containers/prefetch.hpp"
-#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/job_table.hpp"
 #include "routemaster/store/step.hpp"
 
 namespace routemaster::detail {
@@ -21,9 +21,8 @@ void JobTable::fetch_ahead(std::span<const Step> steps) const noexcept {
     std::size_t count = 0;
     const auto look = [&](const auto& step) {
         if constexpr (std::same_as<decltype(step), const PushJob&>) {
-            // Most steps of a submission use the same queue as the step before, so the last queue
-            // found is tried first.
-            const auto* queue = found_last_;
+            // Most steps of a submission name the queue of the step before.
+            const auto* queue = queues_.found_last();
             if (queue == nullptr || queue->name != step.queue) return;
             if (step.job.size() > hashed_max) return;
             fetch(*queue, payload_hash(step.job), step.options.group);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/job_reports.hpp"
 
 namespace routemaster::detail {
 namespace {
@@ -27,14 +27,15 @@ std::optional<TimePoint> due_since(const QueueState& queue, TimePoint now) {
 
 }  // namespace
 
-std::vector<ListedQueue> JobTable::list_queues(const Page& page, TimePoint now) const {
-    const auto workers = workers_by_queue(now);
+std::vector<ListedQueue> JobReports::list(const QueueTable& queues, const Page& page,
+                                          TimePoint now) const {
+    const auto workers = workers_.count_by_queue(now);
     const auto count_of = [&workers](std::string_view name) {
         const auto found = workers.find(name);
         return found == workers.end() ? 0 : found->second;
     };
     std::vector<ListedQueue> all;
-    for (auto at = queues_.upper_bound(page.after); at != queues_.end(); ++at) {
+    for (auto at = queues.all().upper_bound(page.after); at != queues.all().end(); ++at) {
         if (all.size() == page.limit) break;
         const auto& queue = at->second;
         if (queue.jobs.empty() && !queue.paused && !queue.limited()) continue;
@@ -44,7 +45,7 @@ std::vector<ListedQueue> JobTable::list_queues(const Page& page, TimePoint now) 
                        .limits = queue.limited() ? queue.rates->limits() : RateLimits{},
                        .workers = count_of(queue.name),
                        .unprofiled = count_of(""),
-                       .worker_at = served_.last(queue.name)});
+                       .worker_at = workers_.last_of(queue.name)});
     }
     return all;
 }

@@ -1,13 +1,13 @@
 #include <optional>
 
 #include "core/codec/job_name.hpp"
-#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/job_reports.hpp"
 
 namespace routemaster::detail {
 
-JobExplanation JobTable::explain(const JobState& job, TimePoint now) const {
+JobExplanation JobReports::explain(const JobState& job, TimePoint now) const {
     JobExplanation all{.status = status(job, now), .queue = count(job.queue, now), .now = now};
-    all.workers = workers_of(job.queue.name, name_of_job(all.status.job), now);
+    all.workers = workers_.of_queue(job.queue.name, name_of_job(all.status.job), now);
     if (job.worker != nullptr) {
         all.heard_at = job.worker->seen;
         if (!job.cancelled()) all.leased_at = job.worker->times.of(job.fence);
@@ -29,7 +29,7 @@ JobExplanation JobTable::explain(const JobState& job, TimePoint now) const {
     return all;
 }
 
-void JobTable::name_those_before(const JobState& job, JobExplanation& all) {
+void JobReports::name_those_before(const JobState& job, JobExplanation& all) {
     const auto& group = *job.group();
     all.concurrency = group.concurrency;
     for (const auto* first = group.jobs.front(); first != nullptr && first->eligible;

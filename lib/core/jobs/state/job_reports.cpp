@@ -3,12 +3,12 @@
 #include <string>
 
 #include "core/codec/job_prefix.hpp"
-#include "core/jobs/state/jobs.hpp"
+#include "core/jobs/state/job_reports.hpp"
 #include "routemaster/job.hpp"
 
 namespace routemaster::detail {
 
-JobStatus JobTable::status(const JobState& job, TimePoint now) const {
+JobStatus JobReports::status(const JobState& job, TimePoint now) const {
     using State = JobStatus::State;
     JobStatus status;
     status.id = job.order;
@@ -34,7 +34,7 @@ JobStatus JobTable::status(const JobState& job, TimePoint now) const {
     return status;
 }
 
-JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint now) const {
+JobPage JobReports::list(const QueueState& queue, const ListJobs& step, TimePoint now) const {
     const auto prefix = step.name.empty() ? std::string{} : job_prefix(step.name);
     const auto matches = [&](const JobState& job) {
         if (!step.group.empty() && (!job.in_order || job.group()->name != step.group)) return false;
@@ -76,7 +76,7 @@ JobPage JobTable::list(const QueueState& queue, const ListJobs& step, TimePoint 
     return page;
 }
 
-QueueStatus JobTable::count(const QueueState& queue, TimePoint now) {
+QueueStatus JobReports::count(const QueueState& queue, TimePoint now) {
     const std::uint64_t due = queue.scheduled.count_due(now);
     const auto throttled = queue.rates == nullptr ? 0 : queue.rates->throttled();
     const auto ready =

@@ -1,0 +1,103 @@
+/// @file
+/// `DeliveryDomain`: the attempts to deliver batches, and the queued and DEAD batches.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/bus/state/registry.hpp"
+#include "core/bus/state/subscriber_queues.hpp"
+#include "core/jobs/state/job_table.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/step_scope.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store/outcome.hpp"
+#include "routemaster/store/step.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+/// Performs `DeliverySteps`, `BatchSteps`, `DeadBatchSteps` and `CapacitySteps`. Not thread safe.
+class DeliveryDomain {
+public:
+    DeliveryDomain(StepScope& scope, ChangeLog& changes, Registry& registry,
+                   SubscriberQueueTable& subscriber_queues, JobTable& jobs)
+        : scope_{scope},
+          changes_{changes},
+          registry_{registry},
+          subscriber_queues_{subscriber_queues},
+          jobs_{jobs} {}
+
+    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
+    /// does not compile.
+    template <class S>
+    Result<typename S::Reply> apply(S& step) = delete;
+
+    Outcome perform(DeliverySteps steps, Step& step);
+    Outcome perform(BatchSteps steps, Step& step);
+    Outcome perform(DeadBatchSteps steps, Step& step);
+    Outcome perform(CapacitySteps steps, Step& step);
+
+    /// Marks all batches as restored from a journal.
+    void mark_restored();
+
+private:
+    // --- Attempts -------------------------------------------------------------------------------
+
+    [[nodiscard]] static bool awaits_seal(const Subscription& wants);
+    DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages);
+    void count_begun(BatchState& batch, const Subscription& wants);
+
+    /// How long a delivery must wait to spare an unhealthy subscriber.
+    [[nodiscard]] Duration throttle(const SubscriberState& subscriber,
+                                    const BeginDelivery& step) const;
+
+    /// Narrows the group to the capacity of the workers. True when earlier deliveries of the group
+    /// use up this capacity, and the job is no longer eligible.
+    bool at_limit(JobState& job, const BeginDelivery& step);
+
+    void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
+
+    /// Whether the batch is DEAD after this failure.
+    [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
+                            const SettleDelivery& step) const;
+
+    /// Records a failure even at the lowest health: the time of the attempt counts.
+    void change_health(SubscriberState& subscriber, const SettleDelivery& step);
+
+    void count_attempt(const BatchState& batch, const SettleDelivery& step);
+    void count_delivery(const BatchState& batch, SubscriberQueueCounter batches,
+                        SubscriberQueueCounter events);
+
+    // --- Queued batches -------------------------------------------------------------------------
+
+    /// The queued batch of this subscriber with this id, or null.
+    [[nodiscard]] BatchState* queued(const std::string& token, const Uid& uid) const;
+    [[nodiscard]] QueuedBatch queued_status(const BatchState& batch) const;
+
+    // --- DEAD batches ---------------------------------------------------------------------------
+
+    /// The DEAD batch of this subscriber with this id, or null.
+    [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const;
+
+    /// Calls `act` with the DEAD batch named by `uid`, or with all DEAD batches of the subscriber,
+    /// in the order of their deaths, at most `dead_moved_max`. `act` may end the batch.
+    template <class Act>
+    void each_dead(const std::string& token, const std::optional<Uid>& uid, Act act);
+
+    static DeadBatchStatus status(const BatchState& batch);
+
+    static const std::string& token_of(const BatchState& batch) {
+        return batch.subscriber_queue.group.name;
+    }
+
+    StepScope& scope_;
+    ChangeLog& changes_;
+    Registry& registry_;
+    SubscriberQueueTable& subscriber_queues_;
+    JobTable& jobs_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,45 @@
+/// @file
+/// `SubscriberDomain`: the subscribers of a bus, and the tokens of its clients.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/bus/state/registry.hpp"
+#include "core/jobs/state/job_table.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/step_scope.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store/outcome.hpp"
+#include "routemaster/store/step.hpp"
+
+namespace routemaster::detail {
+
+/// Performs `SubscriberSteps` and `TokenSteps`. Not thread safe.
+class SubscriberDomain {
+public:
+    SubscriberDomain(StepScope& scope, ChangeLog& changes, Registry& registry, JobTable& jobs)
+        : scope_{scope}, changes_{changes}, registry_{registry}, jobs_{jobs} {}
+
+    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
+    /// does not compile.
+    template <class S>
+    Result<typename S::Reply> apply(S& step) = delete;
+
+    Outcome perform(SubscriberSteps steps, Step& step);
+    Outcome perform(TokenSteps steps, Step& step);
+
+private:
+    void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics);
+    /// Removes a subscriber. Its batches are then ended one at a time, whatever its concurrency
+    /// was.
+    void remove(SubscriberState& subscriber);
+
+    StepScope& scope_;
+    ChangeLog& changes_;
+    Registry& registry_;
+    JobTable& jobs_;
+};
+
+}  // namespace routemaster::detail

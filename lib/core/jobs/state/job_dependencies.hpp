@@ -1,0 +1,25 @@
+/// @file
+/// Jobs that wait for the ends of other jobs.
+
+#pragma once
+
+#include <vector>
+
+#include "core/jobs/state/job_state.hpp"
+#include "core/jobs/state/queue_state.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store/step.hpp"
+
+namespace routemaster::detail {
+
+/// An error when a push into `queue`, null if missing, may not wait for its jobs. `last_id` is the
+/// last id of all jobs.
+[[nodiscard]] Result<void> may_wait(const PushJob& step, const QueueState* queue, JobId last_id);
+
+/// Makes a detached job wait for the existing jobs among `others`.
+void wait_for(JobState& job, const std::vector<JobId>& others);
+
+/// Undoes `wait_for` for a job that is detached again.
+void stop_waiting(JobState& job);
+
+}  // namespace routemaster::detail

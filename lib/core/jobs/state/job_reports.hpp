@@ -1,0 +1,44 @@
+/// @file
+/// `JobReports`: what a store reports about its jobs and queues.
+
+#pragma once
+
+#include <vector>
+
+#include "core/jobs/state/job_state.hpp"
+#include "core/jobs/state/queue_state.hpp"
+#include "core/jobs/state/queue_table.hpp"
+#include "core/jobs/state/worker_profiles.hpp"
+#include "core/state/entity.hpp"
+#include "routemaster/job_explanation.hpp"
+#include "routemaster/job_status.hpp"
+#include "routemaster/store/step.hpp"
+#include "routemaster/time.hpp"
+
+namespace routemaster::detail {
+
+/// Reads the tables of jobs and changes nothing. Functions with a job throw `Failure` when the job
+/// cannot be read from the journal. Not thread safe.
+class JobReports {
+public:
+    /// Both must outlive the object. `changes` reads evicted payloads.
+    JobReports(ChangeLog& changes, const WorkerProfiles& workers)
+        : changes_{changes}, workers_{workers} {}
+
+    [[nodiscard]] JobStatus status(const JobState& job, TimePoint now) const;
+    [[nodiscard]] JobExplanation explain(const JobState& job, TimePoint now) const;
+    [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
+    [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
+    /// The queues with jobs, a pause or rate limits, by name.
+    [[nodiscard]] std::vector<ListedQueue> list(const QueueTable& queues, const Page& page,
+                                                TimePoint now) const;
+
+private:
+    /// Adds the jobs ahead of a job in its group to its explanation.
+    static void name_those_before(const JobState& job, JobExplanation& all);
+
+    ChangeLog& changes_;
+    const WorkerProfiles& workers_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,316 @@
+/// @file
+/// `JobTable`: the jobs of the state machine, and the changes of their states.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/containers/prefetch.hpp"
+#include "core/containers/slab.hpp"
+#include "core/containers/small_blocks.hpp"
+#include "core/jobs/state/crash_recovery.hpp"
+#include "core/jobs/state/destinations.hpp"
+#include "core/jobs/state/idempotency_keys.hpp"
+#include "core/jobs/state/job_batches.hpp"
+#include "core/jobs/state/job_keys.hpp"
+#include "core/jobs/state/job_places.hpp"
+#include "core/jobs/state/job_removal.hpp"
+#include "core/jobs/state/job_reports.hpp"
+#include "core/jobs/state/job_state.hpp"
+#include "core/jobs/state/leases.hpp"
+#include "core/jobs/state/ordering_groups.hpp"
+#include "core/jobs/state/queue_state.hpp"
+#include "core/jobs/state/queue_table.hpp"
+#include "core/jobs/state/reservations.hpp"
+#include "core/jobs/state/throughput.hpp"
+#include "core/jobs/state/worker_profiles.hpp"
+#include "core/state/counters.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/named.hpp"
+#include "core/state/sequence.hpp"
+#include "core/state/wake_ups.hpp"
+#include "routemaster/job.hpp"
+#include "routemaster/store/step.hpp"
+#include "routemaster/time.hpp"
+#include "routemaster/uid.hpp"
+
+namespace routemaster::detail {
+
+/// All jobs, with the tables of their queues, leases, keys and batches.
+///
+/// A *detached* job is only in the index of its queue: it is not SCHEDULED, READY, PENDING or
+/// BURIED. A *dependent* is a job that waits for another job.
+///
+/// Not thread safe.
+class JobTable {
+public:
+    /// `changes` and `counters` must outlive the table.
+    JobTable(ChangeLog& changes, CounterTable& counters);
+    JobTable(const JobTable&) = delete;
+    JobTable& operator=(const JobTable&) = delete;
+    ~JobTable();
+
+    /// Sets the current time for the following calls.
+    void set_now(TimePoint now) noexcept { groups_.set_now(now); }
+
+    // --- The parts of the table -----------------------------------------------------------------
+
+    [[nodiscard]] QueueTable& queues() noexcept { return queues_; }
+    [[nodiscard]] const JobReports& reports() const noexcept { return reports_; }
+    [[nodiscard]] WorkerProfiles& profiles() noexcept { return profiles_; }
+    [[nodiscard]] LeaseTable& leases() noexcept { return leases_; }
+    [[nodiscard]] CrashRecovery& crashes() noexcept { return crashes_; }
+    [[nodiscard]] Reservations& reservations() noexcept { return reservations_; }
+    [[nodiscard]] ThroughputTable& throughput() noexcept { return throughput_; }
+    [[nodiscard]] JobBatchTable& batches() noexcept { return batches_; }
+    [[nodiscard]] IdempotencyKeys& idempotency_keys() noexcept { return idempotency_keys_; }
+    /// Keys of completed jobs.
+    [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
+    /// Which workers may acquire a delivery job.
+    [[nodiscard]] Destinations& destinations() noexcept { return destinations_; }
+    [[nodiscard]] OrderingGroups& groups() noexcept { return groups_; }
+    [[nodiscard]] WakeUps& wake_ups() noexcept { return wake_ups_; }
+    /// The last ids by kind.
+    [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
+
+    // --- Finding jobs ---------------------------------------------------------------------------
+
+    /// The job with this payload and without a key; null if missing.
+    [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job) const {
+        return find(queue, job, payload_hash(job));
+    }
+    /// As above, with the hash of `job`. A caller that also pushes the job needs to compute the
+    /// hash only once.
+    [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job,
+                                 std::uint32_t hash) const;
+
+    /// The job with this push number and payload hash; null if missing.
+    [[nodiscard]] static JobState* find(const QueueState& queue, std::uint32_t hash,
+                                        std::uint64_t order) {
+        return queue.jobs.find(hash, [order](const JobState& any) { return any.order == order; });
+    }
+
+    /// The job under this lease; null when the lease is lost.
+    [[nodiscard]] JobState* leased(const Lease& lease) const {
+        auto* job = leases_.find(lease);
+        if (job != nullptr) fetch(*job);
+        return job;
+    }
+
+    /// Loads the payload of a job if evicted. Throws `Failure` when the payload cannot be read.
+    void load(JobState& job) {
+        if (!job.payload.resident()) changes_.load(job);
+    }
+
+    /// Calls `visit` with each job, queue by queue, in the order of pushes.
+    void each(const std::function<void(JobState&)>& visit);
+
+    /// Starts to load into the cache the data needed to end a job, beside the job itself.
+    static void fetch(const JobState& job) noexcept {
+        job.queue.jobs.fetch(job.payload.hash());
+        prefetch(job.group());
+    }
+    /// Prefetches the data needed to push a job with this hash into the processor's cache.
+    static void fetch(const QueueState& queue, std::uint32_t hash,
+                      const std::string& group) noexcept {
+        queue.jobs.fetch(hash);
+        if (!group.empty()) queue.groups.fetch(group);
+    }
+
+    /// Prefetches the index entries of the jobs in the first `prefetched_max` steps into the
+    /// processor's cache. To be called before the steps are performed. Changes nothing.
+    void fetch_ahead(std::span<const Step> steps) const noexcept;
+
+    // --- Pushing --------------------------------------------------------------------------------
+
+    /// The next number in the order of pushes, for a job without an id.
+    std::uint64_t next_order() noexcept { return ++order_; }
+    /// The next job id, also a number in the order of pushes.
+    std::uint64_t next_id();
+
+    /// Adds a job. The caller has found no equal job.
+    JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,
+                   OrderingGroup* group, TimePoint now) {
+        return push(queue, job, payload_hash(job), run_at, order, group, now);
+    }
+    JobState& push(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                   std::uint64_t order, OrderingGroup* group, TimePoint now);
+
+    /// Adds a job with options to a queue whose jobs have ids. The caller must have checked
+    /// `may_push`.
+    JobState& push(QueueState& queue, const PushJob& step, std::uint32_t hash, TimePoint now);
+
+    /// An error when a push may not wait for a job in its list, or may not join its batch.
+    [[nodiscard]] Result<void> may_push(const PushJob& step) const;
+
+    /// A function to be called with each entity whose state a reply reveals.
+    using Reveal = std::function<void(const Entity&)>;
+
+    /// Adds a job with a key. If another job has the key, the push is a duplicate or replaces that
+    /// job, as `step.on_duplicate` demands.
+    Result<Pushed> push_with_key(const PushJob& step, TimePoint now, const Reveal& reveal);
+    /// Adds a job with a key. If another job has the key, that job loses the key.
+    Pushed add_with_key(const PushJob& step, TimePoint now);
+
+    /// The ordering group named by a push, in a queue whose jobs have ids; null without a name.
+    [[nodiscard]] static OrderingGroup* group_of(QueueState& queue, const std::string& name);
+
+    // --- Moving jobs ----------------------------------------------------------------------------
+
+    /// Moves a job to another instant. The job must not be PENDING.
+    void reschedule(JobState& job, TimePoint run_at, TimePoint now);
+    /// As `reschedule`, but a crash may lose the change.
+    void put_off(JobState& job, TimePoint run_at, TimePoint now);
+    /// Makes due jobs READY, at most `JobPlaces::promoted_max`.
+    void promote(QueueState& queue, TimePoint now);
+    /// Makes BURIED jobs READY and returns their number. A step with an id can also make a
+    /// SCHEDULED job READY.
+    std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
+
+    // --- Attempts -------------------------------------------------------------------------------
+
+    /// Counts an attempt, for a detached job that is about to be leased.
+    void begin_attempt(JobState& job);
+    /// Ends a lease and counts the attempt. The job runs again at `run_at`. Returns true when this
+    /// was the last attempt and the job is BURIED instead.
+    bool release(JobState& job, TimePoint run_at, TimePoint now);
+    /// Ends a lease without counting the attempt. The job is due again at `run_at`.
+    void release_uncounted(JobState& job, TimePoint run_at, TimePoint now);
+    /// As `release`; the error of the attempt must have been added before.
+    bool end_attempt(JobState& job, TimePoint run_at, TimePoint now);
+    /// Ends an attempt after a failure. Returns true when the job is now BURIED.
+    bool fail(JobState& job, const FailJob& step, TimePoint now);
+
+    /// Returns the fences of the worker's cancelled jobs.
+    std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
+    /// Releases jobs of a worker, oldest first. Forgets the worker after its last job.
+    ReleasedJobs retire(const Uid& uid, TimePoint now);
+
+    // --- Ending jobs ----------------------------------------------------------------------------
+
+    /// Ends a job in any state. The job must have no dependents.
+    void remove(JobState& job);
+    /// Ends a job after its success and releases its dependents.
+    void complete(JobState& job, TimePoint now);
+    /// Ends a job without success. Its dependents become BURIED with an error naming `removal`.
+    /// Returns their number, at most `job_dependents_max`.
+    std::size_t drop(JobState& job, JobRemoval removal, TimePoint now);
+    /// Ends a job, or marks a PENDING job as cancelled to make its worker stop.
+    Cancellation cancel(JobState& job, TimePoint now);
+    /// Makes a detached job BURIED. Drops the oldest BURIED jobs if there are too many. Returns how
+    /// many dependents of dropped jobs became BURIED in turn.
+    std::size_t bury(JobState& job, TimePoint now);
+    /// Ends the batches completed by this step. Called at the end of each step.
+    void settle_batches(TimePoint now);
+
+    /// Counts an event of a job for the throughput, if the jobs of the queue have ids.
+    void note(const QueueState& queue, Throughput::Number number, TimePoint now) {
+        if (queue.has_ids) throughput_.count(queue.name, number, now);
+    }
+    /// Names of queues with watchers to wake, each once.
+    [[nodiscard]] std::vector<std::string> take_woken();
+
+    // --- Restoring ------------------------------------------------------------------------------
+
+    /// Adds a restored job to the index and to `ready`, in the order of the journal.
+    /// `settle_restored` later moves the job to its final list.
+    JobState& restore(QueueState& queue, std::string_view job, TimePoint run_at,
+                      std::uint64_t order, OrderingGroup* group) {
+        return restore(queue, job, payload_hash(job), run_at, order, group);
+    }
+    JobState& restore(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                      std::uint64_t order, OrderingGroup* group);
+
+    /// Removes a restored job. To be called before `settle_restored`.
+    void unrestore(JobState& job);
+
+    /// Makes every restored job SCHEDULED, BURIED or waiting, in the order of pushes. The next
+    /// acquisition makes due jobs READY in the order of their due times.
+    void settle_restored();
+
+    /// Makes a restored job PENDING again under its former lease. Does nothing when the job is
+    /// gone. Throws `Failure` when its payload cannot be read.
+    void reinstate(const Lease& lease, TimePoint seen);
+
+private:
+    /// Makes a detached job.
+    JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
+                   std::uint64_t order, OrderingGroup* group);
+    /// Undoes `make`.
+    void end(JobState& job);
+    void destroy(JobState& job) noexcept;
+
+    /// Makes a detached job SCHEDULED or READY.
+    void place(JobState& job, TimePoint now);
+    /// Makes deliveries READY if their delay exceeds the longest allowed delay. Their due time was
+    /// set while the clock was ahead.
+    void hasten(QueueState& queue, TimePoint now);
+    /// Begins an acquisition from a queue with rate limits. Makes jobs throttled by former limits
+    /// READY again, at most `promoted_max`.
+    void begin_limited(QueueState& queue, TimePoint now);
+    /// Puts a due job into its ordering group. False for a job without a group or already in the
+    /// group.
+    bool enter_group(JobState& job);
+    /// Removes a detached, unsuccessful job from its ordering group, if any.
+    void skip(JobState& job);
+
+    /// Replaces the content of a waiting job with the content of another push.
+    void replace(JobState& job, const PushJob& step, TimePoint now);
+    /// Replaces a detached job by a new job in the ordering group of `step`, because a job cannot
+    /// change its group. The new job does not have the key yet.
+    JobState& regroup(JobState& job, const PushJob& step);
+
+    /// Whether the current attempt counts and is the last.
+    [[nodiscard]] static bool is_last_attempt(JobState& job);
+    /// Ends the lease of a job and places the job again. The number of attempts must be right
+    /// already.
+    void put_back(JobState& job, TimePoint run_at, TimePoint now);
+
+    /// Ends a job in any state. Records no skip in its group, unlike `remove`.
+    void take_away(JobState& job);
+    /// Ends a cancelled job in any state.
+    void drop_cancelled(JobState& job, TimePoint now);
+    /// Counts the end of an unsuccessful job in its batch.
+    void leave_batch(const JobState& job, JobRemoval removal);
+    /// Ends the wait of all dependents of a successful job.
+    void release_dependents(QueueState& queue, JobId done, TimePoint now);
+    /// Makes the dependents of a removed job BURIED and returns their number.
+    std::size_t bury_dependents(QueueState& queue, JobId gone, JobRemoval removal, TimePoint now);
+
+    /// The record of the last id of a kind.
+    SequenceState& sequence(const char* name);
+
+    static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }
+
+    ChangeLog& changes_;
+    CounterTable& counters_;
+    SmallBlocks payloads_;
+    WakeUps wake_ups_;
+    QueueTable queues_{changes_, payloads_, wake_ups_};
+    JobPlaces places_{wake_ups_};
+    OrderingGroups groups_{places_};
+    Destinations destinations_{queues_.deliveries(), places_, wake_ups_};
+    LeaseTable leases_{changes_};
+    WorkerProfiles profiles_{leases_};
+    JobReports reports_{changes_, profiles_};
+    JobKeys keys_{changes_, counters_};
+    IdempotencyKeys idempotency_keys_{changes_, counters_};
+    NamedTable<SequenceState> sequences_;
+    SequenceState& last_id_;
+    Reservations reservations_;
+    ThroughputTable throughput_;
+    JobBatchTable batches_;
+    CrashRecovery crashes_;
+    Slab<JobState> states_;
+    Slab<GroupedJob> grouped_;
+    std::uint64_t order_ = 0;
+};
+
+}  // namespace routemaster::detail

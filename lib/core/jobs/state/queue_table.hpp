@@ -1,0 +1,93 @@
+/// @file
+/// `QueueTable`: the queues of jobs, with their pauses and rate limits.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "core/containers/small_blocks.hpp"
+#include "core/jobs/state/limited_queue.hpp"
+#include "core/jobs/state/paused_queue.hpp"
+#include "core/jobs/state/queue_state.hpp"
+#include "core/state/entity.hpp"
+#include "core/state/named.hpp"
+#include "core/state/wake_ups.hpp"
+#include "routemaster/rate_limit.hpp"
+
+namespace routemaster::detail {
+
+/// The queues by name. A queue exists as long as it has jobs, a pause or rate limits; the queue of
+/// delivery jobs exists always. Not thread safe.
+class QueueTable {
+public:
+    using Queues = std::map<std::string, QueueState, std::less<>>;
+
+    /// All must outlive the table. `payloads` is the memory of the payloads of jobs.
+    QueueTable(ChangeLog& changes, SmallBlocks& payloads, WakeUps& wake_ups)
+        : changes_{changes}, payloads_{payloads}, wake_ups_{wake_ups} {}
+
+    /// The queue of this name. Creates a missing queue: the caller must then push a job, pause the
+    /// queue or limit the queue.
+    QueueState& open(const std::string& name);
+
+    /// The queue of this name; null without jobs.
+    [[nodiscard]] QueueState* find(const std::string& name) {
+        if (found_last_ != nullptr && found_last_->name == name) return found_last_;
+        const auto found = queues_.find(name);
+        if (found == queues_.end()) return nullptr;
+        return found_last_ = &found->second;
+    }
+    [[nodiscard]] const QueueState* find(const std::string& name) const {
+        const auto found = queues_.find(name);
+        return found == queues_.end() ? nullptr : &found->second;
+    }
+    /// The queue that `find` returned last; null if there is none.
+    [[nodiscard]] const QueueState* found_last() const noexcept { return found_last_; }
+
+    [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
+
+    /// Number of queues in memory: the existing queues, and at most one queue that has become empty.
+    [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
+    /// Number of queues with jobs, a pause or rate limits, without the queue of delivery jobs.
+    [[nodiscard]] std::size_t lasting() const noexcept {
+        const bool over = emptied_ != nullptr && emptied_->jobs.empty() && !emptied_->kept();
+        return queues_.size() - (over ? 2 : 1);
+    }
+    [[nodiscard]] Queues& all() noexcept { return queues_; }
+    [[nodiscard]] const Queues& all() const noexcept { return queues_; }
+
+    /// To be called when a queue has become empty. Forgets the queue that became empty before,
+    /// unless that queue has jobs again or is kept. The last empty queue stays in memory: otherwise
+    /// a queue with one job at a time would be created again for each job.
+    void note_empty(QueueState& queue);
+
+    /// Stops acquisitions from a queue.
+    void pause(const std::string& name);
+    void resume(const std::string& name);
+
+    /// Sets or removes the rate limits of a queue.
+    void limit(const std::string& name, const RateLimits& limits);
+
+    // --- Restoring ------------------------------------------------------------------------------
+
+    [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
+    [[nodiscard]] NamedTable<LimitedQueueState>& limited() noexcept { return limited_; }
+    /// To be called when the tables of paused queues and of rate limits, and all jobs, are restored.
+    void settle_restored();
+
+private:
+    ChangeLog& changes_;
+    SmallBlocks& payloads_;
+    WakeUps& wake_ups_;
+    Queues queues_;
+    QueueState* found_last_ = nullptr;  ///< Consecutive steps mostly name the same queue.
+    QueueState& deliveries_ = open(delivery_queue);
+    QueueState* emptied_ = nullptr;  ///< The last queue to become empty.
+    NamedTable<PausedQueueState> paused_;
+    NamedTable<LimitedQueueState> limited_;
+};
+
+}  // namespace routemaster::detail

@@ -1,0 +1,48 @@
+#include "core/jobs/work/heartbeat_schedule.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace routemaster::detail {
+
+bool HeartbeatSchedule::sent(TimePoint now) {
+    // When a process or machine is suspended, all its workers miss heartbeats. A clock set forward
+    // looks alike. The worker then skips a scrub: first the store must hear of all live workers. A
+    // worker whose polls are always late scrubs every second time.
+    const bool late = last_sent_ <= now && !skipped_scrub_ && now - last_sent_ >= 2 * interval_;
+    skipped_scrub_ = late;
+    // Steps sent to an absent store are performed after its return, perhaps before the heartbeats
+    // of live workers. Until then, and for `silence_` after, the worker does not scrub.
+    const bool away =
+        heard_at_ != never && last_sent_ <= now && last_sent_ - heard_at_ >= away_after();
+    store_was_away_ = store_was_away_ || away;
+    last_sent_ = now;
+    if (first_sent_ == never) first_sent_ = now;
+    next_ = now + interval_;
+    return !late && !away && now >= scrubs_from_;
+}
+
+bool HeartbeatSchedule::heard(TimePoint sent_at, TimePoint now) {
+    // The store has received this heartbeat by now at the latest. If the store received the
+    // previous heartbeat less than `silence_` ago, no scrub has ended the worker's leases.
+    const auto heard_before = heard_at_ != never ? heard_at_ : first_sent_;
+    const bool may_have_lost = now - heard_before >= silence_;
+    // The store heard of no workers in this time, so the worker skips scrubs for now.
+    if (std::exchange(store_was_away_, false) || now - sent_at >= away_after()) {
+        scrubs_from_ = now + silence_;
+    }
+    heard_at_ = sent_at;
+    return may_have_lost;
+}
+
+bool HeartbeatSchedule::certainly_alive(TimePoint now) const noexcept {
+    return heard_at_ != never && now - heard_at_ < std::min(away_after(), silence_);
+}
+
+void HeartbeatSchedule::clock_set_back(TimePoint now) {
+    scrubs_from_ = std::min(scrubs_from_, now + silence_);
+    heard_at_ = heard_at_ == never ? never : std::min(heard_at_, now);
+    first_sent_ = first_sent_ == never ? never : std::min(first_sent_, now);
+}
+
+}  // namespace routemaster::detail

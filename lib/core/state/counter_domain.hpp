@@ -1,0 +1,29 @@
+/// @file
+/// `CounterDomain`: the counters of a store.
+
+#pragma once
+
+#include "core/state/counters.hpp"
+#include "routemaster/result.hpp"
+#include "routemaster/store/outcome.hpp"
+#include "routemaster/store/step.hpp"
+
+namespace routemaster::detail {
+
+/// Performs `CounterSteps`. Not thread safe.
+class CounterDomain {
+public:
+    explicit CounterDomain(CounterTable& counters) : counters_{counters} {}
+
+    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
+    /// does not compile.
+    template <class S>
+    Result<typename S::Reply> apply(S& step) = delete;
+
+    Outcome perform(CounterSteps steps, Step& step);
+
+private:
+    CounterTable& counters_;
+};
+
+}  // namespace routemaster::detail
