@@ -1,7 +1,7 @@
 /// @file
-/// The API of the core in one header. Not included: drivers, steps (`store/step.hpp`, `store/perform.hpp`), and
-/// workers of jobs (`worker_pool.hpp`). The latter include `<stop_token>`, which adds a quarter of
-/// a second to each compilation.
+/// The API of the core in one header. Not included: drivers, steps (`store/step.hpp`,
+/// `store/perform.hpp`), and workers of jobs (`worker_pool.hpp`). The latter include
+/// `<stop_token>`, which adds a quarter of a second to each compilation.
 
 #pragma once
 

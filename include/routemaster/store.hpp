@@ -1,6 +1,6 @@
 /// @file
-/// `Store`: the interface of storage backends. A store performs steps (`store/step.hpp`). The functions
-/// in `store/perform.hpp` submit a step and return its reply.
+/// `Store`: the interface of storage backends. A store performs steps (`store/step.hpp`). The
+/// functions in `store/perform.hpp` submit a step and return its reply.
 
 #pragma once
 

@@ -22,7 +22,8 @@ SECTION = re.compile(r"\[\"?(\w+)\"?\]")
 HEADING = re.compile(r"## (\d+[a-z]?)\. ")
 ENTRY = re.compile(r"\"((?:\\.|[^\"\\])*)\"\s*=")
 SUITES = {
-    "asio": "tests/asio", "conformance": "lib/conformance", "faults": "tests/faults",
+    "asio": "tests/asio", "conformance": "lib/testing/conformance",
+    "faults": "tests/faults",
     "integration": "tests/integration", "redis": "tests/redis", "simulation": "tests/simulation",
     "threads": "tests/threads", "unit": "tests/unit",
 }

@@ -36,7 +36,8 @@ LAYERS = {
     """,
     2: """
         store transport callbacks reject active publication detail/boxed detail/step_domains
-        store/completion_thread store/outcome store/perform store/spare_thread store/step store/step/
+        store/completion_thread store/outcome store/perform store/spare_thread
+        store/step store/step/
     """,
     3: """
         bus publisher subscriber job_queue job_queues job_workers api_tokens dispatcher autodrop
@@ -285,7 +286,12 @@ VIOLATIONS = [
     planted("store/embedded", '"routemaster/store/memory.hpp"', "includes the driver"),
     planted("transport/local", '"routemaster/dispatcher.hpp"', "of L3"),
     ("lib/http/a.cpp", 1, "of L3", {"lib/http/a.cpp": '#include "routemaster/bus.hpp"\n'}),
-    ("lib/http_server/a.cpp", 1, "of L3", {"lib/http_server/a.cpp": '#include "routemaster/bus.hpp"\n'}),
+    (
+        "lib/http_server/a.cpp",
+        1,
+        "of L3",
+        {"lib/http_server/a.cpp": '#include "routemaster/bus.hpp"\n'},
+    ),
     (
         "lib/http/a.cpp",
         1,

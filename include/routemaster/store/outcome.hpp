@@ -1,5 +1,6 @@
 /// @file
-/// `Outcome`: the result of any step. This header only declares `Step` and `Reply`; see `store/step.hpp`.
+/// `Outcome`: the result of any step. This header only declares `Step` and `Reply`; see
+/// `store/step.hpp`.
 
 #pragma once
 

@@ -49,7 +49,8 @@ public:
 
     [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
 
-    /// Number of queues in memory: the existing queues, and at most one queue that has become empty.
+    /// Number of queues in memory: the existing queues, and at most one queue that has become
+    /// empty.
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
     /// Number of queues with jobs, a pause or rate limits, without the queue of delivery jobs.
     [[nodiscard]] std::size_t lasting() const noexcept {
@@ -75,7 +76,8 @@ public:
 
     [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
     [[nodiscard]] NamedTable<LimitedQueueState>& limited() noexcept { return limited_; }
-    /// To be called when the tables of paused queues and of rate limits, and all jobs, are restored.
+    /// To be called when the tables of paused queues and of rate limits, and all jobs, are
+    /// restored.
     void settle_restored();
 
 private:

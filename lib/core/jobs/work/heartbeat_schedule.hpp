@@ -23,8 +23,8 @@ public:
     bool sent(TimePoint now);
 
     /// To be called when the store has performed the heartbeat sent at `sent_at`. Returns whether a
-    /// scrub may have ended leases of this worker before: the store may not have heard of the worker
-    /// for `silence`.
+    /// scrub may have ended leases of this worker before: the store may not have heard of the
+    /// worker for `silence`.
     bool heard(TimePoint sent_at, TimePoint now);
 
     /// Whether no scrub can have taken the worker for dead since the last heartbeat with a reply.

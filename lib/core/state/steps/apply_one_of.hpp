@@ -1,6 +1,6 @@
 /// @file
-/// The dispatch of a step to the `apply` of its domain. Included where the specialisations of `apply`
-/// are.
+/// The dispatch of a step to the `apply` of its domain. Included where the specialisations of
+/// `apply` are.
 
 #pragma once
 

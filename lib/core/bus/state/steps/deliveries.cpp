@@ -31,8 +31,9 @@ Result<BeginDelivery::Reply> DeliveryDomain::apply(BeginDelivery& step) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
-    // From here on only a first attempt needs a sync of its own (`begin` sets `scope_.hurried`). A sync
-    // for each throttled or repeated attempt would slow down publications to healthy subscribers.
+    // From here on only a first attempt needs a sync of its own (`begin` sets `scope_.hurried`). A
+    // sync for each throttled or repeated attempt would slow down publications to healthy
+    // subscribers.
     scope_.hurried = false;
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
