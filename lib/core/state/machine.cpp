@@ -70,7 +70,7 @@ void Machine::fetch_ahead(std::span<const Step> steps) const noexcept {
 void Machine::settle_restored() {
     registry_.settle_restored(jobs_);
     subscriber_queues_.settle_restored();
-    delivery_domain_.mark_restored();
+    mark_restored();
     jobs_.settle_restored();
     recurring_.settle_restored();
     timers_.settle_restored();

@@ -76,6 +76,8 @@ public:
 
     /// Links all restored entities to each other. To be called after every table was restored.
     void settle_restored();
+    /// Marks all batches as restored from a journal.
+    void mark_restored() { delivery_domain_.mark_restored(); }
 
 private:
     StepScope scope_;
