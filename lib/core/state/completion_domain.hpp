@@ -1,5 +1,5 @@
 /// @file
-/// `CompletionDomain`: the ends of jobs and timers with follow-ups.
+/// `CompletionDomain`: the completion of jobs and timers that have follow-ups.
 
 #pragma once
 
@@ -13,25 +13,27 @@
 
 namespace routemaster::detail {
 
-/// Performs `CompletionSteps`: ends a job or confirms a timer, and adds its follow-ups, which are
-/// jobs, events and timers. Adds all follow-ups or none. Not thread safe.
+/// Part of the state machine (`Machine`) that performs `CompletionSteps`. Such a step completes a
+/// job or confirms a timer, and adds its follow-ups, which are jobs, events and timers. If a
+/// follow-up may not be added, the step changes nothing. Not thread safe.
 class CompletionDomain {
 public:
     CompletionDomain(JobDomain& jobs, TimerDomain& timers, TopicDomain& topics)
         : jobs_{jobs}, timers_{timers}, topics_{topics} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
     Outcome perform(CompletionSteps steps, Step& step);
 
 private:
-    /// An error when a follow-up may not be added. `S` has the follow-ups of a completion.
+    /// An error when one of the follow-ups may not be added. `S` is `CompleteJob` or
+    /// `CompleteTimer`.
     template <class S>
     [[nodiscard]] Result<void> may_follow(const S& step);
-    /// Adds the follow-ups after `may_follow`.
+    /// Adds follow-ups that passed `may_follow`, and fills in `reply`.
     template <class S, class Reply>
     void follow_up(const S& step, EqualJobs& equal, Reply& reply);
 

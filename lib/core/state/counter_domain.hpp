@@ -10,13 +10,13 @@
 
 namespace routemaster::detail {
 
-/// Performs `CounterSteps`. Not thread safe.
+/// Part of the state machine (`Machine`) that performs `CounterSteps`. Not thread safe.
 class CounterDomain {
 public:
     explicit CounterDomain(CounterTable& counters) : counters_{counters} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

@@ -10,8 +10,8 @@ namespace routemaster::detail {
 
 namespace {
 
-/// Performs a step of the list `Steps` in the domain of this list. A list without a domain does not
-/// compile.
+/// Passes a step to the first domain that can perform the steps in the list `Steps`. A list that no
+/// domain can perform does not compile.
 template <class Steps, class Domain, class... Rest>
 Outcome perform_in(Steps steps, Step& step, Domain& domain, Rest&... rest) {
     if constexpr (requires { domain.perform(steps, step); }) {

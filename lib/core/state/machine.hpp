@@ -1,7 +1,7 @@
 /// @file
-/// The state machine: the effects of each step. Single writer, no clock, no randomness, no I/O.
-/// The domains are the readable specification of the steps, and the reference for tests of all
-/// stores.
+/// The state machine: the effects of each step. It has a single writer, no clock, no randomness and
+/// no I/O. The domains are the readable specification of the steps, and the reference for tests of
+/// all stores.
 
 #pragma once
 
@@ -36,9 +36,10 @@
 
 namespace routemaster::detail {
 
-/// The tables of a store, and the domains, which perform steps on these tables. A domain has
-/// references to the tables that its steps may read or change, and to no further table. Not thread
-/// safe: the store serialises calls.
+/// State machine: all tables of a store, and the domains that perform steps on these tables. A
+/// domain is a class with the steps on one subject, for example on timers. A domain has references
+/// only to the tables that its steps may read or change. Not thread safe: the store serialises
+/// calls.
 class Machine {
 public:
     /// `changes` must outlive the machine.
@@ -54,9 +55,9 @@ public:
     /// and cache misses take longer than the step. Changes nothing.
     void fetch_ahead(std::span<const Step> steps) const noexcept;
 
-    /// See `StepScope::depends_on_row`, for the last outcome.
+    /// `StepScope::depends_on_row` of the last outcome.
     [[nodiscard]] std::uint64_t depends_on_row() const noexcept { return scope_.depends_on_row; }
-    /// See `StepScope::hurried`, for the last outcome.
+    /// `StepScope::hurried` of the last outcome.
     [[nodiscard]] bool hurried() const noexcept { return scope_.hurried; }
 
     [[nodiscard]] CounterTable& counters() noexcept { return counters_; }
@@ -76,7 +77,6 @@ public:
 
     /// Links all restored entities to each other. To be called after every table was restored.
     void settle_restored();
-    /// Marks all batches as restored from a journal.
     void mark_restored() { delivery_domain_.mark_restored(); }
 
 private:

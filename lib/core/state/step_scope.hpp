@@ -1,5 +1,5 @@
 /// @file
-/// `StepScope`: the time of the step in progress, and the durability its outcome needs.
+/// `StepScope`: the time of the current step, and when its outcome may be reported.
 
 #pragma once
 
@@ -11,17 +11,18 @@
 
 namespace routemaster::detail {
 
-/// Shared by the domains of a state machine. `Machine` resets the scope before each step.
+/// Context of the current step, shared by all domains of a state machine. `Machine` resets the
+/// scope before each step. A domain changes it when an outcome may be reported earlier.
 struct StepScope {
-    /// All changes so far, as a value of `depends_on_row`.
+    /// Value of `depends_on_row`: all changes so far must be durable.
     static constexpr std::uint64_t everything = UINT64_MAX;
 
     TimePoint now{};
-    /// The newest journal row whose content the outcome reveals, apart from the changes of the step
-    /// itself. The row must be durable before the outcome is reported.
+    /// The newest journal row whose content the outcome reveals, apart from the step's own changes.
+    /// The row must be durable before the outcome is reported.
     std::uint64_t depends_on_row = everything;
-    /// Whether a caller waits for the outcome to be on disk. If not, its record may be written
-    /// together with later records.
+    /// Whether a caller waits until the outcome is on disk. If not, the journal may write the
+    /// step's record together with later records.
     bool hurried = true;
 
     void depend_on(const Entity& entity) {

@@ -19,7 +19,8 @@
 
 namespace routemaster::detail {
 
-/// Performs `DeliverySteps`, `BatchSteps`, `DeadBatchSteps` and `CapacitySteps`. Not thread safe.
+/// Part of the state machine (`Machine`) that performs the steps on batches of events: attempts to
+/// deliver them, and changes of queued and DEAD batches. Not thread safe.
 class DeliveryDomain {
 public:
     DeliveryDomain(StepScope& scope, ChangeLog& changes, Registry& registry,
@@ -30,8 +31,8 @@ public:
           subscriber_queues_{subscriber_queues},
           jobs_{jobs} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -40,7 +41,7 @@ public:
     Outcome perform(DeadBatchSteps steps, Step& step);
     Outcome perform(CapacitySteps steps, Step& step);
 
-    /// Marks all batches as restored from a journal.
+    /// Marks all batches as restored from a journal. To be called after every table was restored.
     void mark_restored();
 
 private:
@@ -50,21 +51,23 @@ private:
     DeliveryStart begin(BatchState& batch, SubscriberState& subscriber, MessageList messages);
     void count_begun(BatchState& batch, const Subscription& wants);
 
-    /// How long a delivery must wait to spare an unhealthy subscriber.
+    /// How long a delivery to an unhealthy subscriber must be delayed.
     [[nodiscard]] Duration throttle(const SubscriberState& subscriber,
                                     const BeginDelivery& step) const;
 
-    /// Narrows the group to the capacity of the workers. True when earlier deliveries of the group
-    /// use up this capacity, and the job is no longer eligible.
+    /// Limits the ordering group of a delivery job to the capacity of the workers. True when
+    /// earlier deliveries of the group already use this capacity, and the job is no longer
+    /// eligible.
     bool at_limit(JobState& job, const BeginDelivery& step);
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
 
-    /// Whether the batch is DEAD after this failure.
+    /// Whether the batch becomes DEAD after this failure.
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
                             const SettleDelivery& step) const;
 
-    /// Records a failure even at the lowest health: the time of the attempt counts.
+    /// Adjusts a subscriber's health. Records a failure even at the lowest health, because the time
+    /// of the attempt changes.
     void change_health(SubscriberState& subscriber, const SettleDelivery& step);
 
     void count_attempt(const BatchState& batch, const SettleDelivery& step);
@@ -82,8 +85,9 @@ private:
     /// The DEAD batch of this subscriber with this id, or null.
     [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const;
 
-    /// Calls `act` with the DEAD batch named by `uid`, or with all DEAD batches of the subscriber,
-    /// in the order of their deaths, at most `dead_moved_max`. `act` may end the batch.
+    /// Calls `act` with the DEAD batch `uid` of a subscriber. Without `uid`, calls `act` with all
+    /// DEAD batches of the subscriber, oldest death first, at most `dead_moved_max`. `act` may
+    /// remove the batch.
     template <class Act>
     void each_dead(const std::string& token, const std::optional<Uid>& uid, Act act);
 

@@ -16,14 +16,15 @@
 
 namespace routemaster::detail {
 
-/// Performs `SubscriberSteps` and `TokenSteps`. Not thread safe.
+/// Part of the state machine (`Machine`) that performs the steps on subscribers (`SubscriberSteps`)
+/// and on tokens of clients (`TokenSteps`). Not thread safe.
 class SubscriberDomain {
 public:
     SubscriberDomain(StepScope& scope, ChangeLog& changes, Registry& registry, JobTable& jobs)
         : scope_{scope}, changes_{changes}, registry_{registry}, jobs_{jobs} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -32,8 +33,8 @@ public:
 
 private:
     void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics);
-    /// Removes a subscriber. Its batches are then ended one at a time, whatever its concurrency
-    /// was.
+    /// Removes a subscriber. Its batches are removed one at a time afterwards, whatever its
+    /// concurrency was.
     void remove(SubscriberState& subscriber);
 
     StepScope& scope_;

@@ -158,7 +158,7 @@ public:
         return found == batches_.end() ? nullptr : found->second.get();
     }
 
-    /// The batch delivered by a job. Null for all jobs but delivery jobs, and for a copy of a
+    /// The batch that a job delivers. Null if the job is not a delivery job, or is a copy of a
     /// delivery job in another queue.
     [[nodiscard]] BatchState* delivered_by(const JobState& job) const {
         const auto uid = batch_of(job.payload.text());
@@ -166,7 +166,7 @@ public:
         return batch != nullptr && batch->job == &job ? batch : nullptr;
     }
 
-    /// Whether a batch, or a delivery job pushed without a batch, has this id.
+    /// Whether a batch has this id, or a delivery job that was pushed without a batch.
     [[nodiscard]] bool taken(const Uid& uid) const {
         return find(uid) != nullptr ||
                jobs_.find(jobs_.queues().deliveries(), delivery_job(uid)) != nullptr;

@@ -21,7 +21,8 @@
 
 namespace routemaster::detail {
 
-/// Performs `TopicSteps`, and publishes the events of completed jobs and timers. Not thread safe.
+/// Part of the state machine (`Machine`) that performs `TopicSteps`. Other domains use it to
+/// publish the follow-up events of completed jobs and timers. Not thread safe.
 class TopicDomain {
 public:
     TopicDomain(StepScope& scope, ChangeLog& changes, CounterTable& counters, Registry& registry,
@@ -33,27 +34,28 @@ public:
           subscriber_queues_{subscriber_queues},
           jobs_{jobs} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
     Outcome perform(TopicSteps steps, Step& step);
 
-    /// An error when some of these events may not be published in this order.
+    /// An error when one of the events may not be published, in this order.
     [[nodiscard]] Result<void> may_publish_all(const std::vector<PublishEvent>& publications);
-    /// Publishes events after `may_publish_all`.
+    /// Publishes events that passed `may_publish_all`.
     void publish_all(const std::vector<PublishEvent>& publications);
 
 private:
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
-    /// The publisher who owns a topic; null for a topic without an owner, or no topic.
+    /// The publisher that owns a topic. Null if the topic has no owner or does not exist.
     [[nodiscard]] static const std::string* owner_of(const TopicState* topic);
     /// An error when an event may not be published in a topic with this owner. `further` is the
-    /// number of topics its publisher will have claimed before.
+    /// number of topics that earlier events of the same step will claim for the publisher.
     [[nodiscard]] Result<void> may_publish(const PublishEvent& step, const std::string* owner,
                                            std::uint32_t further = 0);
-    /// Publishes an event after `may_publish`. `topic`: null if missing.
+    /// Publishes an event that passed `may_publish`. `topic` is null if the topic does not exist
+    /// yet.
     void publish(const PublishEvent& step, TopicState* topic);
     void fan_out(const std::vector<SubscriberState*>& subscribers, const PublishEvent& step);
     void seal_full(BatchState& batch);

@@ -1,5 +1,5 @@
 /// @file
-/// `Acquisition`: leases jobs of one queue to a worker.
+/// `Acquisition`: the step that leases jobs of a queue to a worker.
 
 #pragma once
 
@@ -18,22 +18,25 @@
 
 namespace routemaster::detail {
 
-/// One `AcquireJobs` step upon an existing queue. Not thread safe.
+/// Execution of one `AcquireJobs` step on an existing queue. Leases READY jobs to the worker. The
+/// object is used for one step only. Not thread safe.
 class Acquisition {
 public:
-    /// Called with each job that the reply describes.
+    /// A function to be called with each job that the reply describes.
     using Reveal = std::function<void(const JobState&)>;
 
-    /// All must outlive the object.
+    /// All arguments must outlive the object.
     Acquisition(JobTable& jobs, QueueState& queue, const AcquireJobs& step, TimePoint now,
                 const Reveal& reveal);
 
-    /// Throws `Failure` when the first job cannot be read; nothing was acquired then.
+    /// Performs the step and returns its reply. Throws `Failure` when the first job cannot be read
+    /// from the journal. No job was leased then.
     Acquired run();
 
 private:
-    /// Repeats the leases that the worker does not know: their reply was lost. Other leases of this
-    /// queue beyond the known leases are only named.
+    /// Adds the worker's earlier leases of this queue with a fence above `known` to the reply. A
+    /// lease with a fence above `newest` is repeated in full, because the reply that granted it was
+    /// lost. Of the other leases, only the fences are listed in `Acquired::held`.
     void report_unknown_leases();
     void report(const JobState& job);
 
@@ -41,23 +44,26 @@ private:
     void lease_from_sources(std::size_t wanted);
     /// Leases at most `most` jobs from one source.
     void lease_from(ReadyJobs& source, std::size_t most);
-    /// `first`, or an earlier job under the rate limits; null when the job was set aside instead.
+    /// The job to lease under the rate limits when `first` is next in order: `first`, or a job of
+    /// its group that was throttled before. Null when `first` was throttled instead.
     JobState* in_turn(JobState& first);
 
-    /// What to do with a job at the front of a source.
+    /// What to do with the first job of a source.
     enum class Choice : std::uint8_t { lease, skip, stop };
-    /// Ends or delays a job that must not run, and loads the payload of a job that may.
+    /// Removes, buries or delays a job that must not run now (`skip`), and loads the payload of a
+    /// job that may be leased. `stop` means that a limit of the step is reached, or that a payload
+    /// cannot be read.
     Choice prepare(JobState& job);
     void lease(JobState& job);
 
-    /// When the worker should poll again.
+    /// Sets when the worker should poll again.
     void set_next_due();
 
     [[nodiscard]] JobState* front(const ReadyJobs& source) const {
         return &source == &queue_.ready ? queue_.first_ready() : source.front();
     }
     [[nodiscard]] std::size_t count_filled() const;
-    /// The greatest number of leases that the reply can have, to reserve memory.
+    /// An upper bound of the number of leases in the reply, to reserve memory.
     [[nodiscard]] std::size_t leases_at_most() const;
 
     JobTable& jobs_;
@@ -67,14 +73,14 @@ private:
     const Reveal& reveal_;
     Worker& worker_;
     Acquired acquired_;
-    std::optional<QueueStatus> before_;  ///< For the explanation of the first job.
+    std::optional<QueueStatus> before_;  ///< The state of the queue before the step.
     QueueRates* rates_ = nullptr;        ///< Null without rate limits.
     std::array<ReadyJobs*, 1> whole_queue_{&queue_.ready};
     std::vector<ReadyJobs*> destinations_;
     std::span<ReadyJobs* const> sources_{whole_queue_};
     std::size_t bytes_ = 0;
     std::size_t leases_max_ = 0;
-    std::size_t ended_ = 0;  ///< Jobs ended, delayed or set aside instead of leased.
+    std::size_t ended_ = 0;  ///< Jobs removed, buried, delayed or throttled instead of leased.
     JobSlice ends_{ended_at_acquisition_max};
 };
 

@@ -16,7 +16,7 @@ void CrashRecovery::spare_silent(Duration silence, TimePoint now) {
     const auto before = std::exchange(scrubbed_at_, now);
     const bool long_ago = before && now > *before && now - *before >= silence / 2;
     for (auto& [uid, worker] : jobs_.leases().workers()) {
-        // When the clock was set back, the silence of dead workers counts from now.
+        // If the clock was set back, the silence of a dead worker is measured from now.
         worker.seen = std::min(worker.seen, now);
         if (worker.assumed_seen != worker.seen) worker.assumed_seen = never;
         if (!long_ago || worker.assumed_seen != never) continue;
@@ -143,8 +143,8 @@ bool CrashRecovery::must_wait(const JobState& job) const noexcept {
     return jobs_.leases().isolated() > 0 && job.needs_isolation();
 }
 
-/// Delays a job by 10 to 1000 ms. Suspects get different delays, so some suspect begins soon after
-/// the current suspect ends. Delays are multiples of 10 ms to keep wake-ups rare.
+/// Delays a job that needs isolation by 10 to 1000 ms. The delays differ, so when one such job has
+/// ended, another begins soon. Delays are multiples of 10 ms to keep wake-ups rare.
 void CrashRecovery::delay(JobState& job, TimePoint now) {
     constexpr std::int64_t step = 10;
     constexpr std::uint64_t steps = 100;

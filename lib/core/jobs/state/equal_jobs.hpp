@@ -1,5 +1,5 @@
 /// @file
-/// `EqualJobs`: which of several pushes are duplicates.
+/// `EqualJobs`: which pushes in a list are duplicates of other jobs.
 
 #pragma once
 
@@ -15,17 +15,18 @@
 
 namespace routemaster::detail {
 
-/// The existing jobs equal to some pushes without a key. They are looked up before any change,
-/// because their bytes may have to be read from a journal.
+/// For each push without a key, the equal job in its queue, if any. Jobs are looked up before any
+/// change, because reading from a journal may fail.
 class EqualJobs {
 public:
-    /// `done`, if any, is about to end and excludes no push.
+    /// `done`, if not null, is about to be completed. A push of an equal job is then allowed.
     EqualJobs(JobTable& jobs, const std::vector<PushJob>& pushes, const JobState* done);
 
-    /// The id of the job excluding a push: an existing job, or a job of an earlier push.
+    /// The id of the job that excludes a push, because it is equal: an existing job, or the job of
+    /// an earlier push in the list. `place` is the index of the push in the list.
     [[nodiscard]] std::optional<JobId> of(const PushJob& push, std::size_t place) const;
 
-    /// Notes a pushed job. `push` must outlive the object.
+    /// Records a pushed job. `push` must outlive the object.
     void add(const PushJob& push, JobId id) { pushed_[{push.queue, push.job}] = id; }
 
 private:

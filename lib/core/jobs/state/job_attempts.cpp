@@ -7,12 +7,12 @@
 
 namespace routemaster::detail {
 
-/// Counts an attempt. A record of an attempt costs a commit, so the first attempt is recorded only
-/// if a crash must not hide it: the job has only one attempt, expires, frees its key at its
-/// beginning, or may have begun before a restart.
+/// Counts an attempt. Recording it in a journal costs a commit. The first attempt is therefore
+/// recorded only if a crash must not hide it: the job has a single attempt, can expire, releases
+/// its key at its beginning, or may have begun before a restart.
 void JobTable::begin_attempt(JobState& job) {
     bool recorded = job.maybe_begun;
-    // Both kinds of record, of the attempt and of the whole job, contain `details`.
+    // Records of the attempt and of the whole job both contain `details`.
     if (recorded || job.details != nullptr) {
         auto& details = job.detailed();
         ++details.attempts;

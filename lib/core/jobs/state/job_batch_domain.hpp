@@ -11,13 +11,13 @@
 
 namespace routemaster::detail {
 
-/// Performs `JobBatchSteps`. Not thread safe.
+/// Part of the state machine (`Machine`) that performs `JobBatchSteps`. Not thread safe.
 class JobBatchDomain {
 public:
     JobBatchDomain(StepScope& scope, JobBatchTable& batches) : scope_{scope}, batches_{batches} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

@@ -1,5 +1,5 @@
 /// @file
-/// Jobs that wait for the ends of other jobs.
+/// Jobs that wait until other jobs are completed.
 
 #pragma once
 
@@ -12,11 +12,11 @@
 
 namespace routemaster::detail {
 
-/// An error when a push into `queue`, null if missing, may not wait for its jobs. `last_id` is the
-/// last id of all jobs.
+/// An error when a push may not wait for a job in its list. `queue` is the queue of the push, null
+/// if missing. `last_id` is the last assigned job id.
 [[nodiscard]] Result<void> may_wait(const PushJob& step, const QueueState* queue, JobId last_id);
 
-/// Makes a detached job wait for the existing jobs among `others`.
+/// Makes a detached job wait for the existing jobs in `others`.
 void wait_for(JobState& job, const std::vector<JobId>& others);
 
 /// Undoes `wait_for` for a job that is detached again.

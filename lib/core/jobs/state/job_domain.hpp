@@ -18,17 +18,18 @@
 
 namespace routemaster::detail {
 
-/// Performs `JobSteps`, `JobListSteps`, `QueueSteps`, `WorkerSteps` and `ThroughputSteps`. Pushes
-/// the jobs of recurring jobs, and the follow-ups of completed jobs and timers. Not thread safe.
+/// Part of the state machine (`Machine`) that performs the steps on jobs, queues and workers. Other
+/// domains use it to push the jobs of recurring jobs, and the follow-up jobs of completed jobs and
+/// timers. Not thread safe.
 class JobDomain {
 public:
-    /// `batches` tells deliveries from other jobs.
+    /// `batches` tells which jobs are delivery jobs.
     JobDomain(StepScope& scope, JobTable& jobs, const SubscriberQueueTable& batches,
               const NameLimits& limits)
         : scope_{scope}, jobs_{jobs}, batches_{batches}, limits_{limits} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -43,27 +44,27 @@ public:
 
     // --- Follow-ups: see CompletionDomain -------------------------------------------------------
 
-    /// The job under this lease; null when the lease is lost.
+    /// The job that is leased under this lease. Null when the lease is lost.
     [[nodiscard]] JobState* leased(const Lease& lease) const { return jobs_.leased(lease); }
-    /// An error for a delivery, which only `SettleDelivery` ends.
+    /// An error if the job is a delivery job, because only `SettleDelivery` may complete it.
     [[nodiscard]] Result<void> may_complete(const JobState& job) const;
     void complete(JobState& job) { jobs_.complete(job, scope_.now); }
-    /// An error when some push may not join its batch or create its queue.
+    /// An error when one of the pushes may not join its batch or create its queue.
     [[nodiscard]] Result<void> may_push_all(const std::vector<PushJob>& pushes);
-    /// Before the end of the job `done`, if any.
+    /// To be called before the job `done`, if not null, is completed.
     [[nodiscard]] EqualJobs equal_to(const std::vector<PushJob>& pushes, const JobState* done) {
         return {jobs_, pushes, done};
     }
-    /// Pushes jobs after `may_push_all`.
+    /// Pushes jobs that passed `may_push_all`.
     std::vector<Pushed> push_all(const std::vector<PushJob>& pushes, EqualJobs& equal);
 
 private:
-    /// Pushes a job and ignores its idempotency key.
+    /// Pushes a job. Ignores the idempotency key, which the caller has checked.
     Result<Pushed> push_once(const PushJob& step);
     Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue without an equal job.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
-    /// An error when the queue is new and there are too many queues.
+    /// An error when the queue does not exist and the limit of queues is reached.
     [[nodiscard]] Result<void> may_open_queue(const std::string& name);
     [[nodiscard]] Error too_many_queues() const;
 

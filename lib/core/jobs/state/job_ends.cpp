@@ -62,8 +62,8 @@ std::size_t JobTable::drop(JobState& job, JobRemoval removal, TimePoint now) {
     return id == 0 ? 0 : bury_dependents(queue, id, removal, now);
 }
 
-/// Drops no BURIED jobs, even if there are too many: a dropped job may have dependents of its own,
-/// and so on without a bound.
+/// Buries the dependents of a removed job. Does not enforce the limit of BURIED jobs: a job dropped
+/// for the limit may itself have dependents, and so on without a bound.
 std::size_t JobTable::bury_dependents(QueueState& queue, JobId gone, JobRemoval removal,
                                       TimePoint now) {
     const auto error =
@@ -109,7 +109,8 @@ std::size_t JobTable::bury(JobState& job, TimePoint now) {
     batches_.end(job.batch(), &JobBatchProgress::buried);
     note(queue, &QueueCounts::buried, now);
     changes_.changed(job);
-    // The first drop makes room for this job, the second for a dependent buried by the first drop.
+    // Removes at most two jobs: the oldest, and another to make up for a dependent buried by the
+    // first removal.
     std::size_t others = 0;
     for (int n = 0; n < 2 && queue.buried.size() > buried_max; ++n) {
         counters_.add({"jobs.forgotten", {{"queue", queue.name}}}, 1);
@@ -133,7 +134,7 @@ void JobTable::leave_batch(const JobState& job, JobRemoval removal) {
 void JobTable::settle_batches(TimePoint now) {
     if (!batches_.has_touched()) return;
     batches_.settle(now, [&](const PushJob& push) {
-        // The callback job belongs to no batch, and takes its key from any owner.
+        // The callback job belongs to no batch. If another job has its key, that job loses the key.
         return add_with_key(push, now).id;
     });
 }

@@ -21,7 +21,8 @@ void JobTable::fetch_ahead(std::span<const Step> steps) const noexcept {
     std::size_t count = 0;
     const auto look = [&](const auto& step) {
         if constexpr (std::same_as<decltype(step), const PushJob&>) {
-            // Most steps of a submission name the queue of the step before.
+            // Most steps of a submission use the same queue as the step before, so the last queue
+            // found is tried first.
             const auto* queue = queues_.found_last();
             if (queue == nullptr || queue->name != step.queue) return;
             if (step.job.size() > hashed_max) return;

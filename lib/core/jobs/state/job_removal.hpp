@@ -1,5 +1,5 @@
 /// @file
-/// `JobRemoval`: why a job left its queue without success.
+/// `JobRemoval`: why a job was removed without success.
 
 #pragma once
 
@@ -10,7 +10,7 @@ namespace routemaster::detail {
 
 enum class JobRemoval : std::uint8_t { deleted, cancelled, expired, forgotten };
 
-/// The text for the errors of its dependents, for example "was deleted".
+/// Describes the removal in an error of a dependent job, for example "was deleted".
 [[nodiscard]] constexpr std::string_view text_of(JobRemoval removal) noexcept {
     switch (removal) {
         case JobRemoval::deleted: return "was deleted";

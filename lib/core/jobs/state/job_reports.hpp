@@ -17,11 +17,13 @@
 
 namespace routemaster::detail {
 
-/// Reads the tables of jobs and changes nothing. Functions with a job throw `Failure` when the job
-/// cannot be read from the journal. Not thread safe.
+/// Read-only view of jobs and queues, for the steps that list or explain them. `status`, `explain`
+/// and the list of jobs throw `Failure` when a job cannot be read from the journal. Not thread
+/// safe.
 class JobReports {
 public:
-    /// Both must outlive the object. `changes` reads evicted payloads.
+    /// `changes` and `workers` must outlive the object. `changes` reads the payloads that were
+    /// evicted from memory.
     JobReports(ChangeLog& changes, const WorkerProfiles& workers)
         : changes_{changes}, workers_{workers} {}
 
@@ -29,12 +31,12 @@ public:
     [[nodiscard]] JobExplanation explain(const JobState& job, TimePoint now) const;
     [[nodiscard]] JobPage list(const QueueState& queue, const ListJobs& step, TimePoint now) const;
     [[nodiscard]] static QueueStatus count(const QueueState& queue, TimePoint now);
-    /// The queues with jobs, a pause or rate limits, by name.
+    /// The queues with jobs, a pause or rate limits, sorted by name.
     [[nodiscard]] std::vector<ListedQueue> list(const QueueTable& queues, const Page& page,
                                                 TimePoint now) const;
 
 private:
-    /// Adds the jobs ahead of a job in its group to its explanation.
+    /// Adds the jobs ahead of `job` in its ordering group to an explanation.
     static void name_those_before(const JobState& job, JobExplanation& all);
 
     ChangeLog& changes_;

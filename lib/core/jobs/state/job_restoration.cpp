@@ -34,7 +34,8 @@ void JobTable::settle_restored() {
             JobKeys::restore(*job);
             const bool is_buried = job->details != nullptr && job->details->buried_at;
             (is_buried ? buried : all).push_back(job);
-            // A job with an id joins its group when the job is due for the first time.
+            // A job with an id joins its group only when first due. A position other than 0 proves
+            // that the job has joined.
             const bool joined = job->in_order && (!queue.has_ids || grouped(*job).position != 0);
             if (joined) ordered.push_back(&grouped(*job));
         }
@@ -81,7 +82,7 @@ void JobTable::reinstate(const Lease& lease, TimePoint seen) {
         details.cut_off = false;
         job->counted = true;
     }
-    // The time of the original grant is lost.
+    // The original grant time is not stored. The last sign of life replaces it.
     if (holder.times.empty()) LeaseTable::note_time(holder, 0, seen);
     leases_.grant(*job, holder, lease.fence);
 }

@@ -43,7 +43,8 @@
 
 namespace routemaster::detail {
 
-/// All jobs, with the tables of their queues, leases, keys and batches.
+/// Table of all jobs. Changes the states of jobs, and owns the tables of their queues, leases, keys
+/// and batches.
 ///
 /// A *detached* job is only in the index of its queue: it is not SCHEDULED, READY, PENDING or
 /// BURIED. A *dependent* is a job that waits for another job.
@@ -60,7 +61,7 @@ public:
     /// Sets the current time for the following calls.
     void set_now(TimePoint now) noexcept { groups_.set_now(now); }
 
-    // --- The parts of the table -----------------------------------------------------------------
+    // --- Tables of related state ----------------------------------------------------------------
 
     [[nodiscard]] QueueTable& queues() noexcept { return queues_; }
     [[nodiscard]] const JobReports& reports() const noexcept { return reports_; }
@@ -71,13 +72,13 @@ public:
     [[nodiscard]] ThroughputTable& throughput() noexcept { return throughput_; }
     [[nodiscard]] JobBatchTable& batches() noexcept { return batches_; }
     [[nodiscard]] IdempotencyKeys& idempotency_keys() noexcept { return idempotency_keys_; }
-    /// Keys of completed jobs.
+    /// Keys that still exclude jobs after their own job was completed.
     [[nodiscard]] KeptKeys& kept_keys() noexcept { return keys_.kept(); }
-    /// Which workers may acquire a delivery job.
+    /// Decides which workers may acquire a delivery job.
     [[nodiscard]] Destinations& destinations() noexcept { return destinations_; }
     [[nodiscard]] OrderingGroups& groups() noexcept { return groups_; }
     [[nodiscard]] WakeUps& wake_ups() noexcept { return wake_ups_; }
-    /// The last ids by kind.
+    /// The last assigned id of each kind.
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
 
     // --- Finding jobs ---------------------------------------------------------------------------
@@ -97,14 +98,15 @@ public:
         return queue.jobs.find(hash, [order](const JobState& any) { return any.order == order; });
     }
 
-    /// The job under this lease; null when the lease is lost.
+    /// The job that is leased under this lease. Null when the lease is lost.
     [[nodiscard]] JobState* leased(const Lease& lease) const {
         auto* job = leases_.find(lease);
         if (job != nullptr) fetch(*job);
         return job;
     }
 
-    /// Loads the payload of a job if evicted. Throws `Failure` when the payload cannot be read.
+    /// Reads the payload of a job from the journal if it was evicted from memory. Throws `Failure`
+    /// when the payload cannot be read.
     void load(JobState& job) {
         if (!job.payload.resident()) changes_.load(job);
     }
@@ -112,7 +114,7 @@ public:
     /// Calls `visit` with each job, queue by queue, in the order of pushes.
     void each(const std::function<void(JobState&)>& visit);
 
-    /// Starts to load into the cache the data needed to end a job, beside the job itself.
+    /// Prefetches the data needed to end a job, except the job itself, into the processor's cache.
     static void fetch(const JobState& job) noexcept {
         job.queue.jobs.fetch(job.payload.hash());
         prefetch(job.group());
@@ -130,12 +132,12 @@ public:
 
     // --- Pushing --------------------------------------------------------------------------------
 
-    /// The next number in the order of pushes, for a job without an id.
+    /// The next push number, for a job without an id.
     std::uint64_t next_order() noexcept { return ++order_; }
-    /// The next job id, also a number in the order of pushes.
+    /// The next job id. It is also the push number of the job.
     std::uint64_t next_id();
 
-    /// Adds a job. The caller has found no equal job.
+    /// Adds a job. The caller must have checked that no equal job exists.
     JobState& push(QueueState& queue, std::string_view job, TimePoint run_at, std::uint64_t order,
                    OrderingGroup* group, TimePoint now) {
         return push(queue, job, payload_hash(job), run_at, order, group, now);
@@ -159,62 +161,66 @@ public:
     /// Adds a job with a key. If another job has the key, that job loses the key.
     Pushed add_with_key(const PushJob& step, TimePoint now);
 
-    /// The ordering group named by a push, in a queue whose jobs have ids; null without a name.
+    /// The ordering group `name`, created if missing, in a queue whose jobs have ids. Null if the
+    /// name is empty.
     [[nodiscard]] static OrderingGroup* group_of(QueueState& queue, const std::string& name);
 
-    // --- Moving jobs ----------------------------------------------------------------------------
+    // --- Rescheduling ---------------------------------------------------------------------------
 
-    /// Moves a job to another instant. The job must not be PENDING.
+    /// Changes the due time of a job. The job must not be PENDING.
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
     /// As `reschedule`, but a crash may lose the change.
     void put_off(JobState& job, TimePoint run_at, TimePoint now);
     /// Makes due jobs READY, at most `JobPlaces::promoted_max`.
     void promote(QueueState& queue, TimePoint now);
-    /// Makes BURIED jobs READY and returns their number. A step with an id can also make a
+    /// Makes BURIED jobs READY and returns their number. A step with a job id can also make a
     /// SCHEDULED job READY.
     std::uint64_t kick(QueueState& queue, const KickJobs& step, TimePoint now);
 
     // --- Attempts -------------------------------------------------------------------------------
 
-    /// Counts an attempt, for a detached job that is about to be leased.
+    /// Counts an attempt of a detached job. To be called just before the job is leased.
     void begin_attempt(JobState& job);
-    /// Ends a lease and counts the attempt. The job runs again at `run_at`. Returns true when this
-    /// was the last attempt and the job is BURIED instead.
+    /// Ends a lease and counts the attempt. The job is due again at `run_at`. If this was the last
+    /// attempt, the job becomes BURIED instead and the result is true.
     bool release(JobState& job, TimePoint run_at, TimePoint now);
     /// Ends a lease without counting the attempt. The job is due again at `run_at`.
     void release_uncounted(JobState& job, TimePoint run_at, TimePoint now);
-    /// As `release`; the error of the attempt must have been added before.
+    /// As `release`, but adds no error to the job. The caller must have added the error of the
+    /// attempt.
     bool end_attempt(JobState& job, TimePoint run_at, TimePoint now);
-    /// Ends an attempt after a failure. Returns true when the job is now BURIED.
+    /// Ends an attempt that failed. Returns true when the job is now BURIED.
     bool fail(JobState& job, const FailJob& step, TimePoint now);
 
-    /// Returns the fences of the worker's cancelled jobs.
+    /// Records a sign of life of a worker. Returns the fences of the worker's cancelled jobs.
     std::vector<std::uint64_t> heartbeat(const Uid& uid, TimePoint now);
-    /// Releases jobs of a worker, oldest first. Forgets the worker after its last job.
+    /// Releases a limited number of a worker's jobs, oldest first. Removes the worker after its
+    /// last job.
     ReleasedJobs retire(const Uid& uid, TimePoint now);
 
     // --- Ending jobs ----------------------------------------------------------------------------
 
-    /// Ends a job in any state. The job must have no dependents.
+    /// Removes a job in any state. The job must have no dependents.
     void remove(JobState& job);
-    /// Ends a job after its success and releases its dependents.
+    /// Removes a job after its success, and releases its dependents.
     void complete(JobState& job, TimePoint now);
-    /// Ends a job without success. Its dependents become BURIED with an error naming `removal`.
-    /// Returns their number, at most `job_dependents_max`.
+    /// Removes a job that did not succeed. Its dependents become BURIED with an error that names
+    /// `removal`. Returns the number of these dependents, at most `job_dependents_max`.
     std::size_t drop(JobState& job, JobRemoval removal, TimePoint now);
-    /// Ends a job, or marks a PENDING job as cancelled to make its worker stop.
+    /// Removes a job. A PENDING job is only marked as cancelled, to make its worker stop the
+    /// attempt.
     Cancellation cancel(JobState& job, TimePoint now);
-    /// Makes a detached job BURIED. Drops the oldest BURIED jobs if there are too many. Returns how
-    /// many dependents of dropped jobs became BURIED in turn.
+    /// Makes a detached job BURIED. If there are too many BURIED jobs, removes the oldest. Returns
+    /// how many dependents of removed jobs became BURIED.
     std::size_t bury(JobState& job, TimePoint now);
-    /// Ends the batches completed by this step. Called at the end of each step.
+    /// Ends the batches that the current step completed. To be called at the end of each step.
     void settle_batches(TimePoint now);
 
-    /// Counts an event of a job for the throughput, if the jobs of the queue have ids.
+    /// Counts a job event for the throughput of the queue, if its jobs have ids.
     void note(const QueueState& queue, Throughput::Number number, TimePoint now) {
         if (queue.has_ids) throughput_.count(queue.name, number, now);
     }
-    /// Names of queues with watchers to wake, each once.
+    /// Names of the queues whose watching workers must be woken, each once.
     [[nodiscard]] std::vector<std::string> take_woken();
 
     // --- Restoring ------------------------------------------------------------------------------
@@ -235,15 +241,16 @@ public:
     /// acquisition makes due jobs READY in the order of their due times.
     void settle_restored();
 
-    /// Makes a restored job PENDING again under its former lease. Does nothing when the job is
-    /// gone. Throws `Failure` when its payload cannot be read.
+    /// Makes a restored job PENDING again under its former lease. Does nothing when the job no
+    /// longer exists. Throws `Failure` when its payload cannot be read.
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
-    /// Makes a detached job.
+    /// Creates a detached job.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group);
-    /// Undoes `make`.
+    /// Destroys a detached job. If its queue or ordering group is then empty, removes the queue or
+    /// the group.
     void end(JobState& job);
     void destroy(JobState& job) noexcept;
 
@@ -252,11 +259,10 @@ private:
     /// Makes deliveries READY if their delay exceeds the longest allowed delay. Their due time was
     /// set while the clock was ahead.
     void hasten(QueueState& queue, TimePoint now);
-    /// Begins an acquisition from a queue with rate limits. Makes jobs throttled by former limits
-    /// READY again, at most `promoted_max`.
+    /// Begins an acquisition from a queue with rate limits. Jobs that former limits throttled
+    /// become READY again, at most `promoted_max`.
     void begin_limited(QueueState& queue, TimePoint now);
-    /// Puts a due job into its ordering group. False for a job without a group or already in the
-    /// group.
+    /// Appends a due job to its ordering group. False if the job has no group or was already in it.
     bool enter_group(JobState& job);
     /// Removes a detached, unsuccessful job from its ordering group, if any.
     void skip(JobState& job);
@@ -267,24 +273,25 @@ private:
     /// change its group. The new job does not have the key yet.
     JobState& regroup(JobState& job, const PushJob& step);
 
-    /// Whether the current attempt counts and is the last.
+    /// Whether the current attempt counts and is the last allowed attempt.
     [[nodiscard]] static bool is_last_attempt(JobState& job);
-    /// Ends the lease of a job and places the job again. The number of attempts must be right
-    /// already.
+    /// Ends the lease of a job and makes the job SCHEDULED or READY. The number of attempts must
+    /// already be correct.
     void put_back(JobState& job, TimePoint run_at, TimePoint now);
 
-    /// Ends a job in any state. Records no skip in its group, unlike `remove`.
+    /// Removes a job in any state. Unlike `remove`, does not record the removal in the job's group.
     void take_away(JobState& job);
-    /// Ends a cancelled job in any state.
+    /// Removes a cancelled job in any state.
     void drop_cancelled(JobState& job, TimePoint now);
-    /// Counts the end of an unsuccessful job in its batch.
+    /// Counts a removed, unsuccessful job in its batch.
     void leave_batch(const JobState& job, JobRemoval removal);
-    /// Ends the wait of all dependents of a successful job.
+    /// Ends the waiting of all dependents of a completed job.
     void release_dependents(QueueState& queue, JobId done, TimePoint now);
     /// Makes the dependents of a removed job BURIED and returns their number.
     std::size_t bury_dependents(QueueState& queue, JobId gone, JobRemoval removal, TimePoint now);
 
-    /// The record of the last id of a kind.
+    /// The record of the last assigned id of a kind, for example `jobs` or `fences`. Created if
+    /// missing.
     SequenceState& sequence(const char* name);
 
     static GroupedJob& grouped(JobState& job) noexcept { return static_cast<GroupedJob&>(job); }

@@ -76,12 +76,12 @@ public:
     /// a move.
     static void describe(const JobState& job, Lease& lease);
 
-    /// Calls `release` with the leased jobs of a worker, oldest first, as far as the chunk allows.
-    /// `release` ends the lease.
+    /// Calls `release` with the leased jobs of a worker, oldest first, until the limit of `slice`
+    /// is reached. `release` must end the lease.
     static void release_all(Worker& worker, JobSlice& slice,
                             const std::function<void(JobState&)>& release);
 
-    /// Number of leased jobs that needed isolation when leased.
+    /// Number of leased jobs in need of isolation when leased.
     [[nodiscard]] std::size_t isolated() const noexcept { return isolated_; }
 
     [[nodiscard]] std::vector<Lease> all() const;

@@ -58,7 +58,8 @@ void QueueTable::limit(const std::string& name, const RateLimits& limits) {
     queue.rates->change(limits);
     if (queue.rates->over()) queue.rates.reset();
     if (queue.jobs.empty()) return note_empty(queue);
-    // Workers may wait for a token of the former limits. Wakes them, as there may be a token now.
+    // Workers may be waiting for a token of the former limits. They are woken because a token may
+    // be available now.
     queue.hungry = true;
     wake_ups_.wake(queue);
 }

@@ -19,21 +19,21 @@
 
 namespace routemaster::detail {
 
-/// The queues by name. A queue exists as long as it has jobs, a pause or rate limits; the queue of
-/// delivery jobs exists always. Not thread safe.
+/// Table of all job queues by name. A queue exists as long as it has jobs, a pause or rate limits.
+/// The queue of delivery jobs always exists. Not thread safe.
 class QueueTable {
 public:
     using Queues = std::map<std::string, QueueState, std::less<>>;
 
-    /// All must outlive the table. `payloads` is the memory of the payloads of jobs.
+    /// All arguments must outlive the table. `payloads` allocates the payloads of jobs.
     QueueTable(ChangeLog& changes, SmallBlocks& payloads, WakeUps& wake_ups)
         : changes_{changes}, payloads_{payloads}, wake_ups_{wake_ups} {}
 
-    /// The queue of this name. Creates a missing queue: the caller must then push a job, pause the
-    /// queue or limit the queue.
+    /// The queue of this name, created if missing. The caller must then push a job, pause the queue
+    /// or limit the queue, because any other empty queue is removed.
     QueueState& open(const std::string& name);
 
-    /// The queue of this name; null without jobs.
+    /// The queue of this name; null if it does not exist.
     [[nodiscard]] QueueState* find(const std::string& name) {
         if (found_last_ != nullptr && found_last_->name == name) return found_last_;
         const auto found = queues_.find(name);
@@ -49,10 +49,10 @@ public:
 
     [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
 
-    /// Number of queues in memory: the existing queues, and at most one queue that has become
+    /// Number of queues in memory: the existing queues, and at most one queue that has just become
     /// empty.
     [[nodiscard]] std::size_t size() const noexcept { return queues_.size(); }
-    /// Number of queues with jobs, a pause or rate limits, without the queue of delivery jobs.
+    /// Number of queues with jobs, a pause or rate limits, except the queue of delivery jobs.
     [[nodiscard]] std::size_t lasting() const noexcept {
         const bool over = emptied_ != nullptr && emptied_->jobs.empty() && !emptied_->kept();
         return queues_.size() - (over ? 2 : 1);
@@ -60,24 +60,24 @@ public:
     [[nodiscard]] Queues& all() noexcept { return queues_; }
     [[nodiscard]] const Queues& all() const noexcept { return queues_; }
 
-    /// To be called when a queue has become empty. Forgets the queue that became empty before,
-    /// unless that queue has jobs again or is kept. The last empty queue stays in memory: otherwise
-    /// a queue with one job at a time would be created again for each job.
+    /// To be called when a queue has become empty. Removes the queue that became empty before
+    /// `queue` did, unless it has jobs again, a pause or rate limits. The last empty queue stays in
+    /// memory. Otherwise a queue with one job at a time would be created again for each job.
     void note_empty(QueueState& queue);
 
-    /// Stops acquisitions from a queue.
+    /// Pauses a queue: workers can acquire no jobs from it.
     void pause(const std::string& name);
     void resume(const std::string& name);
 
-    /// Sets or removes the rate limits of a queue.
+    /// Replaces the rate limits of a queue. Limits equal to `RateLimits{}` remove them.
     void limit(const std::string& name, const RateLimits& limits);
 
     // --- Restoring ------------------------------------------------------------------------------
 
     [[nodiscard]] NamedTable<PausedQueueState>& paused() noexcept { return paused_; }
     [[nodiscard]] NamedTable<LimitedQueueState>& limited() noexcept { return limited_; }
-    /// To be called when the tables of paused queues and of rate limits, and all jobs, are
-    /// restored.
+    /// Applies the restored pauses and rate limits to their queues. Must be called after
+    /// `paused()`, `limited()` and all jobs were restored.
     void settle_restored();
 
 private:
@@ -85,7 +85,7 @@ private:
     SmallBlocks& payloads_;
     WakeUps& wake_ups_;
     Queues queues_;
-    QueueState* found_last_ = nullptr;  ///< Consecutive steps mostly name the same queue.
+    QueueState* found_last_ = nullptr;  ///< Consecutive steps mostly use the same queue.
     QueueState& deliveries_ = open(delivery_queue);
     QueueState* emptied_ = nullptr;  ///< The last queue to become empty.
     NamedTable<PausedQueueState> paused_;

@@ -14,15 +14,16 @@
 
 namespace routemaster::detail {
 
-/// Performs `RecurringSteps`. Not thread safe.
+/// Part of the state machine (`Machine`) that performs `RecurringSteps`. A tick pushes a job or
+/// posts a timer through the domain of jobs or of timers. Not thread safe.
 class RecurringDomain {
 public:
     RecurringDomain(StepScope& scope, RecurringTable& recurring, JobDomain& jobs,
                     TimerDomain& timers, WakeUps& wake_ups)
         : scope_{scope}, recurring_{recurring}, jobs_{jobs}, timers_{timers}, wake_ups_{wake_ups} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

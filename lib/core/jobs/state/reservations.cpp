@@ -6,7 +6,8 @@ namespace routemaster::detail {
 
 namespace {
 
-/// For a store without a journal, or with a journal older than the record of begun jobs.
+/// Used by a store without a journal, or with a journal from before the record of begun jobs
+/// existed.
 constexpr JobId all_begun = std::numeric_limits<JobId>::max();
 
 constexpr std::uint64_t fences_at_once = 1U << 20U;

@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// Decides when to ask the store for jobs: when a job falls due, after a wake-up, again after a
-/// refusal, and after an interval in any case, as wake-ups may be lost.
+/// Schedule for polling the store: when a job is due, after a wake-up, again after an error, and
+/// after an interval in any case, because wake-ups may be lost.
 ///
 /// When many workers share a queue, each job wakes all of them, and most find nothing. A worker
 /// that was woken in vain several times in a row therefore ignores wake-ups for `wake_grace`.

@@ -6,13 +6,14 @@
 namespace routemaster::detail {
 
 bool HeartbeatSchedule::sent(TimePoint now) {
-    // When a process or machine is suspended, all its workers miss heartbeats. A clock set forward
-    // looks alike. The worker then skips a scrub: first the store must hear of all live workers. A
-    // worker whose polls are always late scrubs every second time.
+    // When a process or machine was suspended, all its workers miss heartbeats. A clock set forward
+    // has the same symptoms. The worker then skips a scrub, because the store must first receive
+    // heartbeats of all live workers. A worker with constantly late polls skips every second scrub.
     const bool late = last_sent_ <= now && !skipped_scrub_ && now - last_sent_ >= 2 * interval_;
     skipped_scrub_ = late;
-    // Steps sent to an absent store are performed after its return, perhaps before the heartbeats
-    // of live workers. Until then, and for `silence_` after, the worker does not scrub.
+    // Steps sent to an unreachable store are performed after its return, perhaps before the
+    // heartbeats of live workers. Until its return, and for `silence_` afterwards, the worker does
+    // not scrub.
     const bool away =
         heard_at_ != never && last_sent_ <= now && last_sent_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
@@ -23,11 +24,12 @@ bool HeartbeatSchedule::sent(TimePoint now) {
 }
 
 bool HeartbeatSchedule::heard(TimePoint sent_at, TimePoint now) {
-    // The store has received this heartbeat by now at the latest. If the store received the
-    // previous heartbeat less than `silence_` ago, no scrub has ended the worker's leases.
+    // The store has received this heartbeat. If the previous heartbeat is more recent than
+    // `silence_`, no scrub can have ended the worker's leases in between.
     const auto heard_before = heard_at_ != never ? heard_at_ : first_sent_;
     const bool may_have_lost = now - heard_before >= silence_;
-    // The store heard of no workers in this time, so the worker skips scrubs for now.
+    // During this time the store received no heartbeats of any worker, so all look silent. This
+    // worker skips scrubs until they have sent heartbeats again.
     if (std::exchange(store_was_away_, false) || now - sent_at >= away_after()) {
         scrubs_from_ = now + silence_;
     }

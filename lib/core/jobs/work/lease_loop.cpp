@@ -169,6 +169,8 @@ void LeaseLoop::report_missed() {
 
 void LeaseLoop::on(Heard& heard) {
     if (heartbeats_.heard(heard.at, now_) && options_.finds_lost) {
+        // A scrub may have ended leases of this worker. The next request asks for all leases of the
+        // worker, to find the lost ones.
         asks_for_all_ = may_have_lost_ = true;
         schedule_.ask_at(now_);
     }
@@ -330,8 +332,7 @@ Lease LeaseLoop::drop(std::unordered_map<Id, Leased>::iterator leased) {
     return dropped;
 }
 
-// --- Heartbeats and closing
-// -----------------------------------------------------------------------
+// --- Heartbeats and closing ---------------------------------------------------------------------
 
 void LeaseLoop::stay_alive() {
     if (retiring_ || !heartbeats_.due(now_)) return;
@@ -453,7 +454,7 @@ void LeaseLoop::on(GaveBack& back) {
     const auto refusal = released_.replied(std::move(back.leases), back.outcomes, now_);
     if (refusal) warn("the store failed: " + refusal->message());
     if (released_.refused()) return;
-    // The store makes progress: the wait for the next chunk begins anew.
+    // The store makes progress, so the timeout for the next releases restarts.
     settle_by_ = std::max(settle_by_, saturating_add(now_, settle_timeout));
 }
 

@@ -238,7 +238,7 @@ private:
         std::optional<Step> settlement{};
     };
 
-    // Events, from any thread.
+    // Events. They may be added from any thread.
     struct GotJobs {
         Result<Acquired> acquired;
         bool unannounced = false;  // The request was `AcquireSchedule::unannounced`.
@@ -320,7 +320,7 @@ private:
     void stay_alive();
     void beat();
     [[nodiscard]] Heartbeat heartbeat() const;
-    /// Forgets the remaining leases before the worker retires.
+    /// Removes the remaining leases before the worker retires.
     void wind_up();
     [[nodiscard]] bool awaiting() const;
     void retire();
@@ -361,8 +361,8 @@ private:
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;
     Outgoing begins_;
-    std::deque<Id> unsent_;     // Leases with settlements to submit, in order.
-    std::vector<Step> others_;  // Their replies are mostly ignored.
+    std::deque<Id> unsent_;     // Leases whose settlements must be submitted, in order.
+    std::vector<Step> others_;  // Steps that are not about a lease. Most replies are ignored.
     ReleasedLeases released_;
     std::optional<TimePoint> close_at_;
     TimePoint settle_by_{};  // After the deadline: how long to wait for settlements.

@@ -1,5 +1,5 @@
 /// @file
-/// What a worker does when the store refuses a step.
+/// What a worker does when the store rejects a step: repeats it after a delay, or gives up.
 
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace routemaster::detail {
 
-/// The delay before a refused step is sent again, after `refusals` earlier refusals: 100 ms,
-/// doubled each time, at most 1 s.
+/// The delay before a rejected step is submitted again, after `refusals` earlier rejections: 100
+/// ms, doubled each time, at most 1 s.
 [[nodiscard]] inline Duration refusal_backoff(std::uint32_t refusals) noexcept {
     constexpr Duration shortest{100};
     constexpr Duration longest{1'000};
     return std::min(longest, shortest * (1 << std::min(refusals, 4U)));
 }
 
-/// Whether the store will refuse every repetition of a step, too.
+/// Whether repeating a step after this error would be useless.
 [[nodiscard]] inline bool is_final_refusal(const Error& error) {
     const auto& code = error.code();
     return code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||

@@ -1,5 +1,5 @@
 /// @file
-/// `ReleasedLeases`: leases that a worker gives up without an end of the job.
+/// `ReleasedLeases`: leases that a worker releases, so that another worker can run the jobs.
 
 #pragma once
 
@@ -18,8 +18,9 @@
 
 namespace routemaster::detail {
 
-/// The releases that a store has not performed yet. Releases are sent in chunks, each after the
-/// reply to the previous chunk: a worker may release very many large jobs at once. Not thread safe.
+/// Queue of the releases that the store has not performed yet. Releases are submitted in chunks of
+/// limited size, each after the reply to the previous chunk, because a worker may release very many
+/// large jobs at once. Not thread safe.
 class ReleasedLeases {
 public:
     struct Released {
@@ -27,7 +28,7 @@ public:
         TimePoint run_at;
     };
 
-    /// The leases of a chunk, and the steps that release the leases.
+    /// The leases of a chunk, and the steps that release them.
     struct Chunk {
         std::vector<Released> leases{};
         std::vector<Step> steps{};
@@ -35,23 +36,25 @@ public:
 
     void add(Lease lease, TimePoint run_at) { released_.push_back({std::move(lease), run_at}); }
 
-    /// The next chunk; without steps when there is nothing to send now. In Ruby Routemaster's
-    /// queues a release is a nack.
+    /// Removes and returns the next chunk. The chunk is empty when no release may be submitted now.
+    /// `ruby_queue` is set for the queues of Ruby Routemaster, where jobs are released by `NackJob`
+    /// instead of `ReleaseJob`.
     Chunk take(TimePoint now, bool ruby_queue);
 
-    /// To be called with the replies to a chunk. Leases whose release the store refused are sent
-    /// again after a delay: no other worker can get these jobs while this worker lives. Returns the
-    /// first error when the store did not refuse the chunk before.
+    /// Handles the replies to a chunk. Rejected releases are submitted again after a delay. While
+    /// this worker lives, no other worker can acquire these jobs. Returns an error to be logged, if
+    /// the store rejected this chunk but not the previous chunk.
     std::optional<Error> replied(std::vector<Released> leases, std::vector<Outcome>& outcomes,
                                  TimePoint now);
 
     [[nodiscard]] bool empty() const noexcept { return released_.empty(); }
-    /// Whether the store refused the last chunk.
+    /// Whether the store rejected a release of the last chunk.
     [[nodiscard]] bool refused() const noexcept { return refusals_ > 0; }
-    /// Whether some release must be sent before the worker retires: retirement makes jobs run at
-    /// once.
+    /// Whether the worker may not retire yet, because a release has a later due time or a chunk has
+    /// no reply yet. The retirement makes jobs due at once. Releases with a later due time must
+    /// therefore be submitted before.
     [[nodiscard]] bool must_send(TimePoint now) const;
-    /// When to take the next chunk.
+    /// When to call `take` next.
     [[nodiscard]] TimePoint next() const noexcept {
         return released_.empty() || sending_ ? never : send_at_;
     }
@@ -62,7 +65,7 @@ public:
 private:
     std::deque<Released> released_;
     bool sending_ = false;  ///< A chunk has no reply yet.
-    TimePoint send_at_{};   ///< Earliest next try after a refusal.
+    TimePoint send_at_{};   ///< Earliest next try after a rejected release.
     std::uint32_t refusals_ = 0;
 };
 

@@ -1,6 +1,6 @@
 /// @file
-/// The dispatch of a step to the `apply` of its domain. Included where the specialisations of
-/// `apply` are.
+/// Dispatches a step to the `apply` of its domain. To be included where the specialisations of
+/// `apply` are defined.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// Applies a step whose type is in the list.
+/// Performs a step whose type is in the list.
 template <class Domain, class S, class... Rest>
 Outcome apply_one_of(Domain& domain, StepList<S, Rest...> /*all*/, Step& step) {
     if constexpr (sizeof...(Rest) > 0) {

@@ -15,15 +15,16 @@
 
 namespace routemaster::detail {
 
-/// Performs `TimerSteps`, `TimerFiringSteps` and `DeadTimerSteps`. Posts the timers of completed
-/// jobs and timers. Not thread safe.
+/// Part of the state machine (`Machine`) that performs the steps on timers. Other domains use it to
+/// post the timers of recurring timers, and the follow-up timers of completed jobs and timers. Not
+/// thread safe.
 class TimerDomain {
 public:
     TimerDomain(StepScope& scope, TimerTable& timers, const NameLimits& limits)
         : scope_{scope}, timers_{timers}, limits_{limits} {}
 
-    /// The effect of a step: the specialisations are in steps/. A step without a specialisation
-    /// does not compile.
+    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
+    /// compile.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -35,22 +36,22 @@ public:
 
     // --- Follow-ups: see CompletionDomain -------------------------------------------------------
 
-    /// Whether a confirmation names a firing that can be confirmed.
+    /// Whether the firing named by a confirmation exists and can be confirmed.
     [[nodiscard]] bool can_confirm(const ConfirmTimer& step) const {
         return timers_.meant(step) != nullptr;
     }
     void confirm(const ConfirmTimer& step) { timers_.confirm(step); }
-    /// An error when some timer may not create its namespace.
+    /// An error when one of the timers may not create its namespace.
     [[nodiscard]] Result<void> may_post_all(const std::vector<PostTimer>& timers) const;
-    /// Posts timers after `may_post_all`.
+    /// Posts timers that passed `may_post_all`.
     std::vector<TimerPosted> post_all(const std::vector<PostTimer>& timers);
 
 private:
-    /// Whether a timer of this namespace adds a namespace to the number of namespaces.
+    /// Whether a timer would create a namespace that counts towards the limit.
     [[nodiscard]] bool adds_namespace(const std::string& name) const;
-    /// How many namespaces count for `timer_namespaces_max`.
+    /// How many namespaces count towards `timer_namespaces_max`.
     [[nodiscard]] std::size_t counted_namespaces() const;
-    /// An error when the namespace of timers is new and there are too many namespaces.
+    /// An error when the timer namespace does not exist and the limit of namespaces is reached.
     [[nodiscard]] Result<void> may_open(const std::string& name) const;
     [[nodiscard]] Error too_many_namespaces() const;
 

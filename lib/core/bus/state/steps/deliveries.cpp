@@ -31,9 +31,9 @@ Result<BeginDelivery::Reply> DeliveryDomain::apply(BeginDelivery& step) {
         end_vanished(*job, batch, subscriber != nullptr);
         return DeliveryStart{.verdict = Verdict::vanished};
     }
-    // From here on only a first attempt needs a sync of its own (`begin` sets `scope_.hurried`). A
-    // sync for each throttled or repeated attempt would slow down publications to healthy
-    // subscribers.
+    // Assumes that the record of this step needs no sync of its own. Only a first attempt does, and
+    // then `begin` sets `scope_.hurried`. A sync for each throttled or repeated attempt would slow
+    // down publications to healthy subscribers.
     scope_.hurried = false;
     if (const auto wait = throttle(*subscriber, step); wait > Duration{0}) {
         count_delivery(*batch, SubscriberQueueCounter::throttled_batches,
@@ -51,10 +51,10 @@ Result<BeginDelivery::Reply> DeliveryDomain::apply(BeginDelivery& step) {
     return begin(*batch, *subscriber, std::move(messages));
 }
 
-/// Whether the first attempt waits until the seal of its batch is on disk. Without this wait, a
-/// crash can lose the seal of a batch after its first attempt. A batch that is CURRENT after a
-/// crash therefore takes no more events (`closed`), and goes out half empty. For long timeouts, the
-/// wait is better.
+/// Whether the first attempt of a batch waits until the record of the seal is on disk. Without this
+/// wait, a crash after the attempt can lose the record. A batch that is CURRENT after a crash
+/// therefore accepts no more events (`closed`), and is delivered half empty. With the wait, the
+/// batch can be filled. Deliveries with a long timeout or with limited attempts wait.
 bool DeliveryDomain::awaits_seal(const Subscription& wants) {
     return wants.attempts_max > 0 || wants.timeout >= Duration{1'000};
 }
@@ -87,10 +87,10 @@ DeliveryStart DeliveryDomain::begin(BatchState& batch, SubscriberState& subscrib
             .messages = std::move(messages)};
 }
 
-/// The record of a seal contains the attempt made with the seal. The record of a failure contains
-/// all attempts so far. A sealed batch therefore needs a record of its attempt only if attempts are
-/// limited, or if an earlier attempt may have left no record: an earlier process made it, or it was
-/// cut off.
+/// Counts an attempt. The record of a seal contains the attempt that was made with the seal, and
+/// the record of a failure contains all attempts so far. A sealed batch therefore needs a record of
+/// this attempt only if attempts are limited, or if an earlier attempt may have left no record,
+/// because a process before a restart made it or a crash interrupted it.
 void DeliveryDomain::count_begun(BatchState& batch, const Subscription& wants) {
     ++batch.attempts;
     const bool recorded = batch.attempts == 1 ? batch.sealed_here : batch.last_error != nullptr;
@@ -104,7 +104,8 @@ Duration DeliveryDomain::throttle(const SubscriberState& subscriber,
     if (subscriber.health_points >= health_points_max) return Duration{0};
     if (!subscriber.last_attempted_at) return step.pause;
     const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
-    // A later time means an attempt made while the clock was fast.
+    // A `last_attempted_at` in the future was set while the clock was ahead. Only the distance in
+    // time counts, to avoid too long a wait.
     const auto since = std::chrono::abs(scope_.now - *subscriber.last_attempted_at);
     const bool early = since < wait;
     return std::max(early ? wait : Duration{0}, step.pause);
@@ -133,7 +134,7 @@ Result<SettleDelivery::Reply> DeliveryDomain::apply(SettleDelivery& step) {
     auto* batch = subscriber_queues_.delivered_by(*job);
     if (batch == nullptr)
         return Error{Errc::invalid, "lease: not a delivery job, or its batch is gone"};
-    // The attempt had begun, but its seal was lost.
+    // The attempt began before a crash, which lost the record of the seal. Seals the batch again.
     if (batch->current && batch->restored) subscriber_queues_.seal(*batch);
     count_attempt(*batch, step);
     auto* subscriber = registry_.subscriber(token_of(*batch));
@@ -178,7 +179,8 @@ void DeliveryDomain::count_attempt(const BatchState& batch, const SettleDelivery
     auto& subscriber_queue = batch.subscriber_queue;
     count_delivery(batch, step.delivered ? delivered_batches : failed_batches,
                    step.delivered ? delivered_events : failed_events);
-    // At most a day, even if the clock jumped: the square stays exact in all stores.
+    // Limited to a day, even if the clock was set forward, so that all stores represent the square
+    // exactly.
     const auto took =
         std::clamp<std::int64_t>((scope_.now - step.begun_at).count(), 0, 24 * 3'600'000);
     subscriber_queues_.count(subscriber_queue, step.delivered ? delivered_time : failed_time, took);

@@ -11,7 +11,7 @@
 namespace routemaster::detail {
 
 Result<void> TopicDomain::may_publish_all(const std::vector<PublishEvent>& publications) {
-    // Changes made by the earlier publications of the list.
+    // The changes that earlier publications in the list will have made.
     std::map<std::string_view, const std::string*> owners;
     std::map<std::string_view, std::uint32_t> claims;
     for (std::size_t i = 0; i < publications.size(); ++i) {

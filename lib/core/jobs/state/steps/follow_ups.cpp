@@ -34,7 +34,8 @@ std::vector<Pushed> JobDomain::push_all(const std::vector<PushJob>& pushes, Equa
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         const auto& push = pushes[i];
         if (!push.options.key.text.empty()) {
-            // Cannot fail: the push waits for no jobs, and its batch and queue have been checked.
+            // `value()` cannot throw: the push waits for no jobs, and its batch and queue were
+            // checked.
             pushed.push_back(push_with_key(push).value());
         } else if (const auto id = equal.of(push, i)) {
             pushed.push_back({PushOutcome::duplicate, *id});

@@ -5,8 +5,8 @@
 
 namespace routemaster::detail {
 
-// The namespace of actions is the bus's own, and does not count, as the bus's own queues do not
-// count for `queues_max`.
+// The namespace of actions is internal and does not count towards `timer_namespaces_max`. Likewise,
+// internal queues do not count towards `queues_max`.
 
 bool TimerDomain::adds_namespace(const std::string& name) const {
     return name != action_space && !timers_.has_space(name);
