@@ -422,7 +422,7 @@ private:
     }
 
     void add_leases() {
-        auto leases = machine_.jobs().leases();
+        auto leases = machine_.jobs().leases().all();
         std::sort(leases.begin(), leases.end(),
                   [](const Lease& a, const Lease& b) { return a.fence > b.fence; });
         for (const auto& lease : leases) {
