@@ -432,7 +432,7 @@ private:
             keys_.hash("routemaster:leases:" + worker, std::to_string(lease.fence),
                        lease.queue + '\0' + own);
         }
-        if (const auto fence = machine_.jobs().fence(); fence > 0) {
+        if (const auto fence = machine_.jobs().leases().fence(); fence > 0) {
             keys_.list("routemaster:fence", std::to_string(fence));
         }
     }
