@@ -7,12 +7,15 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "disk.hpp"
+#include "file_bytes.hpp"
 #include "file_scene.hpp"
 #include "support/mappings.hpp"
 
@@ -71,6 +74,24 @@ void finish_all(FileScene& scene) {
         }
     }
     REQUIRE(scene.queue("work") == QueueStatus{});
+}
+
+/// Replaces each occurrence of a text in a file in use, and in its log. Returns whether the text was
+/// there.
+bool overwrite(const std::filesystem::path& file, const std::string& text,
+               const std::string& other) {
+    REQUIRE(text.size() == other.size());
+    bool found = false;
+    for (const auto& name : {file.string(), file.string() + "-wal"}) {
+        const auto bytes = bytes_of(name);
+        std::fstream stream{name, std::ios::binary | std::ios::in | std::ios::out};
+        for (auto at = bytes.find(text); at != std::string::npos; at = bytes.find(text, at + 1)) {
+            stream.seekp(static_cast<std::streamoff>(at));
+            stream << other;
+            found = true;
+        }
+    }
+    return found;
 }
 
 void deliver_all(FileScene& scene) {
@@ -157,6 +178,27 @@ TEST_CASE("a job that cannot be read again is not lost, and no worker gets it me
     REQUIRE(leases.size() == 2);
     CHECK(leases[0].job == large("a"));
     CHECK(leases[1].job == large("b"));
+}
+
+TEST_CASE("a job whose row was damaged while the store was open is not leased") {
+    FileScene scene{{.memory_max = 1}};
+    scene.must(scene.job(large("intact")));
+    // Evicts the pages and payloads that the store or SQLite still caches.
+    for (int i = 0; i < 1'000; ++i)
+        scene.must(PushJob{"other", large(std::to_string(i)), scene.now});
+    for (int i = 0; i < 50; ++i) scene.must(AcquireJobs{"other", scene.worker, 20});
+    REQUIRE(overwrite(scene.file, "intact", "broken"));
+    const auto refused = scene.perform(AcquireJobs{"work", scene.worker, 10});
+    REQUIRE(!refused);
+    CHECK(refused.error().code() == Errc::corrupted);
+    CHECK(scene.queue("work") == QueueStatus{.ready = 1});
+    REQUIRE(overwrite(scene.file, "broken", "intact"));
+    // SQLite may still cache the damaged page.
+    scene.close();
+    scene.open();
+    const auto leases = scene.must(AcquireJobs{"work", scene.worker, 10}).leases;
+    REQUIRE(leases.size() == 1);
+    CHECK(leases[0].job == large("intact"));
 }
 
 TEST_CASE("a batch that cannot be read again is delivered later") {
