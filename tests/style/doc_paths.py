@@ -34,12 +34,12 @@ def check(root):
 
 
 def document(text):
-    """A planted tree: one document, and the file lib/core/store/step.cpp."""
-    return {"docs/a.md": f"# A\n\n{text}\n", "lib/core/store/step.cpp": ""}
+    """A planted tree: one document, and the file lib/core/step.cpp."""
+    return {"docs/a.md": f"# A\n\n{text}\n", "lib/core/step.cpp": ""}
 
 
 CLEAN = [
-    document("See `lib/core/store/step.cpp`, `lib/core/STEP.cpp`, and `FILE.db`."),
+    document("See `lib/core/step.cpp`, `lib/core/STEP.cpp`, and `FILE.db`."),
     document("Make `lib/core/flag.cpp` (new): it is an example."),
     document("Make `lib/core/flag.cpp` and `lib/core/flags.cpp` (new)."),
     document("`lib/a.cpp` of text that is no document") | {"docs/a.md": "# A\n"},

@@ -182,18 +182,19 @@ TEST_CASE("timers of whatever length keep their ids, payloads and retries apart"
     for (std::size_t length = 1; length <= timer_id_length_max; ++length) {
         for (const std::uint32_t retries_max : {0U, 7U}) {
             const std::string id(length, retries_max == 0 ? 'a' : 'b');
+            const Duration confirm_within{retries_max == 0 ? 0 : 300};
             scene.must(PostTimer{.space = "reminders",
                                  .id = id,
                                  .payload = encode(Value{std::string(length * 3, 'x')}),
                                  .due_at = scene.now,
                                  .retries_max = retries_max,
-                                 .confirm_within = Duration{300}});
+                                 .confirm_within = confirm_within});
             const auto* timer = scene.machine.timers().find("reminders", id);
             REQUIRE(timer != nullptr);
             CHECK(timer->id() == id);
             CHECK(timer->payload() == encode(Value{std::string(length * 3, 'x')}));
             CHECK(timer->retries_max() == retries_max);
-            CHECK(timer->confirm_within() == Duration{retries_max == 0 ? 0 : 300});
+            CHECK(timer->confirm_within() == confirm_within);
         }
     }
 }
