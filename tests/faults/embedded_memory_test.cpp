@@ -76,8 +76,8 @@ void finish_all(FileScene& scene) {
     REQUIRE(scene.queue("work") == QueueStatus{});
 }
 
-/// Replaces each occurrence of a text in a file in use, and in its log. Returns whether the text was
-/// there.
+/// Replaces each occurrence of a text in a file in use, and in its log. Returns whether there was
+/// one.
 bool overwrite(const std::filesystem::path& file, const std::string& text,
                const std::string& other) {
     REQUIRE(text.size() == other.size());
