@@ -46,7 +46,7 @@ struct ManualCall {
 
 }  // namespace
 
-TEST_CASE("a coroutine awaits calls, and resumes on its context") {
+TEST_CASE("a coroutine awaits calls, and resumes on its I/O context") {
     Scene scene;
     asio::io_context context;
     bool found = false;
@@ -71,7 +71,7 @@ TEST_CASE("a coroutine awaits calls, and resumes on its context") {
     CHECK(found);
 }
 
-TEST_CASE("a handler runs on its context, never inside the call") {
+TEST_CASE("a completion handler runs on its I/O context, never inside the call") {
     asio::io_context context;
     int value = 0;
     struct Early {
@@ -85,14 +85,14 @@ TEST_CASE("a handler runs on its context, never inside the call") {
     CHECK(value == 8);
 }
 
-TEST_CASE("a future has the result") {
+TEST_CASE("a call with boost::asio::use_future returns a future with the result") {
     Scene scene;
     auto status =
         async_call([&](auto... done) { return scene.jobs().status(done...); }, asio::use_future);
     CHECK(status.get().value().ready == 0);
 }
 
-TEST_CASE("a context may be destroyed before the result is there") {
+TEST_CASE("an I/O context may be destroyed before the result of a call arrives") {
     const ManualCall call;
     bool resumed = false;
     {

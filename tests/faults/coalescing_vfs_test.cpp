@@ -74,7 +74,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("SQLite's log has equal bytes with and without gathered writes") {
+TEST_CASE("the bytes of SQLite's log are equal with and without gathered writes") {
     const TemporaryFolder folder;
     std::minstd_rand random{7};
     const auto below = [&](std::size_t bound) { return random() % bound; };
@@ -116,7 +116,7 @@ TEST_CASE("SQLite's log has equal bytes with and without gathered writes") {
     CHECK((again.content() == expected));
 }
 
-TEST_CASE("a commit reaches the log in one piece, and only at its sync") {
+TEST_CASE("a commit reaches SQLite's log in a single write, and only at the sync of the commit") {
     const TemporaryFolder folder;
     LogFile log{folder.path() / "log"};
     log.write(std::string(24, 'h'), 0);
@@ -131,7 +131,7 @@ TEST_CASE("a commit reaches the log in one piece, and only at its sync") {
     CHECK(log.content().size() == 2 * 16'408 + mark_bytes);
 }
 
-TEST_CASE("only synced commits get a mark") {
+TEST_CASE("only synced commits are marked as complete in SQLite's log") {
     Disk disk;
     const TemporaryFolder folder;
     LogFile log{folder.path() / "log"};

@@ -52,7 +52,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("an event arrives though memory runs out at any moment of its delivery") {
+TEST_CASE("an event is delivered even if memory runs out at any moment of its delivery") {
     FileScene scene;
     scene.subscribe("billing", 1);
     NotingTransport transport;

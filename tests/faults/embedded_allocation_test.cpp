@@ -193,7 +193,7 @@ TEST_CASE("jobs whose acquisition failed for lack of memory are acquired again")
     }
 }
 
-TEST_CASE("a committer that runs out of memory loses no acknowledged data") {
+TEST_CASE("a file store whose writer thread runs out of memory loses no acknowledged data") {
     CHECK(fail_each(publication, Allocations::of_other_threads) > 0);
 }
 

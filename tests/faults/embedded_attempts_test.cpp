@@ -92,7 +92,7 @@ int run(const fs::path& file, std::uint32_t max_events, int attempts) {
 
 }  // namespace
 
-TEST_CASE("an attempt that ended in a crash counts when attempts are limited") {
+TEST_CASE("with an attempt limit, an attempt that ended in a crash counts") {
     FileScene scene;
     subscribe(scene, 100, 10);
     scene.publish("1");
@@ -106,7 +106,7 @@ TEST_CASE("an attempt that ended in a crash counts when attempts are limited") {
     CHECK_MESSAGE(begin(scene).attempt == 5, "an orderly end forgets none either");
 }
 
-TEST_CASE("an attempt at a full batch counts when attempts are limited") {
+TEST_CASE("with an attempt limit, an attempt to deliver a full batch counts after a crash") {
     FileScene scene;
     subscribe(scene, 1, 3);
     scene.publish("1");
@@ -116,15 +116,14 @@ TEST_CASE("an attempt at a full batch counts when attempts are limited") {
     }
 }
 
-TEST_CASE(
-    "without a limit, a crash may lose the count of the first attempt but of no later attempt") {
+TEST_CASE("without an attempt limit, a crash may lose the count of the first attempt only") {
     FileScene scene;
     std::uint32_t second_max = 0;
-    SUBCASE("at a full batch, whose seal is on disk") {
+    SUBCASE("the batch is full, which is on disk before the attempt") {
         subscribe(scene, 1, 0);
         second_max = 1;
     }
-    SUBCASE("at a batch with space, whose seal may be on disk") {
+    SUBCASE("the batch has space, and its closing may be on disk") {
         subscribe(scene, 100, 0);
         second_max = 2;
     }
@@ -137,12 +136,12 @@ TEST_CASE(
     CHECK(begin(scene).attempt == second + 1);
 }
 
-TEST_CASE("a batch that crashes each process is DEAD after its limit of attempts") {
+TEST_CASE("a batch whose delivery crashes each process is DEAD after its limit of attempts") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     std::uint32_t max_events = 0;
-    SUBCASE("sealed by its delivery") { max_events = 100; }
-    SUBCASE("sealed because it was full") { max_events = 1; }
+    SUBCASE("the batch was closed by the beginning of its delivery") { max_events = 100; }
+    SUBCASE("the batch was closed because it was full") { max_events = 1; }
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
     for (int attempt = 1; attempt <= 3; ++attempt) {
@@ -156,7 +155,7 @@ TEST_CASE("a batch that crashes each process is DEAD after its limit of attempts
     CHECK(std::string(attempts.data(), static_cast<std::size_t>(made)) == "123");
 }
 
-TEST_CASE("without a limit, the first attempt at a full batch writes nothing") {
+TEST_CASE("without an attempt limit, the first attempt to deliver a full batch writes nothing") {
     FileScene scene;
     subscribe(scene, 1, 0);
     scene.publish("1");
@@ -168,7 +167,7 @@ TEST_CASE("without a limit, the first attempt at a full batch writes nothing") {
     CHECK(log() == before);
 }
 
-TEST_CASE("a batch that was delivered before a crash takes no events after the crash") {
+TEST_CASE("a batch from before a crash or restart takes no further events") {
     FileScene scene;
     subscribe(scene, 100, 0);
     const auto events_of = [&] {
@@ -179,14 +178,14 @@ TEST_CASE("a batch that was delivered before a crash takes no events after the c
         return events;
     };
     scene.must(scene.event("1"));
-    SUBCASE("though its seal may be lost") {
+    SUBCASE("a crash may lose the closing of a batch whose delivery has begun") {
         const auto delivered = begin(scene);
         CHECK(delivered.messages.size() == 1);
         crash(scene);
         scene.must(scene.event("2"));
         CHECK(scene.must(ListBatches{"billing"}).at(0).status.uid == delivered.batch);
     }
-    SUBCASE("nor does a batch without any attempt") {
+    SUBCASE("the store is closed before any attempt to deliver the batch") {
         scene.close();
         scene.open();
         scene.must(scene.event("2"));
@@ -216,7 +215,7 @@ TEST_CASE("a file keeps the time since when a job has been failing") {
     CHECK(fail() == Settlement::buried);
 }
 
-TEST_CASE("an attempt is settled though a crash lost the seal of its batch") {
+TEST_CASE("a delivery can be settled even if a crash lost the closing of its batch") {
     FileScene scene;
     subscribe(scene, 100, 0);
     scene.must(scene.event("1"));

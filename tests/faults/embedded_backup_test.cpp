@@ -50,7 +50,7 @@ bool whole(const fs::path& copy) {
 
 }  // namespace
 
-TEST_CASE("a backup has all data acknowledged before the backup, and the store goes on") {
+TEST_CASE("a backup has all data acknowledged before the backup, and the store stays in use") {
     FileScene scene;
     scene.subscribe("billing", 3);
     for (int n = 1; n <= 100; ++n) scene.publish(std::to_string(n));
@@ -82,7 +82,7 @@ TEST_CASE("a backup has the read permissions of its store") {
     CHECK(fs::status(copy).permissions() == fs::status(scene.file).permissions());
 }
 
-TEST_CASE("backups made at full load, while the journal forgets rows, are consistent snapshots") {
+TEST_CASE("backups made at full load, while the journal deletes old rows, are consistent") {
     FileScene scene{{.slack_max = 1U << 20U}};
     scene.subscribe("billing", 1);
     std::atomic<int> acknowledged = 0;
@@ -127,7 +127,7 @@ TEST_CASE("backups made at full load, while the journal forgets rows, are consis
     ended = true;
 }
 
-TEST_CASE("after a backup the journal forgets rows as before") {
+TEST_CASE("after a backup the journal still deletes old rows") {
     FileScene scene{{.slack_max = 1U << 20U}};
     REQUIRE(scene.store->backup(scene.folder.path() / "copy"));
     const std::string filler(10'000, 'x');
@@ -139,7 +139,7 @@ TEST_CASE("after a backup the journal forgets rows as before") {
     CHECK(fs::file_size(scene.file) < 20U << 20U);
 }
 
-TEST_CASE("a backup to an existing or unwritable path is refused and leaves nothing behind") {
+TEST_CASE("a backup to an existing or unwritable path is refused and leaves no file behind") {
     FileScene scene;
     scene.publish("1");
     const auto refused = [&](const fs::path& target, const std::string& why, Errc code) {
@@ -162,7 +162,7 @@ TEST_CASE("a backup to an existing or unwritable path is refused and leaves noth
     CHECK(joined(others_in(folder)) == "link note");
 }
 
-TEST_CASE("the remains of a killed backup are overwritten") {
+TEST_CASE("the partial file of a killed backup is overwritten by the next backup") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");
@@ -175,7 +175,7 @@ TEST_CASE("the remains of a killed backup are overwritten") {
     CHECK(joined(others_in(scene.folder.path())) == "copy");
 }
 
-TEST_CASE("a backup to a full disk fails, and does the store no harm") {
+TEST_CASE("a backup to a full disk fails, and the store stays intact") {
     const SmallDisk disk{2};
     WARN_MESSAGE(disk.available(), "skipped: mounting a tmpfs is not allowed");
     if (!disk.available()) {
@@ -193,8 +193,7 @@ TEST_CASE("a backup to a full disk fails, and does the store no harm") {
     CHECK(scene.drain().size() == 301);
 }
 
-TEST_CASE(
-    "a store makes a single backup at a time, and no backup on the thread of its completions") {
+TEST_CASE("a store makes one backup at a time, and refuses backups on its completion thread") {
     FileScene scene;
     scene.subscribe("billing");
     for (int n = 0; n < 2'000; ++n) scene.publish(std::string(10'000, 'x'));
@@ -228,7 +227,7 @@ TEST_CASE(
     CHECK(refused.error().code() == Errc::invalid);
 }
 
-TEST_CASE("the backup of a file without an owner includes the rows in its log") {
+TEST_CASE("the backup of a file that no process has open includes the rows of its log") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");

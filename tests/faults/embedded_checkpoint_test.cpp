@@ -52,7 +52,7 @@ int open_descriptors() {
 
 }  // namespace
 
-TEST_CASE("commits go on during a checkpoint") {
+TEST_CASE("a checkpoint of SQLite's log does not stop commits") {
     Disk disk;
     FileScene scene;
     int pushed = 0;
@@ -65,7 +65,7 @@ TEST_CASE("commits go on during a checkpoint") {
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("a log without checkpoints grows to its bound, and then commits wait") {
+TEST_CASE("without checkpoints, SQLite's log grows to its size limit, and then commits wait") {
     Disk disk;
     FileScene scene;
     std::atomic<int> pushed = 0;
@@ -87,7 +87,7 @@ TEST_CASE("a log without checkpoints grows to its bound, and then commits wait")
     CHECK(log_bytes(scene) < log_bytes_max);
 }
 
-TEST_CASE("the log starts over many times without more descriptors") {
+TEST_CASE("SQLite's log restarts many times without more file descriptors") {
     FileScene scene;
     int pushed = 0;
     while (pushed < jobs_until_full) push(scene, pushed++);
@@ -98,7 +98,7 @@ TEST_CASE("the log starts over many times without more descriptors") {
     check_jobs_after_reopening(scene, pushed);
 }
 
-TEST_CASE("pages lost in a failed sync of the database are still in the log") {
+TEST_CASE("pages lost in a failed sync of the database file are still in SQLite's log") {
     // A sync of the checkpoint, or of a commit that completes the checkpoint.
     for (std::uint64_t nth = 1; nth <= 4; ++nth) {
         CAPTURE(nth);
@@ -117,7 +117,7 @@ TEST_CASE("pages lost in a failed sync of the database are still in the log") {
     }
 }
 
-TEST_CASE("pages lost in a failed sync are recovered after a restart") {
+TEST_CASE("pages lost in a failed sync of the database file are recovered after a restart") {
     Disk disk;
     FileScene scene;
     disk.fail_database_sync(1);

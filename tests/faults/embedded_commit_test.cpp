@@ -52,7 +52,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("nothing is acknowledged or listed before it is synced") {
+TEST_CASE("no step is acknowledged, and no change is listed, before it is synced") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
@@ -94,7 +94,7 @@ TEST_CASE("nothing is acknowledged or listed before it is synced") {
     CHECK(!counters.wait().empty());
 }
 
-TEST_CASE("a delivery does not wait for the seal of its batch") {
+TEST_CASE("a delivery does not wait until the closing of its batch is on disk") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");
@@ -122,7 +122,7 @@ TEST_CASE("an attempt that counts towards a limit is on disk before it begins") 
     CHECK(begin.wait().verdict == Verdict::deliver);
 }
 
-TEST_CASE("a patient settlement of a delivery is written with the next commit, or soon") {
+TEST_CASE("a settlement marked patient is written with the next commit, or soon without a commit") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
@@ -133,7 +133,7 @@ TEST_CASE("a patient settlement of a delivery is written with the next commit, o
     Submission settle{
         scene,
         SettleDelivery{.lease = lease, .delivered = true, .begun_at = scene.now, .patient = true}};
-    SUBCASE("with a push") {
+    SUBCASE("a push causes the next commit") {
         Submission push{scene, scene.job("a")};
         suspended.wait();
         CHECK(!push.answered());
@@ -141,7 +141,7 @@ TEST_CASE("a patient settlement of a delivery is written with the next commit, o
         suspended.release();
         CHECK(push.wait() == PushOutcome::pushed);
     }
-    SUBCASE("alone") {
+    SUBCASE("no other step follows") {
         suspended.wait();
         CHECK(!settle.answered());
         suspended.release();
@@ -149,7 +149,7 @@ TEST_CASE("a patient settlement of a delivery is written with the next commit, o
     CHECK(settle.wait() == Settlement::settled);
 }
 
-TEST_CASE("a further attempt without a limit begins without a write") {
+TEST_CASE("without an attempt limit, a further attempt begins without a write") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing", 1);
@@ -169,7 +169,7 @@ TEST_CASE("a further attempt without a limit begins without a write") {
     CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 2);
 }
 
-TEST_CASE("an attempt after an attempt without a failure is on disk before it begins") {
+TEST_CASE("the attempt after an attempt without a reported failure is on disk before it begins") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -184,7 +184,7 @@ TEST_CASE("an attempt after an attempt without a failure is on disk before it be
     CHECK(scene.must(BeginDelivery{lease, Duration{1}}).attempt == 3);
 }
 
-TEST_CASE("a further attempt with a limit is counted in the next commit, or soon") {
+TEST_CASE("with an attempt limit, a further attempt is written with the next commit, or soon") {
     Disk disk;
     FileScene scene;
     scene.must(Subscribe{
@@ -198,7 +198,7 @@ TEST_CASE("a further attempt with a limit is counted in the next commit, or soon
     lease = scene.must(AcquireJobs{delivery_queue, scene.worker, 1}).leases.at(0);
     SuspendedSyncs suspended{disk};
     Submission begin{scene, BeginDelivery{lease, Duration{1}}};
-    SUBCASE("with a push") {
+    SUBCASE("a push causes the next commit") {
         Submission push{scene, scene.job("a")};
         suspended.wait();
         CHECK(!push.answered());
@@ -206,7 +206,7 @@ TEST_CASE("a further attempt with a limit is counted in the next commit, or soon
         suspended.release();
         CHECK(push.wait() == PushOutcome::pushed);
     }
-    SUBCASE("alone") {
+    SUBCASE("no other step follows") {
         suspended.wait();
         CHECK(!begin.answered());
         suspended.release();
@@ -214,7 +214,7 @@ TEST_CASE("a further attempt with a limit is counted in the next commit, or soon
     CHECK(begin.wait().attempt == 2);
 }
 
-TEST_CASE("further attempts cause no syncs of their own while commits follow") {
+TEST_CASE("further attempts cause no separate syncs while other commits follow") {
     using SteadyClock = std::chrono::steady_clock;
     constexpr int attempts = 40;
     constexpr std::chrono::milliseconds interval{8};
@@ -252,7 +252,7 @@ TEST_CASE("further attempts cause no syncs of their own while commits follow") {
     CHECK_MESSAGE(disk.syncs() - before <= publications + late, "one for each");
 }
 
-TEST_CASE("a patient settlement of a delivery causes no sync of its own while commits follow") {
+TEST_CASE("a settlement marked patient causes no separate sync while other commits follow") {
     using SteadyClock = std::chrono::steady_clock;
     // The test takes longer than half a second, the interval in which the store checks its files.
     constexpr int deliveries = 80;
@@ -282,7 +282,7 @@ TEST_CASE("a patient settlement of a delivery causes no sync of its own while co
     CHECK_MESSAGE(disk.syncs() - before <= deliveries + late, "one for each publication");
 }
 
-TEST_CASE("a delivery does not wait for the sync of a change of health by another delivery") {
+TEST_CASE("a delivery does not wait for the sync of a health change that another delivery made") {
     Disk disk;
     FileScene scene;
     scene.must(Subscribe{"billing",
@@ -313,7 +313,7 @@ TEST_CASE("a delivery does not wait for the sync of a change of health by anothe
     CHECK(settle.wait() == Settlement::settled);
 }
 
-TEST_CASE("the reservation of a fence is on disk before a worker gets the fence") {
+TEST_CASE("a worker gets a fence (lease number) only after its reservation is on disk") {
     Disk disk;
     FileScene scene;
     for (const char* job : {"a", "b"}) scene.must(PushJob{"aux", job, scene.now});
@@ -328,7 +328,7 @@ TEST_CASE("the reservation of a fence is on disk before a worker gets the fence"
     CHECK(second.wait().leases.size() == 1);
 }
 
-TEST_CASE("the possible attempt of a job is on disk before a worker gets the job") {
+TEST_CASE("a worker gets a job only after a possible attempt of the job is on disk") {
     Disk disk;
     FileScene scene;
     for (const char* job : {"a", "b"}) scene.must(scene.job(job));
@@ -383,7 +383,7 @@ TEST_CASE("neither a settlement nor a lost lease is reported before the settleme
     CHECK(again.wait() == Settlement::lease_lost);
 }
 
-TEST_CASE("a relaxed commit completes at once, and is on disk soon after") {
+TEST_CASE("with durability=relaxed, a commit completes at once, and is on disk soon after") {
     Disk disk;
     FileScene scene{{.durability = Durability::relaxed}};
     SuspendedSyncs suspended{disk};
@@ -394,7 +394,7 @@ TEST_CASE("a relaxed commit completes at once, and is on disk soon after") {
     suspended.release();
 }
 
-TEST_CASE("a relaxed commit is in the log after some 50 ms") {
+TEST_CASE("with durability=relaxed, a commit is in SQLite's log after about 50 ms") {
     FileScene scene{{.durability = Durability::relaxed}};
     scene.must(scene.job("a marked job"));
     const auto log = scene.file.string() + "-wal";
@@ -402,7 +402,7 @@ TEST_CASE("a relaxed commit is in the log after some 50 ms") {
     CHECK(await(is_written, std::chrono::seconds{2}));
 }
 
-TEST_CASE("steps that wait together share a sync") {
+TEST_CASE("steps that wait for the disk at the same time share a sync") {
     Disk disk;
     FileScene scene;
     SuspendedSyncs suspended{disk};
@@ -423,7 +423,7 @@ TEST_CASE("steps that wait together share a sync") {
     CHECK_MESSAGE(disk.syncs() - before <= 4, "one for the first, one for all others");
 }
 
-TEST_CASE("steps of one submission are on disk together") {
+TEST_CASE("all steps of one submission reach the disk together") {
     FileScene scene;
     scene.subscribe("billing", 1);
     std::vector<Step> steps;
@@ -434,12 +434,12 @@ TEST_CASE("steps of one submission are on disk together") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 50)));
 }
 
-TEST_CASE("submissions without steps complete") {
+TEST_CASE("a submission without steps completes") {
     FileScene scene;
     CHECK(perform_all(*scene.store, {}, scene.now).empty());
 }
 
-TEST_CASE("eight threads publish, and each publication is acknowledged once and kept") {
+TEST_CASE("eight threads publish, and each publication is acknowledged once and stored") {
     constexpr std::size_t threads = 8;
     constexpr std::size_t each = 5'000;
     FileScene scene;
@@ -478,7 +478,7 @@ TEST_CASE("eight threads publish, and each publication is acknowledged once and 
     CHECK_MESSAGE(in_order, "each thread's events stay in the order it published them");
 }
 
-TEST_CASE("steps submitted before the end of the store still complete") {
+TEST_CASE("steps submitted before the store is closed still complete") {
     std::atomic<int> answered = 0;
     FileScene scene;
     for (int i = 0; i < 100; ++i) {

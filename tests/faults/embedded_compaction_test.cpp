@@ -38,7 +38,7 @@ void push_and_ack(FileScene& scene, int count, int each) {
 
 }  // namespace
 
-TEST_CASE("100,000 short-lived jobs leave a small file, whose first rows are forgotten") {
+TEST_CASE("100,000 short-lived jobs leave a small file, and its first rows are deleted") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing");
     scene.publish("kept");
@@ -61,7 +61,7 @@ TEST_CASE("100,000 short-lived jobs leave a small file, whose first rows are for
     CHECK(joined(scene.drain()) == "kept");
 }
 
-TEST_CASE("compaction keeps all live data, and goes on after reopening") {
+TEST_CASE("compaction of the file keeps all live data, and continues after reopening") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing", 7);
     scene.subscribe("audit", 3);
@@ -92,7 +92,7 @@ TEST_CASE("compaction keeps all live data, and goes on after reopening") {
     CHECK(joined(messages) == joined(expected));
 }
 
-TEST_CASE("a long-lived batch gets a new full record, and keeps growing") {
+TEST_CASE("a long-lived batch is rewritten as one full record, and still takes events") {
     FileScene scene{{.slack_max = 4'096}};
     scene.subscribe("billing", 1'000);
     for (int n = 1; n <= 30; ++n) {
@@ -105,7 +105,7 @@ TEST_CASE("a long-lived batch gets a new full record, and keeps growing") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 30)));
 }
 
-TEST_CASE("forgotten data is not written again") {
+TEST_CASE("compaction does not rewrite data that is no longer needed") {
     FileScene scene;
     constexpr int jobs = 64;
     const std::string filler(60'000, '.');
@@ -124,7 +124,7 @@ TEST_CASE("forgotten data is not written again") {
     CHECK(fs::file_size(scene.file.string() + "-wal") < 150'000);
 }
 
-TEST_CASE("a store that was full returns its space to the disk once the store is empty") {
+TEST_CASE("a store that was full returns its disk space once it is empty") {
     FileScene scene{{.slack_max = 4'096, .memory_max = 100'000}};
     const auto size = [&] {
         return fs::file_size(scene.file) + fs::file_size(scene.file.string() + "-wal");

@@ -361,7 +361,7 @@ void check_what_is_left(FileScene& scene, Expected& expected) {
 
 }  // namespace
 
-TEST_CASE("acknowledged steps survive a kill at any moment") {
+TEST_CASE("acknowledged steps survive a kill of the process at any moment") {
     const auto number = seed(31);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

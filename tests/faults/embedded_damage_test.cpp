@@ -84,12 +84,12 @@ std::size_t place_of(const std::string& bytes, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("an intact log loses nothing") {
+TEST_CASE("an intact SQLite log loses nothing") {
     const Crashed crashed{50};
     CHECK(survivors(crashed.main, crashed.log) == 50);
 }
 
-TEST_CASE("a log whose last commit was cut off loses only this commit") {
+TEST_CASE("a SQLite log whose last commit was cut off loses only this commit") {
     const Crashed crashed{20};
     // The last commit is at least one page long, so the frame before the last belongs to another
     // commit.
@@ -105,7 +105,8 @@ TEST_CASE("a log whose last commit was cut off loses only this commit") {
     CHECK(survivors(crashed.main, crashed.log.substr(0, last + frame_bytes)) == 20);
 }
 
-TEST_CASE("a last commit of several pages is not damage when it reached the disk in part") {
+TEST_CASE(
+    "a last commit of several pages that reached the disk in part is not reported as damage") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");
@@ -127,7 +128,7 @@ TEST_CASE("a last commit of several pages is not damage when it reached the disk
     }
 }
 
-TEST_CASE("a log with any bit changed loses nothing or is refused") {
+TEST_CASE("a SQLite log with any changed bit loses nothing, or the file is refused") {
     const Crashed crashed{20};
     const auto number = seed(12);
     ROUTEMASTER_TELL_SEED(number);
@@ -161,7 +162,7 @@ TEST_CASE("a log with any bit changed loses nothing or is refused") {
     }
 }
 
-TEST_CASE("damage before an unfinished commit is found without the mark") {
+TEST_CASE("damage before an incomplete commit is found even without the mark of synced commits") {
     const Crashed crashed{20};
     // The next commit has started to overwrite the mark, or is complete but not acknowledged.
     const auto whole = crashed.log.substr(0, place_of_frame(frames_in(crashed.log)));
@@ -181,7 +182,7 @@ TEST_CASE("damage before an unfinished commit is found without the mark") {
     }
 }
 
-TEST_CASE("a lost block of a log is found, whatever data it had") {
+TEST_CASE("a lost block of SQLite's log is found, whatever data the block had") {
     const Crashed crashed{20};
     for (std::size_t place = 0; place + 4'096 < crashed.log.size(); place += 4'096) {
         CAPTURE(place);
@@ -191,13 +192,13 @@ TEST_CASE("a lost block of a log is found, whatever data it had") {
     }
 }
 
-TEST_CASE("garbage behind the end of the log is not read") {
+TEST_CASE("garbage after the end of SQLite's log is not read") {
     const Crashed crashed{20};
     CHECK(survivors(crashed.main, crashed.log + std::string(10'000, 'x')) == 20);
     CHECK(survivors(crashed.main, crashed.log + crashed.log) == 20);
 }
 
-TEST_CASE("remains of failed commits behind the end of a log are not damage") {
+TEST_CASE("remains of failed commits after the end of SQLite's log are not reported as damage") {
     for (std::uint64_t nth = 1;; ++nth) {
         CAPTURE(nth);
         REQUIRE(nth < 1'000);
@@ -228,12 +229,12 @@ TEST_CASE("remains of failed commits behind the end of a log are not damage") {
     }
 }
 
-TEST_CASE("a missing log is noticed, and a log without its file is kept") {
+TEST_CASE("a missing SQLite log is noticed, and a log without its database file is kept") {
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
     std::string text = "its log is missing";
-    SUBCASE("the log is gone") { write_file(scene.file, crashed.main); }
+    SUBCASE("the log is missing") { write_file(scene.file, crashed.main); }
     SUBCASE("the log is empty") {
         write_file(scene.file, crashed.main);
         write_file(log_of(scene.file), "");
@@ -242,12 +243,12 @@ TEST_CASE("a missing log is noticed, and a log without its file is kept") {
         write_file(scene.file, crashed.main);
         write_file(log_of(scene.file), crashed.log.substr(0, 400));
     }
-    SUBCASE("the file is gone") {
+    SUBCASE("the database file is missing") {
         fs::remove(scene.file);
         write_file(log_of(scene.file), crashed.log);
         text = "it is missing or empty, but its log is there";
     }
-    SUBCASE("the file is empty") {
+    SUBCASE("the database file is empty") {
         write_file(scene.file, "");
         write_file(log_of(scene.file), crashed.log);
         text = "it is missing or empty, but its log is there";
@@ -268,14 +269,15 @@ TEST_CASE("a missing log is noticed, and a log without its file is kept") {
     CHECK_FALSE(refusal_of(scene.file));
 }
 
-TEST_CASE("accepted damage costs the rows behind it, once, and the log is kept") {
+TEST_CASE(
+    "accepting damage of SQLite's log costs the rows after the damage, and the log is saved") {
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
     write_file(scene.file, crashed.main);
     const auto kept = log_of(scene.file).string() + ".damaged";
     std::size_t left = 0;
-    SUBCASE("a changed bit") {
+    SUBCASE("a bit of the log is changed") {
         const auto log = with_bit_changed(crashed.log, place_of_frame(11) + 5'000, 2);
         write_file(log_of(scene.file), log);
         left = survivors(crashed.main, crashed.log.substr(0, place_of_frame(11))).value();
@@ -301,7 +303,7 @@ TEST_CASE("accepted damage costs the rows behind it, once, and the log is kept")
     CHECK(joined(copy.drain()) == joined(expected));
 }
 
-TEST_CASE("the log of a file of the previous version is read and checked") {
+TEST_CASE("the SQLite log of a file of the previous format version is read and checked") {
     FileScene scene;
     scene.close();
     fs::remove(scene.file);
@@ -328,23 +330,23 @@ TEST_CASE("the log of a file of the previous version is read and checked") {
     sqlite3_close(database);
     write_file(scene.file, main);
     write_file(log_of(scene.file), log);
-    SUBCASE("whole") {
+    SUBCASE("the log is complete") {
         scene.open();
         CHECK(scene.queue("work") == QueueStatus{.ready = 3});
     }
-    SUBCASE("damaged") {
+    SUBCASE("the log is damaged") {
         write_file(log_of(scene.file), with_bit_changed(log, place_of_frame(0) + 9'000, 1));
         REQUIRE(refusal_of(scene.file));
         CHECK(refusal_of(scene.file)->code() == Errc::corrupted);
     }
-    SUBCASE("missing: the file does not record whether it had a log") {
+    SUBCASE("the log is missing, and the file does not record whether it had a log") {
         fs::remove(log_of(scene.file));
         scene.open();
         CHECK(scene.queue("work") == QueueStatus{});
     }
 }
 
-TEST_CASE("a damaged row is named, and the file is not changed") {
+TEST_CASE("the error about a damaged row names the row, and the file is not changed") {
     FileScene scene;
     for (int n = 1; n <= 30; ++n) scene.must(scene.job("job number " + std::to_string(1'000 + n)));
     scene.close();
@@ -359,23 +361,23 @@ TEST_CASE("a damaged row is named, and the file is not changed") {
     CHECK(bytes_of(scene.file) == bytes);
 }
 
-TEST_CASE("missing, exchanged and invalid rows are named") {
+TEST_CASE("the error about missing, exchanged or invalid rows names the rows") {
     FileScene scene;
     for (int n = 1; n <= 30; ++n) scene.must(scene.job(std::to_string(n)));
     scene.close();
     std::string sql;
     std::string expected;
-    SUBCASE("missing") {
+    SUBCASE("a row is missing") {
         sql = "DELETE FROM journal WHERE row = 9";
         expected = "row 10 follows a gap";
     }
-    SUBCASE("exchanged") {
+    SUBCASE("two rows are exchanged") {
         sql =
             "UPDATE journal SET (checksum, effects) ="
             " (SELECT checksum, effects FROM journal WHERE row = 5) WHERE row = 6";
         expected = "row 6 is damaged";
     }
-    SUBCASE("emptied") {
+    SUBCASE("a row is empty") {
         // A single changed bit in SQLite's record header can have this effect.
         sql =
             "PRAGMA writable_schema=ON;"
@@ -385,12 +387,12 @@ TEST_CASE("missing, exchanged and invalid rows are named") {
             "UPDATE journal SET checksum = NULL, effects = NULL WHERE row = 6";
         expected = "row 6 is damaged";
     }
-    SUBCASE("rows without changes") {
+    SUBCASE("a row has no changes") {
         // Row 31 with a valid checksum, and the byte c1, which is not MessagePack.
         sql = "INSERT INTO journal VALUES (31, 2031315752, x'c1')";
         expected = "row 31: not a change at byte";
     }
-    SUBCASE("a change of an unknown kind") {
+    SUBCASE("a row has a change of an unknown kind") {
         sql = "INSERT INTO journal VALUES (31, 430766982, x'91cc63')";
         expected = "row 31: a change at byte";
     }

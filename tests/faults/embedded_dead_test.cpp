@@ -84,7 +84,7 @@ struct DeadScene : FileScene {
 
 }  // namespace
 
-TEST_CASE("DEAD batches and their settings outlive a restart") {
+TEST_CASE("DEAD batches and the settings for them survive a restart") {
     DeadScene scene;
     for (const char* message : {"1", "2", "3"}) scene.die(message);
     const auto before = scene.dead();
@@ -125,7 +125,7 @@ TEST_CASE("redelivered and dropped DEAD batches stay redelivered and dropped aft
     CHECK(scene.status("billing").batches_dead == 0);
 }
 
-TEST_CASE("a batch that becomes DEAD, is redelivered and becomes DEAD again keeps its last state") {
+TEST_CASE("a batch that is redelivered and becomes DEAD again keeps its newest state in the file") {
     DeadScene scene;
     const auto uid = scene.die("1");
     for (int i = 0; i < 3; ++i) {
@@ -144,7 +144,7 @@ TEST_CASE("a batch that becomes DEAD, is redelivered and becomes DEAD again keep
     CHECK(joined(scene.dead_messages()) == "1");
 }
 
-TEST_CASE("compaction keeps full records of DEAD and of redelivered batches") {
+TEST_CASE("compaction keeps complete records of DEAD batches and of redelivered batches") {
     FileOptions options{.slack_max = 4'096};
     SUBCASE("all payloads are kept in memory") {}
     SUBCASE("few payloads are kept in memory") { options.memory_max = 64; }
@@ -174,7 +174,7 @@ TEST_CASE("compaction keeps full records of DEAD and of redelivered batches") {
     CHECK(joined(scene.drain()) == "message 5");
 }
 
-TEST_CASE("thousands of DEAD batches need not be in memory") {
+TEST_CASE("thousands of DEAD batches can be stored outside memory") {
     FileOptions options{.slack_max = 1U << 20U, .memory_max = 100'000};
     DeadScene scene{options};
     const std::string filler(5'000, '.');
@@ -211,7 +211,7 @@ TEST_CASE("the batch behind a DEAD batch is not handed out before the DEAD state
     CHECK(next.leases.size() == 1);
 }
 
-TEST_CASE("a subscriber of format 2 is read, and its batches never become DEAD") {
+TEST_CASE("subscribers in a file of format 2 are read, and their batches never become DEAD") {
     FileScene scene;
     scene.must(scene.job("first"));
     scene.close();

@@ -13,7 +13,8 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a crash at any write leaves a job and all its dependents, or neither") {
+TEST_CASE(
+    "after a crash at any write, the file has a job and all its dependents, or none of them") {
     constexpr std::size_t waiting = 100;
     Disk disk;
     bool failed = true;

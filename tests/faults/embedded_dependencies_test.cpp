@@ -32,7 +32,7 @@ void open_again(FileScene& scene, const FileRows& rows) {
 
 }  // namespace
 
-TEST_CASE("a file keeps the dependencies of jobs, and their due times") {
+TEST_CASE("a file keeps the dependencies of jobs, and the due times of waiting jobs") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     const auto a = scene.must(scene.job("a")).id;
@@ -58,7 +58,7 @@ TEST_CASE("a file keeps the dependencies of jobs, and their due times") {
     CHECK(take(scene).job == "last");
 }
 
-TEST_CASE("a file keeps the BURIED state of dependents, and its reason") {
+TEST_CASE("a file keeps the BURIED state of dependents, and the reason of the burial") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     const auto a = scene.must(scene.job("a")).id;
@@ -80,7 +80,9 @@ TEST_CASE("a file keeps the BURIED state of dependents, and its reason") {
     CHECK(take(scene).job == "c");
 }
 
-TEST_CASE("a job whose payload left memory waits, and is BURIED, without its payload") {
+TEST_CASE(
+    "a job whose payload was evicted from memory waits, and is BURIED, without loading the "
+    "payload") {
     FileScene scene{{.memory_max = 1}};
     const std::string large(100'000, 'x');
     const auto a = scene.must(scene.job("a")).id;

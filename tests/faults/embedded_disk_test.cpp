@@ -58,7 +58,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever write fails, only acknowledged changes stay") {
+TEST_CASE("whichever write fails, only acknowledged changes remain") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;
@@ -93,7 +93,7 @@ TEST_CASE("whichever write fails, only acknowledged changes stay") {
     }
 }
 
-TEST_CASE("a lease acknowledged before the disk failed can be settled after the disk has healed") {
+TEST_CASE("a lease from before a disk failure can be settled after the disk works again") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -164,7 +164,8 @@ TEST_CASE("a file that cannot be read is refused, and can be opened later") {
     CHECK(joined(scene.drain()) == joined(numbers(1, 20)));
 }
 
-TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") {
+TEST_CASE(
+    "a store whose disk neither reads nor writes refuses all steps, until the disk works again") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -190,7 +191,7 @@ TEST_CASE("a disk that neither reads nor writes refuses everything, and heals") 
     CHECK(joined(scene.drain()) == "1 4");
 }
 
-TEST_CASE("while the disk fails, listings are performed, and no delivery begins") {
+TEST_CASE("while the disk fails, lists are returned, and no delivery begins") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -223,7 +224,7 @@ TEST_CASE("a store can be closed while its disk fails, and every step completes"
     std::atomic<int> answered = 0;
     disk.fail_changes(1, true);
     SUBCASE("only writes fail") {}
-    SUBCASE("reads fail, too") { disk.fail_reads(1, true); }
+    SUBCASE("reads and writes fail") { disk.fail_reads(1, true); }
     for (int i = 0; i < 10; ++i) {
         submit(*scene.store, scene.event("refused"), scene.now,
                [&](const Result<Done>&) { ++answered; });
@@ -240,7 +241,7 @@ TEST_CASE("a store can be closed while its disk fails, and every step completes"
     CHECK(joined(scene.drain()) == "1");
 }
 
-TEST_CASE("workers that wait for jobs are woken when the disk has healed") {
+TEST_CASE("workers that wait for jobs are woken when the disk works again") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -261,7 +262,9 @@ TEST_CASE("workers that wait for jobs are woken when the disk has healed") {
     REQUIRE(woken.wait_beyond(again, timeout));
 }
 
-TEST_CASE("relaxed: steps completed before the disk failed may be lost, and later steps fail") {
+TEST_CASE(
+    "with durability=relaxed, completed steps may be lost when the disk fails, and later steps "
+    "fail") {
     Disk disk;
     DiskHealth health;
     FileScene scene;
@@ -280,7 +283,7 @@ TEST_CASE("relaxed: steps completed before the disk failed may be lost, and late
     CHECK(joined(scene.drain()) == "kept");
 }
 
-TEST_CASE("a dispatcher delivers each batch once across failures of the disk") {
+TEST_CASE("a dispatcher delivers each batch once, in spite of disk failures") {
     constexpr int batches = 30;
     for (const bool for_good : {false, true}) {
         for (std::uint64_t nth = 1; nth < 80; nth += 3) {

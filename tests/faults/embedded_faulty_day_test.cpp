@@ -161,7 +161,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whichever write fails, steps are done and kept, or unavailable and undone") {
+TEST_CASE("whichever write fails, a step is done and stored, or is unavailable and undone") {
     for (const bool for_good : {false, true}) {
         CAPTURE(for_good);
         int refusing = 0;

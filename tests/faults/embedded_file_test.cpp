@@ -70,7 +70,7 @@ TEST_CASE("an intact file is reported as intact, with its contents") {
     CHECK(report.counters > 0);
 }
 
-TEST_CASE("everything in a file is exported as lines of JSON") {
+TEST_CASE("all data of a file is exported as lines of JSON") {
     const Shop shop;
     const auto lines = shop.exported();
     CHECK(contains(lines, R"({"topic":{"name":"orders","publisher":null,"events":2}})"));
@@ -90,16 +90,16 @@ TEST_CASE("everything in a file is exported as lines of JSON") {
     }
 }
 
-TEST_CASE("the rows around damage are exported, and the damage is located") {
+TEST_CASE("the rows before and after damage are exported, and the damage is located") {
     const Shop shop;
-    SUBCASE("a changed row") {
+    SUBCASE("a row is changed") {
         shop.run("UPDATE journal SET effects = zeroblob(length(effects)) WHERE row = 4");
         const auto report = check_embedded_file(shop.file).value();
         CHECK(report.rows == 5);
         REQUIRE(report.damage.size() == 1);
         CHECK(contains(report.damage.front(), "row 4 is damaged"));
     }
-    SUBCASE("a missing row") {
+    SUBCASE("a row is missing") {
         shop.run("DELETE FROM journal WHERE row = 4");
         const auto report = check_embedded_file(shop.file).value();
         REQUIRE(report.damage.size() == 1);
@@ -139,7 +139,7 @@ TEST_CASE("rows on a damaged page are reported as one range") {
     CHECK(report.rows < 60);
 }
 
-TEST_CASE("a damaged log is reported, and the rows before the damage are exported") {
+TEST_CASE("a damaged SQLite log is reported, and the rows before the damage are exported") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     const auto log = file.string() + "-wal";
@@ -162,7 +162,7 @@ TEST_CASE("a damaged log is reported, and the rows before the damage are exporte
     CHECK(contains(report.damage.front(), "its log is missing"));
 }
 
-TEST_CASE("of very much damage a part is reported, with the extent of the damage") {
+TEST_CASE("of extensive damage only a part is listed, with the extent of the damage") {
     Shop shop;
     shop.open();
     for (int n = 0; n < 300; ++n) shop.must(shop.job(std::to_string(n)));

@@ -40,7 +40,8 @@ bool happened(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a crash at any write leaves a job, or all its follow-ups") {
+TEST_CASE(
+    "after a crash at any write, either the job or all of its follow-up jobs and events remain") {
     Disk disk;
     bool failed = true;
     int neither = 0;
@@ -74,7 +75,7 @@ TEST_CASE("a crash at any write leaves a job, or all its follow-ups") {
     CHECK(neither >= 2);
 }
 
-TEST_CASE("a full disk loses neither a job nor its follow-ups") {
+TEST_CASE("a full disk loses neither a job nor its follow-up jobs and events") {
     Disk disk;
     FileScene scene;
     scene.subscribe("billing");

@@ -99,7 +99,8 @@ private:
 
 }  // namespace
 
-TEST_CASE("a full disk is drained to empty with no space added, and takes events again") {
+TEST_CASE(
+    "a store on a full disk delivers all events without more space, and then takes events again") {
     struct Way {
         int megabytes;
         int used;
@@ -140,7 +141,7 @@ TEST_CASE("a full disk is drained to empty with no space added, and takes events
     }
 }
 
-TEST_CASE("a disk is no longer full when free space and the space of the log together suffice") {
+TEST_CASE("a store is no longer full when free disk space and the log's space together suffice") {
     constexpr std::uint64_t reserve = 4U << 20U;
     const SmallDisk disk{48};
     REQUIRE_A_DISK(disk);
@@ -192,7 +193,7 @@ TEST_CASE("while the disk is full, steps that add data are refused, and all othe
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("a store without a reserve refuses all changes until there is space") {
+TEST_CASE("a store without a reserve file refuses all changes until there is disk space") {
     FillingDisk shop{8, 0, 0};
     REQUIRE_A_DISK(shop.disk);
     CHECK_FALSE(fs::exists(shop.file.string() + "-reserve"));
@@ -204,7 +205,8 @@ TEST_CASE("a store without a reserve refuses all changes until there is space") 
     CHECK(shop.delivered == shop.published);
 }
 
-TEST_CASE("the reserve is removed when the store is closed, and an old reserve is taken over") {
+TEST_CASE(
+    "the reserve file is removed when the store is closed, and an old reserve file is reused") {
     FileScene scene;
     const auto reserve = scene.file.string() + "-reserve";
     CHECK(fs::file_size(reserve) == EmbeddedStoreOptions{}.reserve);

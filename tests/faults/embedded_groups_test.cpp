@@ -72,7 +72,8 @@ TEST_CASE("a file keeps the places of jobs in their groups") {
     CHECK(scene.run_singly() == "d");
 }
 
-TEST_CASE("a file keeps the concurrency limit of a group, and the jobs that left the group") {
+TEST_CASE(
+    "a file keeps the concurrency of a group, and does not restore jobs that left the group") {
     const auto rows = changed_or_moved_rows();
     GroupScene scene{rows.options};
     const auto buried = scene.push("a", "g", {}, 2);
@@ -116,7 +117,7 @@ TEST_CASE("a file keeps each option of a job in a group") {
     }
 }
 
-TEST_CASE("jobs of groups are read from the file when memory is short") {
+TEST_CASE("payloads of jobs in groups are read from the file when memory is limited") {
     FileRows rows{.options = {.memory_max = 1}, .behind = 1};
     GroupScene scene{rows.options};
     for (const char* job : {"a", "b", "c"}) scene.push(job, "g");
@@ -148,11 +149,11 @@ TEST_CASE("the job behind a BURIED or cancelled job is not handed out before tha
     scene.push("b", "g");
     const auto lease = take(scene);
     std::vector<Step> steps;
-    SUBCASE("BURIED by its worker") {
+    SUBCASE("the worker buries the job") {
         steps.emplace_back(
             FailJob{.lease = lease, .error = "broken", .run_at = scene.now, .bury = true});
     }
-    SUBCASE("cancelled while its worker had it") {
+    SUBCASE("the job is cancelled while it is leased") {
         scene.must(CancelJob{"work", lease.id});
         steps.emplace_back(NackJob{lease, scene.now});
     }

@@ -10,7 +10,8 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a file keeps idempotency keys, with the replies to their pushes, until they expire") {
+TEST_CASE(
+    "a file keeps idempotency keys, with the replies to their pushes, until the keys expire") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     constexpr Duration time{1'000'000};
     FileScene scene{options};

@@ -29,7 +29,9 @@ FailJob failure_for_good(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a crash at any write leaves the last job of a batch, or the callbacks, and never both") {
+TEST_CASE(
+    "after a crash at any write, the file has the last job of a batch or the callbacks, never "
+    "both") {
     enum class Way { ack, bury, cancel, expire, close };
     for (const auto way : {Way::ack, Way::bury, Way::cancel, Way::expire, Way::close}) {
         CAPTURE(static_cast<int>(way));

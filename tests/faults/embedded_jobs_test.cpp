@@ -56,7 +56,7 @@ JobStatus status(FileScene& scene, JobId id) { return scene.must(FindJob{"work",
 
 }  // namespace
 
-TEST_CASE("a job that kills its process each time is BURIED after its limit of attempts") {
+TEST_CASE("a job that kills its process in each attempt is BURIED after its limit of attempts") {
     FileScene scene;
     const PushJob push{"work", "poison", scene.now, {.attempts_max = 3}};
     const auto id = scene.must(push).id;
@@ -75,7 +75,7 @@ TEST_CASE("a job that kills its process each time is BURIED after its limit of a
     }
 }
 
-TEST_CASE("a job whose last attempt died with its process is BURIED without an acquisition") {
+TEST_CASE("a job whose process died in the last attempt is BURIED, without leasing it again") {
     FileScene scene;
     const auto push = [&](const char* job, std::uint32_t attempts_max) {
         return scene.must(PushJob{"work", job, scene.now, {.attempts_max = attempts_max}}).id;
@@ -96,7 +96,7 @@ TEST_CASE("a job whose last attempt died with its process is BURIED without an a
     CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 1});
 }
 
-TEST_CASE("large jobs whose last attempt died with their process are BURIED in chunks") {
+TEST_CASE("large jobs whose process died in the last attempt are BURIED in chunks") {
     FileScene scene;
     for (const char letter : {'a', 'b', 'c'}) {
         const std::string large(job_slice_bytes_max / 5 * 2, letter);
@@ -106,7 +106,7 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in c
     REQUIRE(scene.queue("work") == QueueStatus{.pending = 3});
     scene.close();
     scene.open();
-    SUBCASE("by a scrub for dead workers") {
+    SUBCASE("a search for dead workers buries the jobs") {
         const ScrubWorkers scrub{Duration{3'500}};
         const auto first = scene.must(scrub);
         CHECK(first.more);
@@ -116,7 +116,7 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in c
         CHECK_FALSE(last.more);
         CHECK(last.buried.size() == 1);
     }
-    SUBCASE("by an acquisition") {
+    SUBCASE("an acquisition buries the jobs") {
         const AcquireJobs acquire{"work", scene.worker, 3};
         CHECK(scene.must(acquire).next_due == scene.now);
         CHECK(scene.queue("work") == QueueStatus{.ready = 1, .buried = 2});
@@ -125,13 +125,11 @@ TEST_CASE("large jobs whose last attempt died with their process are BURIED in c
     CHECK(scene.queue("work") == QueueStatus{.buried = 3});
 }
 
-TEST_CASE("a file keeps options, attempts, errors and burials") {
+TEST_CASE("a file keeps the options, attempts, errors and burial of a job") {
     FileOptions options;
-    SUBCASE("in the rows where they changed") {}
-    SUBCASE("after compaction") { options.slack_max = 4'096; }
-    SUBCASE("of payloads that are not in memory") {
-        options = {.slack_max = 4'096, .memory_max = 1};
-    }
+    SUBCASE("the rows of the changes are still in the file") {}
+    SUBCASE("the rows were moved by compaction") { options.slack_max = 4'096; }
+    SUBCASE("the payload is not in memory") { options = {.slack_max = 4'096, .memory_max = 1}; }
     FileScene scene{options};
     std::vector<JobId> ids;
     for (const char* name : {"a", "b", "c", "d"}) {
@@ -176,8 +174,8 @@ TEST_CASE("a job that was cancelled while it ran does not run after a restart") 
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     PushJob push = scene.job("a");
-    SUBCASE("") {}
-    SUBCASE("with a key and metadata") {
+    SUBCASE("the job has no key and no metadata") {}
+    SUBCASE("the job has a key and metadata") {
         push.options.key.text = "k";
         push.options.metadata = {{"trace", "00-4bf9-01"}};
     }
@@ -194,7 +192,7 @@ TEST_CASE("a job that was cancelled while it ran does not run after a restart") 
     CHECK(scene.must(push) == PushOutcome::pushed);
 }
 
-TEST_CASE("BURIED jobs keep their order in a file") {
+TEST_CASE("a file keeps the order of BURIED jobs") {
     FileScene scene;
     for (const char* name : {"a", "b", "c"}) scene.must(scene.job(name));
     const auto leases = scene.must(AcquireJobs{"work", scene.worker, 3}).leases;
@@ -208,11 +206,11 @@ TEST_CASE("BURIED jobs keep their order in a file") {
     CHECK(take(scene).job == "b");
 }
 
-TEST_CASE("no id is assigned twice, though the jobs with the ids are gone") {
+TEST_CASE("no id is assigned twice, even after the job with the id is gone") {
     FileOptions options;
     int rows_behind = 1;
-    SUBCASE("whose rows are still in the file") {}
-    SUBCASE("whose rows were compacted away") {
+    SUBCASE("the rows of the job are still in the file") {}
+    SUBCASE("the rows of the job were removed by compaction") {
         options.slack_max = 1'024;
         rows_behind = 3'000;
     }
@@ -228,7 +226,7 @@ TEST_CASE("no id is assigned twice, though the jobs with the ids are gone") {
     CHECK(scene.must(scene.job("a")).id == last + 1);
 }
 
-TEST_CASE("fences grow with each acquisition from a file, over restarts and crashes") {
+TEST_CASE("fences (lease numbers) grow with each acquisition, over restarts and crashes") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     scene.must(PushJob{"work", "job", scene.now});
@@ -260,24 +258,40 @@ TEST_CASE("fences grow with each acquisition from a file, over restarts and cras
     acquire();
 }
 
-TEST_CASE("an attempt is on disk before its worker gets the job") {
+TEST_CASE("an attempt is written to disk before the worker gets the job, when the count matters") {
     FileScene scene;
     auto push = scene.job("a");
     std::uint32_t counted = 1;
-    SUBCASE("if the job has only a single attempt") { push.options.attempts_max = 1; }
-    SUBCASE("if the job expires") { push.options.expires_at = scene.now + Duration{1'000}; }
-    SUBCASE("if its beginning frees a key") {
+    SUBCASE(
+        "the attempt is written if the job has only a single "
+        "attempt") {
+        push.options.attempts_max = 1;
+    }
+    SUBCASE(
+        "the attempt is written if the job has an expiry "
+        "time") {
+        push.options.expires_at = scene.now + Duration{1'000};
+    }
+    SUBCASE("the attempt is written if its beginning frees a key") {
         push.options.key = {.text = "k", .scope = KeyScope::until_started};
     }
     bool taken = false;
     bool reopened = false;
-    SUBCASE("if another process may have begun an attempt") { taken = reopened = true; }
-    SUBCASE("if the attempt is not the first") {
+    SUBCASE(
+        "the attempt is written if another process may have begun an "
+        "attempt") {
+        taken = reopened = true;
+    }
+    SUBCASE("the attempt is written if it is not the first") {
         taken = true;
         counted = 2;
     }
-    SUBCASE("unless it is the first of many in the process that pushed the job") { counted = 0; }
-    SUBCASE("unless it is the first of many, and no process can have begun an attempt") {
+    SUBCASE(
+        "the first of many attempts, in the process that pushed the job, is not "
+        "written") {
+        counted = 0;
+    }
+    SUBCASE("the first of many attempts is not written if no process can have begun an attempt") {
         reopened = true;
         counted = 0;
     }
@@ -299,7 +313,7 @@ TEST_CASE("an attempt is on disk before its worker gets the job") {
     CHECK(status(scene, id).state == State::ready);
 }
 
-TEST_CASE("an attempt stays on disk when its job is written again") {
+TEST_CASE("an attempt stays on disk when compaction rewrites the rows of the job") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     for (const auto& [job, group] : {std::pair{"a", ""}, std::pair{"b", "g"}}) {
@@ -317,7 +331,7 @@ TEST_CASE("an attempt stays on disk when its job is written again") {
     for (const JobId id : {1U, 2U}) CHECK(status(scene, id).attempts == 1);
 }
 
-TEST_CASE("a job whose id is far beyond the last begun job has not been begun") {
+TEST_CASE("a job with an id far above the last begun job counts as not begun after a restart") {
     const auto rows = changed_or_moved_rows();
     FileScene scene{rows.options};
     scene.must(scene.job("first"));

@@ -24,9 +24,9 @@ PushJob keyed(const FileScene& scene, const std::string& job, const std::string&
 
 }  // namespace
 
-TEST_CASE("a file keeps the holder of each key") {
+TEST_CASE("a file keeps the job that holds each key") {
     auto [options, rows_behind] = changed_or_moved_rows();
-    SUBCASE("of payloads that are not in memory") {
+    SUBCASE("the payloads are not in memory") {
         options = {.slack_max = 1'024, .memory_max = 1};
         rows_behind = 3'000;
     }
@@ -72,7 +72,7 @@ TEST_CASE("a file keeps the holder of each key") {
     CHECK(scene.must(keyed(scene, "x", "waiting")) == PushOutcome::pushed);
 }
 
-TEST_CASE("a job whose key another job took over does not get the key back from a file") {
+TEST_CASE("after a restart, a job whose key another job took over does not get the key back") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     scene.must(keyed(scene, "slow", "k", KeyScope::for_time, Duration{10}));

@@ -121,7 +121,7 @@ void change_bit(const fs::path& file, std::uint64_t place, unsigned bit) {
 
 }  // namespace
 
-TEST_CASE("a process killed at any moment leaves no damage, and a changed bit is found") {
+TEST_CASE("a process killed at any moment leaves no damage, and a changed bit is detected") {
     const auto number = seed(17);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

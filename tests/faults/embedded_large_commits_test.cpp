@@ -82,7 +82,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("commits larger than SQLite's memory are complete, even after a loss of power") {
+TEST_CASE("commits larger than SQLite's page cache are complete, even after a power loss") {
     Disk disk;
     FileScene scene{{.slack_max = 1U << 20U, .memory_max = 1U << 20U}};
     LargeJobs jobs{scene, 7};

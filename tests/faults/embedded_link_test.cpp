@@ -42,9 +42,9 @@ mode_t mode_of(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("the log of a file opened through a link is beside the file") {
+TEST_CASE("the log of a file opened through a symbolic link is in the folder of the file") {
     const LinkedScene linked;
-    SUBCASE("when the file is opened") {
+    SUBCASE("the store opens the file") {
         FileScene scene;
         scene.close();
         scene.open_at(linked.link);
@@ -52,12 +52,12 @@ TEST_CASE("the log of a file opened through a link is beside the file") {
         CHECK(fs::exists(linked.file.string() + "-wal"));
         CHECK(fs::exists(linked.file.string() + "-reserve"));
     }
-    SUBCASE("when the file is checked") {
+    SUBCASE("the check reads the file") {
         const auto report = check_embedded_file(linked.link).value();
         CHECK(report.damage.empty());
         CHECK(report.events == 1);
     }
-    SUBCASE("when the file is backed up") {
+    SUBCASE("the backup reads the file") {
         CHECK(backup_embedded_file(linked.link, linked.folder.path() / "copy").has_value());
     }
     CHECK_FALSE(fs::exists(linked.link.string() + "-wal"));
@@ -65,7 +65,7 @@ TEST_CASE("the log of a file opened through a link is beside the file") {
     CHECK_FALSE(refusal_of(linked.file));
 }
 
-TEST_CASE("a link to a missing file creates that file") {
+TEST_CASE("a symbolic link to a missing file creates this file") {
     const LinkedScene linked;
     fs::remove(linked.file);
     fs::remove(linked.file.string() + "-wal");
@@ -81,7 +81,7 @@ TEST_CASE("a link to a missing file creates that file") {
     CHECK_FALSE(refusal_of(linked.link));
 }
 
-TEST_CASE("links that lead in a circle are refused") {
+TEST_CASE("symbolic links that form a loop are refused") {
     const TemporaryFolder folder;
     fs::create_symlink("b", folder.path() / "a");
     fs::create_symlink("a", folder.path() / "b");
@@ -90,7 +90,7 @@ TEST_CASE("links that lead in a circle are refused") {
     CHECK(refusal->code() == Errc::unavailable);
 }
 
-TEST_CASE("a new file and the files beside it are readable by their owner alone") {
+TEST_CASE("only the owner can read a new file and the files next to it") {
     FileScene scene;
     scene.subscribe("billing");
     CHECK(mode_of(scene.file) == 0600);
@@ -99,7 +99,7 @@ TEST_CASE("a new file and the files beside it are readable by their owner alone"
     const auto backup = scene.folder.path() / "backup";
     REQUIRE(scene.store->backup(backup));
     CHECK(mode_of(backup) == 0600);
-    SUBCASE("but an existing file keeps its mode") {
+    SUBCASE("an existing file keeps its mode") {
         scene.close();
         fs::permissions(scene.file, fs::perms{0640});
         scene.open();

@@ -17,7 +17,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("steps too large for a single row of a file are written in several rows") {
+TEST_CASE("steps that together are too large for one row of a file are written in several rows") {
     FileScene scene{{.row_bytes_max = 1'000'000}};
     std::vector<Step> steps;
     for (int i = 0; i < 15; ++i) {
@@ -34,7 +34,7 @@ TEST_CASE("steps too large for a single row of a file are written in several row
     CHECK(scene.queue("work").ready == 16);
 }
 
-TEST_CASE("a step larger than any row is invalid, and the other steps of its submission are done") {
+TEST_CASE("a step larger than the largest row is invalid, and the rest of its submission is done") {
     FileScene scene{{.row_bytes_max = 1'000'000}};
     std::vector<Step> steps;
     for (const auto bytes : {1U, 1'000'001U, 2U}) {
@@ -50,8 +50,7 @@ TEST_CASE("a step larger than any row is invalid, and the other steps of its sub
     CHECK(scene.queue("work").ready == 2);
 }
 
-TEST_CASE(
-    "a long row of a file takes no further submission, and waiting submissions are all written") {
+TEST_CASE("a long row of a file is not extended, and waiting submissions are all written") {
     Disk disk;
     FileScene scene;
     constexpr std::uint64_t submissions = 33;

@@ -104,12 +104,12 @@ void deliver_all(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a backlog of 40 MB takes little memory, and returns complete and in order") {
+TEST_CASE("a backlog of 40 MB takes little memory, and is read back complete and in order") {
     FileOptions options{.memory_max = memory_max};
     bool reopened = false;
-    SUBCASE("without a restart") {}
-    SUBCASE("after a restart") { reopened = true; }
-    SUBCASE("after the journal was compacted often") { options.slack_max = 4'096; }
+    SUBCASE("the store stays open") {}
+    SUBCASE("the store is reopened") { reopened = true; }
+    SUBCASE("the journal is compacted often") { options.slack_max = 4'096; }
     FileScene scene{options};
     scene.subscribe("billing", 7);
     const auto before = allocated();
@@ -130,17 +130,17 @@ TEST_CASE("a backlog of 40 MB takes little memory, and returns complete and in o
         scene.must(PushJob{"passing", std::to_string(i), scene.now});
     }
     scene.must(PutToken{"a", "b"});
-    SUBCASE("jobs first") {
+    SUBCASE("jobs are pushed before the events") {
         finish_all(scene);
         deliver_all(scene);
     }
-    SUBCASE("events first") {
+    SUBCASE("events are published before the jobs") {
         deliver_all(scene);
         finish_all(scene);
     }
 }
 
-TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") {
+TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64 bytes") {
     FileScene scene{{.memory_max = 1}};
     scene.subscribe("billing", 100);
     const auto grows = [&](int first, int last, const auto& step) {
@@ -160,7 +160,8 @@ TEST_CASE("in a long backlog, a job takes 160 bytes of memory and an event 64") 
     CHECK(grows(0, 100'000, event) <= 64);
 }
 
-TEST_CASE("a job that cannot be read again is not lost, and no worker gets it meanwhile") {
+TEST_CASE(
+    "a job whose payload cannot be read from the file is not lost, and not leased meanwhile") {
     Disk disk;
     FileScene scene{{.memory_max = 1}};
     for (const char* name : {"a", "b"}) scene.must(scene.job(large(name)));
@@ -201,7 +202,7 @@ TEST_CASE("a job whose row was damaged while the store was open is not leased") 
     CHECK(leases[0].job == large("intact"));
 }
 
-TEST_CASE("a batch that cannot be read again is delivered later") {
+TEST_CASE("a batch whose payload cannot be read from the file is delivered later") {
     Disk disk;
     FileScene scene{{.memory_max = 1}};
     scene.subscribe("billing", 2);

@@ -43,7 +43,7 @@ TEST_CASE("a store whose file or log is moved away refuses steps until the file 
     scene.publish("1");
     const auto elsewhere = scene.folder.path() / "elsewhere";
     fs::path moved;
-    SUBCASE("the file is moved") { moved = scene.file; }
+    SUBCASE("the database file is moved") { moved = scene.file; }
     SUBCASE("the log is moved") { moved = scene.file.string() + "-wal"; }
     fs::rename(moved, elsewhere);
     auto published = publish_until_refused(scene, 1);
@@ -66,7 +66,7 @@ TEST_CASE("an idle store notices that its file was moved") {
     CHECK(await([&] { return !scene.perform(AcquireJobs{"work", scene.worker, 1}); }));
 }
 
-TEST_CASE("a store whose files were removed does not touch files created in their place") {
+TEST_CASE("a store whose files were removed does not touch new files at the same paths") {
     FileScene scene;
     scene.publish("1");
     for (const char* suffix : {"", "-wal"}) fs::remove(scene.file.string() + suffix);
@@ -86,7 +86,7 @@ TEST_CASE("a store whose files were removed does not touch files created in thei
     CHECK(joined(other.drain()) == "new newer");
 }
 
-TEST_CASE("a file that was moved alone can be put together with its log again") {
+TEST_CASE("a database file that was moved without its log can be put together with the log again") {
     FileScene scene;
     scene.subscribe("billing", 1);
     scene.publish("1");

@@ -59,7 +59,7 @@ void check_refused(const fs::path& file, Errc code, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a file that does not exist is created, and found again") {
+TEST_CASE("a file that does not exist is created, and can be opened again") {
     FileScene scene;
     scene.subscribe("billing");
     scene.publish("1");
@@ -75,7 +75,7 @@ TEST_CASE("an empty file counts as a new file") {
     CHECK(!refusal_of(folder.path() / "bus.db"));
 }
 
-TEST_CASE("a closed store leaves a single file") {
+TEST_CASE("a closed store leaves only its database file") {
     FileScene scene;
     scene.publish("1");
     scene.close();
@@ -112,7 +112,7 @@ TEST_CASE(
     CHECK(open_elsewhere(scene.file) == 1);
 }
 
-TEST_CASE("refused processes do not disturb the owner") {
+TEST_CASE("processes whose access was refused do not disturb the process with the open file") {
     FileScene scene;
     scene.subscribe("billing");
     for (int i = 1; i <= 20; ++i) {
@@ -142,22 +142,22 @@ TEST_CASE("a database of another program is refused") {
     run_sql(file, "CREATE TABLE orders (id INTEGER); INSERT INTO orders VALUES (42)");
     check_refused(file, Errc::invalid, "not of routemaster");
 
-    SUBCASE("with its own application id") {
+    SUBCASE("the database has its own application id") {
         run_sql(file, "PRAGMA application_id=1234");
         check_refused(file, Errc::invalid, "not of routemaster");
     }
-    SUBCASE("in WAL mode") {
+    SUBCASE("the database is in WAL mode") {
         run_sql(file, "PRAGMA journal_mode=WAL; INSERT INTO orders VALUES (43)");
         check_refused(file, Errc::invalid, "not of routemaster");
     }
-    SUBCASE("without tables, but with routemaster's application id") {
+    SUBCASE("the database has no tables, but routemaster's application id") {
         fs::remove(file);
         run_sql(file, "PRAGMA application_id=1234");
         check_refused(file, Errc::invalid, "not of routemaster");
     }
 }
 
-TEST_CASE("a file of a newer format is refused") {
+TEST_CASE("a file of a newer format version is refused") {
     FileScene scene;
     scene.publish("1");
     scene.close();
@@ -169,7 +169,7 @@ TEST_CASE("a file of a newer format is refused") {
     }
 }
 
-TEST_CASE("a file of the first format is read, and continues in the present format") {
+TEST_CASE("a file of format 1 is read, and continues in the present format") {
     FileScene scene;
     scene.must(scene.job("old"));
     scene.must(scene.job("kept"));
@@ -187,7 +187,7 @@ TEST_CASE("a file of the first format is read, and continues in the present form
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("jobs of format 3 have the default options, and their order as ids") {
+TEST_CASE("jobs in a file of format 3 have default options, and ids in the order of pushes") {
     FileScene scene;
     scene.close();
     // The job [11, "work", "old", 1, 7, nil], with the checksum for row 1.
@@ -204,7 +204,7 @@ TEST_CASE("jobs of format 3 have the default options, and their order as ids") {
     CHECK(scene.must(scene.job("new")).id == 8);
 }
 
-TEST_CASE("jobs of format 4 have their options, and no keys") {
+TEST_CASE("jobs in a file of format 4 keep their options, and have no keys") {
     FileScene scene;
     scene.close();
     // The job [11, "work", "old", 1, 7, nil, 2, 5, 9, 9007199254740, nil, []], with the checksum
@@ -240,7 +240,7 @@ TEST_CASE("a file of format 6 has no recurring jobs, and accepts new recurring j
     CHECK(scene.must(ListRecurringJobs{}).size() == 1);
 }
 
-TEST_CASE("jobs of format 7 have no group, and later jobs may have a group") {
+TEST_CASE("jobs in a file of format 7 have no group, and later jobs may have a group") {
     FileScene scene;
     scene.must(PushJob{"work", "old", scene.now, {.priority = 3}});
     scene.close();
@@ -258,7 +258,7 @@ TEST_CASE("jobs of format 7 have no group, and later jobs may have a group") {
     CHECK(scene.queue("work") == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a file of format 7 has its jobs, and accepts jobs that depend on them") {
+TEST_CASE("jobs in a file of format 7 are kept, and new jobs may depend on them") {
     FileScene scene;
     const auto old = scene.must(PushJob{"work", "old", scene.now, {.priority = 1}}).id;
     scene.close();
@@ -292,7 +292,7 @@ TEST_CASE("a file of format 8 has no batches of jobs, and accepts new batches") 
     CHECK(scene.must(FindJobBatch{batch})->progress.total == 1);
 }
 
-TEST_CASE("jobs of format 9 keep their places in their groups") {
+TEST_CASE("jobs in a file of format 9 keep their places in their groups") {
     FileScene scene;
     scene.close();
     // The job [11, "work", "old", 1, 7, nil, 0, 25, 0, 2^63 - 1, nil, [], "", 0, 2^63 - 1, false,
@@ -331,7 +331,7 @@ TEST_CASE("a folder without write permission is not reported as missing") {
     CHECK(refusal_of(file)->context().find("No such file") == std::string::npos);
 }
 
-TEST_CASE("a store is opened by its URL, and a refusal is returned as a result") {
+TEST_CASE("a file store is opened by its URL, and an error is returned as a result") {
     const TemporaryFolder folder;
     const auto url = "file:" + (folder.path() / "bus.db").string();
     {

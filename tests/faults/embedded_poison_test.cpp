@@ -55,7 +55,7 @@ int run(const fs::path& file) {
 
 }  // namespace
 
-TEST_CASE("a job that kills its process each time never takes along the job beside it") {
+TEST_CASE("a job that kills its process in each attempt never makes the job beside it BURIED") {
     FileScene scene;
     const auto push = [&](const char* queue, const char* name) {
         const Job job{name, {scene.uids.next().text()}};
@@ -76,7 +76,7 @@ TEST_CASE("a job that kills its process each time never takes along the job besi
     for (const auto& error : buried.errors) CHECK(error.text == unreported_error);
 }
 
-TEST_CASE("an attempt that was cut off is known though the job was written again") {
+TEST_CASE("an interrupted attempt is known after compaction rewrote the rows of the job") {
     const FileOptions options{.slack_max = 1'024};
     FileScene scene{options};
     const auto id =
@@ -90,11 +90,11 @@ TEST_CASE("an attempt that was cut off is known though the job was written again
         scene.open(options);
     };
     REQUIRE(scene.must(AcquireJobs{"work", scene.worker}).leases.size() == 1);
-    SUBCASE("while the attempt was under way") {
+    SUBCASE("the rows are rewritten during the attempt") {
         write_again();
         die();
     }
-    SUBCASE("after the attempt, before any acquisition") {
+    SUBCASE("the rows are rewritten after the attempt, before another acquisition") {
         die();
         write_again();
         die();

@@ -51,7 +51,7 @@ int left_by_power_loss(const Disk& disk, const FileScene& scene, int round) {
 
 }  // namespace
 
-TEST_CASE("strict: all acknowledged data survives a loss of power at any moment") {
+TEST_CASE("with durability=strict, all acknowledged data survives a power loss at any moment") {
     // A checkpoint copies the log into the file after 1,000 pages, several times in this test. The
     // small slack allows the head of the journal to be freed meanwhile.
     Disk disk;
@@ -71,7 +71,7 @@ TEST_CASE("strict: all acknowledged data survives a loss of power at any moment"
     CHECK(disk.syncs() > 1'500);
 }
 
-TEST_CASE("relaxed: a loss of power costs only the newest acknowledged data") {
+TEST_CASE("with durability=relaxed, a power loss costs only the newest acknowledged data") {
     Disk disk;
     FileScene scene{{.durability = Durability::relaxed}};
     scene.subscribe("billing", 20);
@@ -90,7 +90,7 @@ TEST_CASE("relaxed: a loss of power costs only the newest acknowledged data") {
     }
 }
 
-TEST_CASE("a new file survives a loss of power, with or without writes") {
+TEST_CASE("a new file survives a power loss, with or without writes") {
     Disk disk;
     FileScene scene;
     CHECK(left_by_power_loss(disk, scene, 0) == 0);

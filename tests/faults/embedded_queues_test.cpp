@@ -50,7 +50,7 @@ TEST_CASE("a file has at most as many queues and namespaces of timers as its opt
     CHECK(post("second").error().code() == Errc::limit_exceeded);
 }
 
-TEST_CASE("a file keeps rate limits, and a restart gives no tokens beyond them") {
+TEST_CASE("a file keeps rate limits, and a restart adds no tokens") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     const RateLimit slow{.jobs = 1, .per = Duration{10'000}, .burst = 2};

@@ -95,7 +95,7 @@ TEST_CASE("random steps have equal results in memory and in a file, also after a
     }
 }
 
-TEST_CASE("deleted data leaves the file, and its space is used again") {
+TEST_CASE("the space of deleted data in the file is used again") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
     const Uid worker{1, 1};

@@ -77,7 +77,7 @@ TEST_CASE("a file keeps recurring timers, and the timers that their ticks posted
     CHECK(scene.must(step) == RecurringRun{});
 }
 
-TEST_CASE("the settings of a recurring job are read as an older version wrote them") {
+TEST_CASE("the settings of a recurring job written by an older version are read") {
     const RecurringSettings settings{.schedule = "@daily", .queue = "work", .job = "tick"};
     // Without the key that was added for recurring timers.
     const Value::Map older{{"schedule", settings.schedule},
@@ -89,7 +89,7 @@ TEST_CASE("the settings of a recurring job are read as an older version wrote th
     CHECK(detail::encode_settings(settings) == bytes);
 }
 
-TEST_CASE("a file keeps recurring jobs, with their progress through the ticks") {
+TEST_CASE("a file keeps recurring jobs, with the ticks that have run") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     for (const char* name : {"run", "paused", "removed", "untouched"}) {

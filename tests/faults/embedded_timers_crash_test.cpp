@@ -191,7 +191,7 @@ std::map<std::uint32_t, TimerState> timers_left(FileScene& scene) {
 
 }  // namespace
 
-TEST_CASE("after a kill at any moment, timers survive, and none fires or is confirmed twice") {
+TEST_CASE("after a kill at any moment, timers survive, and no timer fires or is confirmed twice") {
     const auto seed_number = seed(37);
     ROUTEMASTER_TELL_SEED(seed_number);
     Random random{seed_number};

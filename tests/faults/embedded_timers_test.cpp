@@ -112,7 +112,7 @@ TEST_CASE("a file keeps timers of all states, with their due times") {
     CHECK(reposted.timers.at(0).retries_max == 1);
 }
 
-TEST_CASE("timers that fired in a dead process fire again at once, and the retry counts") {
+TEST_CASE("timers fired in a process that died fire again at once, and this counts as a retry") {
     FileScene scene;
     scene.must(timer(scene, "often", Duration{0}, 5, Duration{60'000}));
     scene.must(timer(scene, "once", Duration{0}, 1));
@@ -136,7 +136,7 @@ TEST_CASE("timers that fired in a dead process fire again at once, and the retry
     CHECK(scene.must(CountTimers{reminders}).dead == 1);
 }
 
-TEST_CASE("a file keeps the reasons for giving up timers while they are DEAD") {
+TEST_CASE("a file keeps the reason for rejecting a timer while the timer is DEAD") {
     const auto [options, rows_behind] = changed_or_moved_rows();
     FileScene scene{options};
     for (const char* id : {"kept", "reposted", "silent"}) {
@@ -159,7 +159,7 @@ TEST_CASE("a file keeps the reasons for giving up timers while they are DEAD") {
     CHECK(scene.must(FindTimer{reminders, "silent"})->reason.empty());
 }
 
-TEST_CASE("thousands of timers that fired in a dead process fire again in chunks, each once") {
+TEST_CASE("thousands of timers fired in a process that died fire again in chunks, each once") {
     FileScene scene{{.durability = Durability::relaxed}};
     constexpr std::size_t all = 2'500;
     for (std::size_t i = 0; i < all; ++i) {
@@ -182,7 +182,7 @@ TEST_CASE("thousands of timers that fired in a dead process fire again in chunks
     CHECK(scene.must(CountTimers{reminders}).fired == all);
 }
 
-TEST_CASE("a timer that is moved often takes little of the file") {
+TEST_CASE("a timer that is postponed often takes little space in the file") {
     FileScene scene{{.slack_max = 4'096}};
     scene.must(timer(scene, "alarm", Duration{1'000}, 1));
     for (int i = 0; i < 2'000; ++i) {
@@ -195,7 +195,7 @@ TEST_CASE("a timer that is moved often takes little of the file") {
     CHECK(scene.must(FindTimer{reminders, "alarm"})->at == due);
 }
 
-TEST_CASE("a file is small again after many timers have passed through it") {
+TEST_CASE("a file is small again after many timers have been posted and confirmed") {
     FileScene scene{{.durability = Durability::relaxed, .slack_max = 10'000}};
     for (int round = 0; round < 60; ++round) {
         for (int i = 0; i < 1'000; ++i) {
@@ -212,7 +212,7 @@ TEST_CASE("a file is small again after many timers have passed through it") {
     CHECK(check_embedded_file(scene.file).value().bytes < 2'500'000);
 }
 
-TEST_CASE("a file is checked and exported with its timers") {
+TEST_CASE("timers of a file are included in its check and its export") {
     FileScene scene;
     scene.must(timer(scene, "a", Duration{0}, 1));
     scene.must(take());
@@ -233,7 +233,8 @@ TEST_CASE("a file is checked and exported with its timers") {
               at + R"(,"retries":0,"retries_max":1}})"));
 }
 
-TEST_CASE("a firing is on disk before its delivery to a listener, and a post before its reply") {
+TEST_CASE(
+    "a listener gets a timer once the firing is on disk, and a post is acknowledged once on disk") {
     Disk disk;
     FileScene scene;
     for (int round = 0; round < 20; ++round) {

@@ -38,8 +38,12 @@ struct FileRows {
 /// rows.
 inline FileRows changed_or_moved_rows() {
     FileRows rows;
-    SUBCASE("in the rows where the state changed") {}
-    SUBCASE("after compaction") { rows = {.options = {.slack_max = 1'024}, .behind = 3'000}; }
+    SUBCASE("the rows of the changes are still in the file") {}
+    SUBCASE(
+        "the rows were moved by "
+        "compaction") {
+        rows = {.options = {.slack_max = 1'024}, .behind = 3'000};
+    }
     return rows;
 }
 

@@ -57,7 +57,7 @@ void check_each_end(const Handler& handler) {
 
 }  // namespace
 
-TEST_CASE("without memory, the end of a job is reported to its pool") {
+TEST_CASE("when memory runs out, a pool still learns of the end of a job") {
     check_each_end({.handle = [](JobContext&) {}});
     check_each_end({.handle = [](JobContext&) {
         throw std::runtime_error{"a text that is too long to be stored in place"};
@@ -70,7 +70,7 @@ TEST_CASE("without memory, the end of a job is reported to its pool") {
     }});
 }
 
-TEST_CASE("without memory, a job that ends allocates nothing") {
+TEST_CASE("the end of a job allocates no memory") {
     const Handler handler{.handle = [](JobContext&) {}};
     const PublicationOptions publications;
     const auto table = std::make_shared<HandlerTable>();
@@ -83,7 +83,7 @@ TEST_CASE("without memory, a job that ends allocates nothing") {
     CHECK(!failing.happened());
 }
 
-TEST_CASE("without memory, the end of a timer is reported to its listener") {
+TEST_CASE("when memory runs out, a listener still learns of the end of a timer") {
     for (const bool confirms : {true, false}) {
         for (std::uint64_t n = 1;; ++n) {
             CAPTURE(n);
@@ -135,7 +135,7 @@ void check_each_firing(TimersHandler handler) {
     }
 }
 
-TEST_CASE("a listener goes on when the thread of its handler has no memory") {
+TEST_CASE("a listener keeps running when the thread of its handler runs out of memory") {
     check_each_firing(TimerHandler{[](TimerContext&) {}});
     check_each_firing(TimerHandler{
         [](TimerContext&) { throw std::runtime_error{"a text that is stored elsewhere"}; }});
@@ -145,7 +145,7 @@ TEST_CASE("a listener goes on when the thread of its handler has no memory") {
     }});
 }
 
-TEST_CASE("without memory for its events, a delivery to a callback fails") {
+TEST_CASE("a delivery to a callback fails when there is no memory for its events") {
     bool ever_failed = false;
     for (std::uint64_t n = 1;; ++n) {
         CAPTURE(n);

@@ -60,7 +60,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a store refuses data below its memory reserve, and delivers existing jobs") {
+TEST_CASE("a store below its memory reserve refuses new data, and delivers existing jobs") {
     const TemporaryFolder folder;
     const auto file = folder.path() / "bus.sqlite";
     const TimePoint now = from_milliseconds(1'000);

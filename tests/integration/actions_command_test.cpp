@@ -21,7 +21,7 @@ test::Process::Environment root_of(const test::RunningBus& bus) {
 
 }  // namespace
 
-TEST_CASE("a timer can call a webhook, with the retries of any delivery") {
+TEST_CASE("a timer can deliver an event to a webhook, with retries like any delivery") {
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path()};
     test::BatchReceiver receiver;
@@ -45,7 +45,7 @@ TEST_CASE("a timer can call a webhook, with the retries of any delivery") {
     CHECK(run({"timers", "list", "routemaster.actions", "--json"}, root_of(bus)).output.empty());
 }
 
-TEST_CASE("a job is pushed and an event published at a later time from the command line") {
+TEST_CASE("a job is pushed and an event is published at a later time from the command line") {
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;

@@ -63,7 +63,7 @@ TEST_CASE("queued batches are listed, watched and dropped from the command line"
     CHECK(run({"batches", "--bus", bus.url()}).status == 2);
 }
 
-TEST_CASE("a watched listing is requested again while the bus is down") {
+TEST_CASE("a watched list is requested again after the bus was down") {
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path()};
     test::Process watching{

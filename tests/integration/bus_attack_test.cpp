@@ -68,7 +68,7 @@ std::string large_dead_batch(const RunningBus& bus) {
 
 }  // namespace
 
-TEST_CASE("anonymous bytes cost the bus no time") {
+TEST_CASE("bytes of clients without credentials cost the bus little time") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const auto pid = bus.process().pid();
@@ -131,11 +131,11 @@ TEST_CASE("credentials are checked before a body is kept in memory") {
     CHECK(bus.publish("orders", "https://shop.example/1").status == 200);
 }
 
-TEST_CASE("bodies of clients in memory are bounded") {
+TEST_CASE("bodies of requests in memory are bounded over all clients") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t bound = 64U << 20U;
-    SUBCASE("the bound is 64 MiB") {}
+    SUBCASE("the bound is 64 MiB by default") {}
     SUBCASE("the bound is a setting") {
         flags = {"--buffered-bytes-max", "8388608"};
         bound = 8U << 20U;
@@ -176,11 +176,12 @@ TEST_CASE("bodies of clients in memory are bounded") {
     CHECK(await([&] { return publish() == 200; }));
 }
 
-TEST_CASE("unread responses take a bounded amount of memory, and delay no client") {
+TEST_CASE(
+    "responses that clients do not read take a bounded amount of memory, and delay no client") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t bound = 64U << 20U;
-    SUBCASE("the bound is 64 MiB") {}
+    SUBCASE("the bound is 64 MiB by default") {}
     SUBCASE("the bound is a setting") {
         flags = {"--answer-bytes-max", "8388608"};
         bound = 8U << 20U;
@@ -221,13 +222,13 @@ TEST_CASE("unread responses take a bounded amount of memory, and delay no client
     CHECK(errors.find("http: refused: too many answers wait to be read") != std::string::npos);
 }
 
-TEST_CASE("unread pages of jobs take a bounded amount of memory, and delay no publication") {
+TEST_CASE("pages of jobs that clients do not read take bounded memory, and delay no publication") {
     const TemporaryFolder folder;
     std::string limits;
     std::size_t bound = 64U << 20U;
     int count = 600;
-    SUBCASE("of 64 MiB") {}
-    SUBCASE("of an eighth of a memory limit") {
+    SUBCASE("the bound is 64 MiB") {}
+    SUBCASE("the bound is an eighth of the memory limit") {
         limits = "-d 204800";
         bound = 25U << 20U;
         count = 60;
@@ -257,7 +258,7 @@ TEST_CASE("unread pages of jobs take a bounded amount of memory, and delay no pu
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("bytes of a client cannot control the terminal of a reader of the log") {
+TEST_CASE("control characters sent by a client do not reach the terminal of a reader of the log") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     CHECK(bus.ask("POST", "/v1/queues/images/jobs", test::root_key, R"({"name":"a"})").status ==
@@ -272,7 +273,7 @@ TEST_CASE("bytes of a client cannot control the terminal of a reader of the log"
     CHECK(bus.process().await_error("failed: one 31mtwo three four"));
 }
 
-TEST_CASE("half-sent requests do not delay the end of the bus") {
+TEST_CASE("incomplete requests do not delay the end of the bus") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     auto heads = crowd(bus, 250, half_a_request);
@@ -286,8 +287,12 @@ TEST_CASE("half-sent requests do not delay the end of the bus") {
 TEST_CASE("the number of open connections is a setting") {
     const TemporaryFolder folder;
     std::vector<std::string> flags;
-    SUBCASE("of two connections, the older is closed") { flags = {"--connections-max", "2"}; }
-    SUBCASE("and by default there is space for more") {}
+    SUBCASE(
+        "with a limit of one connection, the older of two connections is "
+        "closed") {
+        flags = {"--connections-max", "2"};
+    }
+    SUBCASE("by default more connections are possible") {}
     const RunningBus bus{folder.path(), flags};
     const auto older = crowd(bus, 1, half_a_request);
     // Two threads may disagree about the older of two simultaneous connections.
@@ -306,7 +311,7 @@ TEST_CASE("the number of open connections is a setting") {
 
 TEST_CASE("deadlines of requests are settings") {
     const TemporaryFolder folder;
-    SUBCASE("of the head") {
+    SUBCASE("the deadline for the head of a request is a setting") {
         const RunningBus bus{folder.path(), {"--header-timeout", "0.3"}};
         HttpClient client{bus.port()};
         const auto began = std::chrono::steady_clock::now();
@@ -315,14 +320,14 @@ TEST_CASE("deadlines of requests are settings") {
         // The default is 10 s.
         CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds{9});
     }
-    SUBCASE("of the body") {
+    SUBCASE("the deadline for the body of a request is a setting") {
         const RunningBus bus{folder.path(),
                              {"--header-timeout", "0.3", "--body-rate-min", "1000000000"}};
         HttpClient client{bus.port()};
         client.send(publication("shop", 1'000'000) + std::string(500'000, ' '));
         CHECK(client.receive().status == 408);
     }
-    SUBCASE("of the body, which may be slow") {
+    SUBCASE("the minimum rate of the body of a request is a setting") {
         const RunningBus bus{folder.path(), {"--header-timeout", "0.3", "--body-rate-min", "1"}};
         HttpClient client{bus.port()};
         client.send(publication("shop", 1'000'000) + std::string(500'000, ' '));
@@ -330,13 +335,13 @@ TEST_CASE("deadlines of requests are settings") {
         client.send(std::string(500'000, ' '));
         CHECK(client.receive().status == 400);
     }
-    SUBCASE("between requests") {
+    SUBCASE("the deadline between two requests is a setting") {
         const RunningBus bus{folder.path(), {"--idle-timeout", "1"}};
         HttpClient client{bus.port()};
         CHECK(client.ask("GET", "/health").status == 200);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("and by default they are long") {
+    SUBCASE("by default the deadlines are long") {
         const RunningBus bus{folder.path()};
         HttpClient head{bus.port()};
         HttpClient body{bus.port()};

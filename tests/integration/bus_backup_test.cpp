@@ -107,7 +107,7 @@ TEST_CASE("a command backs up a running bus, and a bus starts from the backup") 
     CHECK(restored.stop() == 0);
 }
 
-TEST_CASE("the command itself backs up a stopped bus") {
+TEST_CASE("the backup command itself backs up a bus that is not running") {
     QueueingBus queueing;
     queueing.publish(20);
     queueing.bus.kill();
@@ -119,7 +119,7 @@ TEST_CASE("the command itself backs up a stopped bus") {
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("the command reports why a backup fails, and the bus goes on") {
+TEST_CASE("the backup command reports why a backup failed, and the bus keeps running") {
     QueueingBus queueing;
     queueing.publish(5);
     const auto folder = queueing.folder.path();
@@ -139,7 +139,8 @@ TEST_CASE("the command reports why a backup fails, and the bus goes on") {
     CHECK(mentions(queueing.bus.process().errors(), "cannot back up"));
 }
 
-TEST_CASE("a leftover request for a backup is skipped, and its file is used again") {
+TEST_CASE(
+    "an abandoned request for a backup is skipped, and its file is used for the next request") {
     QueueingBus queueing;
     queueing.publish(5);
     const auto request = queueing.file.string() + "-backup";
@@ -154,7 +155,7 @@ TEST_CASE("a leftover request for a backup is skipped, and its file is used agai
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("a backup requested by another user is ignored") {
+TEST_CASE("a request for a backup by another user is ignored") {
     QueueingBus queueing;
     if (::geteuid() != 0) {
         WARN_MESSAGE(false, "skipped: only root can give files away");
@@ -170,7 +171,7 @@ TEST_CASE("a backup requested by another user is ignored") {
     REQUIRE(::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     ::usleep(1'200'000);
     CHECK_FALSE(fs::exists(copy));
-    SUBCASE("unless the bus runs as this user") {
+    SUBCASE("the request then belongs to the user of the bus") {
         REQUIRE(::fchown(file, 0, 0) == 0);
         CHECK(test::await([&] { return fs::exists(copy); }));
     }
@@ -178,7 +179,8 @@ TEST_CASE("a backup requested by another user is ignored") {
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("when the bus is killed during a backup, the command completes it itself") {
+TEST_CASE(
+    "when the bus is killed during a backup, the backup command itself completes the backup") {
     QueueingBus queueing;
     queueing.publish(20);
     const auto copy = queueing.folder.path() / "copy";
@@ -193,7 +195,7 @@ TEST_CASE("when the bus is killed during a backup, the command completes it itse
     CHECK(queueing.bus.stop() == 0);
 }
 
-TEST_CASE("root backs up a bus that runs as another user") {
+TEST_CASE("root can back up a bus that runs as another user") {
     if (::geteuid() != 0) {
         WARN_MESSAGE(false, "skipped: only root can be another user");
         CHECK(::geteuid() != 0);
@@ -219,7 +221,7 @@ TEST_CASE("root backs up a bus that runs as another user") {
     CHECK(bus.wait() == 0);
 }
 
-TEST_CASE("the command reports at once why it cannot request a backup") {
+TEST_CASE("the backup command reports at once why it cannot request a backup") {
     QueueingBus queueing;
     queueing.publish(1);
     const auto folder = queueing.folder.path();

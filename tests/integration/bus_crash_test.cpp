@@ -87,7 +87,7 @@ bool appears_in_order(const std::vector<std::string>& part, const std::vector<st
 
 }  // namespace
 
-TEST_CASE("every event confirmed with 200 is delivered in order, though the bus is killed") {
+TEST_CASE("every event confirmed with 200 is delivered in order, even after kills of the bus") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const test::BatchReceiver billing;

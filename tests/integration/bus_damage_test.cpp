@@ -57,14 +57,14 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
     CHECK(checked.status == 1);
     CHECK(mentions(checked.output, "damaged"));
 
-    SUBCASE("by repairing the file") {
+    SUBCASE("the file is repaired") {
         const auto repaired = run({"check", "--repair", damaged.file});
         CHECK(repaired.status == 0);
         CHECK(mentions(repaired.output, "whole"));
         CHECK(mentions(repaired.errors, "kept as " + damaged.file + "-wal.damaged\n"));
         damaged.bus.start();
     }
-    SUBCASE("by a flag") {
+    SUBCASE("the damage is accepted by a flag") {
         auto command = damaged.bus.command();
         command.emplace_back("--accept-damage");
         test::Process accepted{command};
@@ -84,7 +84,8 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
     CHECK(run({"check", damaged.file}).status == 0);
 }
 
-TEST_CASE("a copy of a log overwrites no earlier copy, and follows no link") {
+TEST_CASE(
+    "the saved copy of a damaged log overwrites no earlier copy, and follows no symbolic link") {
     const DamagedBus damaged;
     const auto copy = damaged.file + "-wal.damaged";
     const auto elsewhere = (damaged.folder.path() / "elsewhere").string();
@@ -98,7 +99,7 @@ TEST_CASE("a copy of a log overwrites no earlier copy, and follows no link") {
     CHECK(std::filesystem::file_size(copy + "-3") > 4'096);
 }
 
-TEST_CASE("repairing changes no intact file, and creates no missing one") {
+TEST_CASE("repairing changes no intact file, and creates no missing file") {
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "routemaster.db").string();
     CHECK(run({"check", "--repair", file}).status == 1);
@@ -112,7 +113,7 @@ TEST_CASE("repairing changes no intact file, and creates no missing one") {
     CHECK_FALSE(std::filesystem::exists(file + "-wal.damaged"));
 }
 
-TEST_CASE("a store without a file has no log whose damage could be accepted") {
+TEST_CASE("the flag that accepts damage of a log is refused for a store without a file") {
     const auto refused = run({"serve", "--root-key", "r", "--store", "memory:", "--accept-damage"});
     CHECK(refused.status == 2);
     CHECK(mentions(refused.errors, "--accept-damage"));

@@ -88,7 +88,8 @@ std::string output_of(const RunningBus& bus, const std::vector<std::string>& wor
 
 }  // namespace
 
-TEST_CASE("a poison batch blocks no batch, and arrives once its receiver is repaired") {
+TEST_CASE(
+    "a batch that its receiver cannot process blocks no batch, and is delivered after a repair") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     Receiver receiver{500};
@@ -116,7 +117,7 @@ TEST_CASE("a poison batch blocks no batch, and arrives once its receiver is repa
     CHECK(dead(bus).empty());
 }
 
-TEST_CASE("without a setting, a poison batch is retried for ever") {
+TEST_CASE("by default, a batch that always fails is retried for ever") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path(), {"--max-backoff", "1"}};
     Receiver receiver{410};
@@ -126,7 +127,7 @@ TEST_CASE("without a setting, a poison batch is retried for ever") {
     CHECK(dead(bus).empty());
 }
 
-TEST_CASE("a permanent status makes a batch DEAD at the first attempt") {
+TEST_CASE("a status set as permanent makes a batch DEAD at the first attempt") {
     const test::TemporaryFolder folder;
     const auto attempts_of = [&](int status, const std::vector<std::string>& flags) {
         const test::TemporaryFolder own;
@@ -144,7 +145,7 @@ TEST_CASE("a permanent status makes a batch DEAD at the first attempt") {
     CHECK(attempts_of(410, {"--permanent-statuses", "404,422"}) == "4");
 }
 
-TEST_CASE("a batch that is too old becomes DEAD") {
+TEST_CASE("a failing batch older than age_max becomes DEAD") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{503};
@@ -210,7 +211,7 @@ TEST_CASE("the command line manages DEAD batches") {
     CHECK(refused({"list", "--subscriber", "billing"}, 1).find("401") != std::string::npos);
 }
 
-TEST_CASE("commands for DEAD batches take the root key like all other commands") {
+TEST_CASE("commands for DEAD batches read the root key like all other commands") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     Receiver receiver{410};

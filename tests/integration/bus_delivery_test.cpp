@@ -35,7 +35,7 @@ void publish_orders(const RunningBus& bus, int count) {
 
 }  // namespace
 
-TEST_CASE("batches arrive full, in order, and in the format of Ruby Routemaster") {
+TEST_CASE("batches are full and in order, and have the format of Ruby Routemaster") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;
@@ -57,7 +57,7 @@ TEST_CASE("batches arrive full, in order, and in the format of Ruby Routemaster"
         R"([{"topic":"orders","type":"update","url":"https://shop.example/orders/0","t":)"));
 }
 
-TEST_CASE("an event with data and a time arrives exactly as sent") {
+TEST_CASE("an event with data and a timestamp arrives exactly as sent") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;
@@ -90,7 +90,7 @@ TEST_CASE("a batch that is not full is sent when it is due") {
     CHECK(waited < std::chrono::seconds{5});
 }
 
-TEST_CASE("a receiver that fails gets its batch again, and the order stays") {
+TEST_CASE("a batch that its receiver refused is delivered again, before later batches") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver receiver;
@@ -108,7 +108,7 @@ TEST_CASE("a receiver that fails gets its batch again, and the order stays") {
     }
 }
 
-TEST_CASE("a receiver without a response delays only its own deliveries") {
+TEST_CASE("a receiver that does not respond delays only its own deliveries") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver slow;
@@ -129,7 +129,7 @@ TEST_CASE("a receiver without a response delays only its own deliveries") {
     CHECK(slow.accepted() == order_urls(50));
 }
 
-TEST_CASE("more deliveries in flight arrive at once when the subscriber asks for more") {
+TEST_CASE("raising max_in_flight of a subscriber starts more of its deliveries at once") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     test::BatchReceiver receiver;
@@ -144,7 +144,7 @@ TEST_CASE("more deliveries in flight arrive at once when the subscriber asks for
     REQUIRE(receiver.await_deliveries(10));
 }
 
-TEST_CASE("queued events outlive a restart of the bus") {
+TEST_CASE("queued events survive a restart of the bus") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;

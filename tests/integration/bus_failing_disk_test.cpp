@@ -56,11 +56,11 @@ TEST_CASE("failing writes and syncs lose no acknowledged event") {
     }
     CHECK(refused >= 20);
     CHECK(acknowledged.size() >= 300);
-    SUBCASE("and the bus goes on") {
+    SUBCASE("the bus keeps running") {
         std::filesystem::remove(trigger);
         REQUIRE(bus.stop() == 0);
     }
-    SUBCASE("and the bus is killed meanwhile") {
+    SUBCASE("the bus is killed meanwhile") {
         bus.kill();
         std::filesystem::remove(trigger);
     }

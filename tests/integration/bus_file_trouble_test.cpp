@@ -31,7 +31,7 @@ bool well(const RunningBus& bus) { return bus.ask("GET", "/pulse", test::root_ke
 }  // namespace
 
 TEST_CASE(
-    "a bus whose file was moved away refuses events, and says why, until the file is put back") {
+    "a bus whose file was moved away refuses events with the reason, until the file is put back") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
@@ -57,7 +57,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a bus whose backlog fills the disk reports the full disk, and recovers after the deliveries") {
+    "a bus whose backlog fills the disk reports the full disk, and recovers after deliveries") {
     const test::SmallDisk disk{48};
     WARN_MESSAGE(disk.available(), "skipped: mounting a tmpfs is not allowed");
     if (!disk.available()) {

@@ -13,7 +13,8 @@
 using namespace routemaster;
 using test::RunningBus;
 
-TEST_CASE("a receiver that never stops sending delays neither other subscribers nor the end") {
+TEST_CASE(
+    "a receiver that never stops sending delays neither other subscribers nor the end of the bus") {
     const test::TemporaryFolder folder;
     const test::BatchReceiver healthy;
     const test::FloodingReceiver flooding{test::http2_floods().front()};

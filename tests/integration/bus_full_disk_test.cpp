@@ -88,7 +88,9 @@ std::vector<std::string> publish_until_refused(const RunningBus& bus) {
 
 }  // namespace
 
-TEST_CASE("a full disk refuses events with 503, keeps acknowledged events, and heals") {
+TEST_CASE(
+    "on a full disk the bus refuses events with 503, keeps acknowledged events, and recovers "
+    "later") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     RunningBus bus{disk.path()};
@@ -104,8 +106,8 @@ TEST_CASE("a full disk refuses events with 503, keeps acknowledged events, and h
     CHECK(counts(bus, shop.acknowledged().size()));
     CHECK(bus.ask("GET", "/subscribers", test::root_key).body.find("audit") == std::string::npos);
 
-    SUBCASE("while the bus runs") { disk.make_space(); }
-    SUBCASE("after the bus was killed") {
+    SUBCASE("the disk gets free space while the bus runs") { disk.make_space(); }
+    SUBCASE("the disk gets free space after the bus was killed") {
         bus.kill();
         disk.make_space();
         bus.start();
@@ -123,7 +125,7 @@ TEST_CASE("a full disk refuses events with 503, keeps acknowledged events, and h
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a bus starts on a full disk only with already stored clients") {
+TEST_CASE("on a full disk a bus starts only if all of its clients are already stored") {
     const test::SmallDisk disk{8};
     REQUIRE_A_DISK(disk);
     RunningBus bus{disk.path()};
@@ -163,7 +165,9 @@ TEST_CASE("a bus on a read-only disk reports the disk in one line that names the
     CHECK(complaint.find('\n') == complaint.size() - 1);
 }
 
-TEST_CASE("beyond a limit of file sizes events are refused, and the backlog drains under it") {
+TEST_CASE(
+    "beyond a limit of file sizes, events are refused, and the backlog is delivered under the "
+    "limit") {
     const test::TemporaryFolder folder;
     test::BatchReceiver receiver;
     receiver.pause();
@@ -174,8 +178,8 @@ TEST_CASE("beyond a limit of file sizes events are refused, and the backlog drai
                 .status == 204);
     const auto accepted = publish_until_refused(bus);
     CHECK(bus.process().await_error("the disk is full: new events and jobs are refused"));
-    SUBCASE("while the bus runs") {}
-    SUBCASE("after the bus was killed") {
+    SUBCASE("the bus keeps running") {}
+    SUBCASE("the bus is killed and started again") {
         bus.kill();
         bus.start();
     }

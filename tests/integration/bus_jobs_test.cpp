@@ -101,7 +101,8 @@ TEST_CASE("jobs pushed with 200 survive a kill, and a lease of the dead process 
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a push with an Idempotency-Key is one job, also after a restart of the bus") {
+TEST_CASE(
+    "a push repeated with its Idempotency-Key makes one job, also after a restart of the bus") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const auto push = [&bus](const std::string& headers) {
@@ -121,7 +122,7 @@ TEST_CASE("a push with an Idempotency-Key is one job, also after a restart of th
     CHECK(push("Idempotency-Key: \r\n").status == 400);
 }
 
-TEST_CASE("a truncated body pushes nothing") {
+TEST_CASE("a push whose body is truncated pushes no job") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const std::string body = R"([{"name":"a"},{"name":"b"}])";
@@ -135,7 +136,7 @@ TEST_CASE("a truncated body pushes nothing") {
     CHECK(queue_counts(bus) == counted(0, 0));
 }
 
-TEST_CASE("a client that is gone keeps no job from the next client") {
+TEST_CASE("a job is not leased to a disconnected client, and goes to the next client") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const auto pid = bus.process().pid();
@@ -153,7 +154,7 @@ TEST_CASE("a client that is gone keeps no job from the next client") {
     CHECK(queue_counts(bus) == counted(0, 1));
 }
 
-TEST_CASE("a worker that dies with a job loses the job when its lease ends") {
+TEST_CASE("the lease of a worker that died expires, and the job is leased to another worker") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     push(bus, "a");
@@ -171,7 +172,8 @@ TEST_CASE("a worker that dies with a job loses the job when its lease ends") {
     CHECK(say(bus, again, "ack") == 204);
 }
 
-TEST_CASE("a thousand clients wait for jobs, each job wakes one, and waiting costs no time") {
+TEST_CASE(
+    "a thousand clients wait for jobs, each job wakes one client, and waiting costs no time") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     std::vector<std::unique_ptr<HttpClient>> clients;
@@ -205,7 +207,7 @@ TEST_CASE("a thousand clients wait for jobs, each job wakes one, and waiting cos
     CHECK(with_a_job == 10);
 }
 
-TEST_CASE("requests that wait for jobs leave half of the connections free") {
+TEST_CASE("requests that wait for jobs leave half of the connections to other requests") {
     const TemporaryFolder folder;
     const RunningBus bus{folder.path(), {"--connections-max", "40"}};
     std::vector<std::unique_ptr<HttpClient>> clients;
@@ -225,7 +227,7 @@ TEST_CASE("requests that wait for jobs leave half of the connections free") {
     CHECK(test::await([&] { return queue_counts(bus) == counted(0, 1); }));
 }
 
-TEST_CASE("a bus that stops answers waiting clients at once, and releases leased jobs") {
+TEST_CASE("a bus that stops responds to waiting requests at once, and releases leased jobs") {
     const TemporaryFolder folder;
     RunningBus bus{folder.path()};
     push(bus, "a");

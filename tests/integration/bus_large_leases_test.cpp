@@ -61,7 +61,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("hundreds of large jobs whose leases end together delay no publication for long") {
+TEST_CASE("hundreds of leases of large jobs that expire together delay no publication for long") {
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path()};
     const auto pid = bus.process().pid();

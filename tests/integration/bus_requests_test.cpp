@@ -47,7 +47,7 @@ ReceivedRequest first_request(const std::vector<std::string>& flags,
 
 }  // namespace
 
-TEST_CASE("a retry names its batch, the next attempt and a greater age") {
+TEST_CASE("a retry sends the id of its batch, the next attempt number and a greater age") {
     const test::TemporaryFolder folder;
     ScriptedReceiver receiver{
         [](const ReceivedRequest& request) { return status(request.number < 2 ? 503 : 204); }};
@@ -73,7 +73,7 @@ TEST_CASE("a retry names its batch, the next attempt and a greater age") {
     CHECK(header(requests[3], "Routemaster-Attempt") == "1");
 }
 
-TEST_CASE("deliveries have a user agent, by default that of Ruby Routemaster") {
+TEST_CASE("deliveries have a User-Agent header, by default the value of Ruby Routemaster") {
     const auto agent = [](const std::vector<std::string>& flags, const Environment& environment) {
         return header(first_request(flags, environment), "User-Agent");
     };
@@ -82,7 +82,7 @@ TEST_CASE("deliveries have a user agent, by default that of Ruby Routemaster") {
     CHECK(agent({}, {{"ROUTEMASTER_USER_AGENT", "shop-bus/2.1"}}) == "shop-bus/2.1");
 }
 
-TEST_CASE("the settings choose the proxy, and the environment does not") {
+TEST_CASE("the proxy of deliveries comes from the settings, and not from the environment") {
     ScriptedReceiver proxy{[](const ReceivedRequest&) { return status(204); }};
     const std::string url = proxy.url("");
     CHECK(first_request({}, {{"http_proxy", url}, {"all_proxy", url}}).target() == "/events");
@@ -101,7 +101,7 @@ TEST_CASE("the settings choose the proxy, and the environment does not") {
     }
 }
 
-TEST_CASE("invalid settings of requests are usage errors with their names") {
+TEST_CASE("invalid settings of delivery requests are usage errors that name the setting") {
     const auto complaint = [](const std::string& flag, const std::string& value) {
         test::Process process{
             {test::routemaster_binary, "serve", "--store", "memory:", flag, value}};

@@ -113,7 +113,7 @@ TEST_CASE("the variables of Ruby Routemaster are read") {
     CHECK(test::secret_in(lines, {"billing"}).empty());
 }
 
-TEST_CASE("PORT sets the port to listen on") {
+TEST_CASE("the variable PORT sets the port to listen on") {
     // A port that was free just now.
     const auto port = [] {
         const test::BatchReceiver brief;
@@ -125,12 +125,14 @@ TEST_CASE("PORT sets the port to listen on") {
     CHECK(process.line() == "routemaster: listening on http://127.0.0.1:" + port);
 }
 
-TEST_CASE("the address and the port to listen on are flags") {
+TEST_CASE("the address and the port to listen on can be set by flags") {
     std::vector<std::string> words{
         test::routemaster_binary, "serve", "--store", "memory:", "--root-key", "r"};
     std::string url = "http://127.0.0.2:";
-    SUBCASE("an address") { words.insert(words.end(), {"--listen", "127.0.0.2:0"}); }
-    SUBCASE("a port") {
+    SUBCASE("the address is set by a flag") {
+        words.insert(words.end(), {"--listen", "127.0.0.2:0"});
+    }
+    SUBCASE("the port is set by a flag") {
         // A port that was free just now.
         const auto port = [] {
             const test::BatchReceiver brief;
@@ -198,7 +200,7 @@ TEST_CASE("an invalid setting is refused with its names") {
     refuses("body-max = \"5XB\"", "--body-max (" + file + ":1): ", "'5XB'");
     refuses("clients = [\"good\", \"No Good 5ecret\"]", "--clients (" + file + ":1): ", "'No G…'");
     refuses("clients = [\"shop:1\"]", "--clients (" + file + ":1): ", "':' ends a user name");
-    SUBCASE("sections are refused") {
+    SUBCASE("sections in the settings file are refused") {
         refuses("\n[log]\nlevel = \"debug\"", file + ":2: [log]: ", "no sections");
         refuses("log.level = \"debug\"", file + ":1: [log]: ", "no sections");
         refuses("[[log]]", file + ":1: [log]: ", "no sections");
@@ -209,7 +211,7 @@ TEST_CASE("an invalid setting is refused with its names") {
         CHECK(mentions(complaint_about({"--memory-max", "5"}, root), "'--drop-oldest-above'"));
         CHECK(mentions(complaint_about({"--memory-free-min=5"}, root), "'--drop-oldest-free'"));
     }
-    SUBCASE("settings that turn out invalid in use are refused as well") {
+    SUBCASE("settings that turn out to be invalid in use are refused as well") {
         const auto refuses_store = [&](const std::string& url, const std::string& what) {
             test::Process process{
                 {test::routemaster_binary, "serve", "--root-key", "r", "--store", url}};
@@ -247,8 +249,8 @@ TEST_CASE("an invalid setting is refused with its names") {
 TEST_CASE("a bus takes no callback on this machine or over http by default") {
     std::vector<std::string> flags{"--root-key", "r", "--clients", "billing"};
     bool taken = false;
-    SUBCASE("by default") {}
-    SUBCASE("as set") {
+    SUBCASE("the settings have their defaults") {}
+    SUBCASE("the settings allow these callbacks") {
         flags.emplace_back("--allow-http-callbacks");
         taken = true;
     }
@@ -263,7 +265,7 @@ TEST_CASE("a bus takes no callback on this machine or over http by default") {
     }
 }
 
-TEST_CASE("the log has the lines of its level and above") {
+TEST_CASE("the log has the lines of its set level and of more severe levels") {
     const auto log_of = [](const std::vector<std::string>& flags) {
         test::BatchReceiver receiver;
         std::vector<std::string> all{"--root-key", "r", "--clients", "shop,billing",
@@ -302,7 +304,8 @@ TEST_CASE("a bus with an invalid client token does not start") {
     CHECK(mentions(process.errors(), "--clients (ROUTEMASTER_CLIENTS): 'No G…'"));
 }
 
-TEST_CASE("a bus with --refuse-above refuses events above the limit, and drops none") {
+TEST_CASE(
+    "a bus with --refuse-above refuses events above the limit of memory, and drops no batch") {
     const Configured bus{{"--root-key", "root", "--clients", "shop--1,billing--1", "--refuse-above",
                           "1000", "--allow-http-callbacks"}};
     test::HttpClient client{bus.port};
@@ -329,7 +332,7 @@ TEST_CASE("a bus with --refuse-above refuses events above the limit, and drops n
     CHECK(topics.find("\"events\":" + std::to_string(taken)) != std::string::npos);
 }
 
-TEST_CASE("the topics and URLs that events may have are settings") {
+TEST_CASE("settings decide which topics and URLs events may have") {
     const auto status = [](const Configured& bus, const std::string& topic,
                            const std::string& event) {
         test::HttpClient client{bus.port};
@@ -339,13 +342,15 @@ TEST_CASE("the topics and URLs that events may have are settings") {
     const std::string free = R"({"type":"create","url":"urn:order:1"})";
     const std::string bare = R"({"type":"create","data":{"id":1}})";
     const std::vector<std::string> keys{"--root-key", "r", "--clients", "shop--1"};
-    SUBCASE("by default any topic, and https") {
+    SUBCASE("by default any topic and only https URLs are accepted") {
         const Configured bus{keys};
         CHECK(status(bus, "orders.v2", plain) == 200);
         CHECK(status(bus, "orders", free) == 400);
         CHECK(status(bus, "orders", bare) == 400);
     }
-    SUBCASE("the topics of Ruby Routemaster, and any URL, or none beside data") {
+    SUBCASE(
+        "topics are restricted to Ruby Routemaster's rule, and any URL, or data without a URL, is "
+        "accepted") {
         const Configured bus{
             keys, {{"ROUTEMASTER_TOPIC_NAMES", "ruby"}, {"ROUTEMASTER_EVENT_URLS", "any"}}};
         CHECK(status(bus, "orders.v2", plain) == 400);
@@ -353,7 +358,7 @@ TEST_CASE("the topics and URLs that events may have are settings") {
         CHECK(status(bus, "orders", free) == 200);
         CHECK(status(bus, "orders", bare) == 200);
     }
-    SUBCASE("other values are refused") {
+    SUBCASE("other values of the settings are refused") {
         CHECK(
             mentions(complaint_about({"--root-key", "r", "--event-urls", "http"}), "--event-urls"));
         CHECK(mentions(complaint_about({"--root-key", "r", "--topic-names", "all"}),
@@ -361,7 +366,7 @@ TEST_CASE("the topics and URLs that events may have are settings") {
     }
 }
 
-TEST_CASE("a root key that no client could send is a bad setting") {
+TEST_CASE("a root key that no client could send is refused as an invalid setting") {
     CHECK(mentions(complaint_about({"--root-key", "a:b"}),
                    "--root-key (ROUTEMASTER_ROOT_KEY): must not contain ':'"));
 }

@@ -64,7 +64,9 @@ void overwrite(const std::filesystem::path& file, std::streamoff at, const std::
 
 }  // namespace
 
-TEST_CASE("a file in use is refused in one line with its name, and its owner goes on") {
+TEST_CASE(
+    "a file in use is refused in one line with its name, and the process that uses it is not "
+    "affected") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     const auto second = refusal_to_open(folder.path());
@@ -77,7 +79,7 @@ TEST_CASE("a file in use is refused in one line with its name, and its owner goe
     CHECK(bus.stop() == 0);
 }
 
-TEST_CASE("a folder whose name a URL cannot have is refused in one line with the reason") {
+TEST_CASE("a data folder whose name a URL cannot contain is refused in one line with the reason") {
     const test::TemporaryFolder folder;
     const auto refused = refusal_to_open(folder.path() / "a?b");
     CHECK(refused.status == 2);
@@ -87,9 +89,7 @@ TEST_CASE("a folder whose name a URL cannot have is refused in one line with the
     CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE(
-    "a folder is found although its name begins with two slashes, or has characters that URLs "
-    "escape") {
+TEST_CASE("a data folder may begin with two slashes, or contain characters that URLs escape") {
     const test::TemporaryFolder folder;
     for (const std::string name : {"a&b", "a%3Fb", "a b#c"}) {
         const std::filesystem::path there{"/" + (folder.path() / name).string()};
@@ -100,7 +100,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a file of a newer format is refused in one line with its name, and not changed") {
+TEST_CASE(
+    "a file of a newer format version is refused in one line with its name, and not changed") {
     const test::TemporaryFolder folder;
     leave_a_file(folder.path());
     const auto file = folder.path() / "routemaster.db";
@@ -125,10 +126,14 @@ TEST_CASE("a damaged file is refused in one line with its name") {
     leave_a_file(folder.path());
     const auto file = folder.path() / "routemaster.db";
     const auto size = std::filesystem::file_size(file);
-    SUBCASE("in the middle") {
+    SUBCASE("the damage is in the middle") {
         overwrite(file, static_cast<std::streamoff>(size / 2), std::string(2'000, 'x'));
     }
-    SUBCASE("everywhere behind the header") { overwrite(file, 100, std::string(size - 100, 'x')); }
+    SUBCASE(
+        "everything after the header is "
+        "damaged") {
+        overwrite(file, 100, std::string(size - 100, 'x'));
+    }
     // Then the setting for the file is wrong.
     const bool foreign = [&] {
         SUBCASE("the file was never a database") {
@@ -152,7 +157,7 @@ TEST_CASE("a file that cannot be opened is refused in one line with its name") {
         CHECK(refusal.is_one_line());
         CHECK(refusal.names((folder.path() / "routemaster.db").string()));
     }
-    SUBCASE("its folder is a file") {
+    SUBCASE("the parent of the file is a file") {
         std::ofstream{folder.path() / "file"} << "x";
         const auto refusal = refusal_to_open(folder.path() / "file");
         CHECK(refusal.status == 2);
@@ -183,7 +188,7 @@ TEST_CASE("a data folder is created, and its missing parent is not") {
     CHECK(std::filesystem::exists(folder.path() / "bus-data" / "routemaster.db"));
 }
 
-TEST_CASE("a file that cannot be written ends the bus at its start") {
+TEST_CASE("a bus whose file cannot be written ends at its start") {
     const test::SmallDisk disk{16};
     if (!disk.available()) return;
     leave_a_file(disk.path());

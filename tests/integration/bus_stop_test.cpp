@@ -34,7 +34,7 @@ void leave_a_delivery_in_flight(const RunningBus& bus, test::BatchReceiver& rece
 
 }  // namespace
 
-TEST_CASE("a bus with nothing to do stops at once, by either signal") {
+TEST_CASE("an idle bus stops at once on SIGTERM and on SIGINT") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path()};
     for (const int signal : {SIGTERM, SIGINT}) {
@@ -70,8 +70,8 @@ TEST_CASE("a request under way gets its response while the bus stops") {
 TEST_CASE("a delivery in flight may end while the bus stops") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
-    SUBCASE("by default") {}
-    SUBCASE("as set") { flags = {"--stop-grace", "20"}; }
+    SUBCASE("the grace period has its default") {}
+    SUBCASE("the grace period is set") { flags = {"--stop-grace", "20"}; }
     RunningBus bus{folder.path(), flags};
     test::BatchReceiver receiver;
     leave_a_delivery_in_flight(bus, receiver);
@@ -87,7 +87,7 @@ TEST_CASE("a delivery in flight may end while the bus stops") {
     CHECK(receiver.accepted() == std::vector<std::string>{first, second});
 }
 
-TEST_CASE("a delivery that does not end within the grace is released to the queue") {
+TEST_CASE("a delivery that does not end within the grace period is returned to the queue") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path(), {"--stop-grace", "0.5"}};
     test::BatchReceiver receiver;
@@ -106,7 +106,7 @@ TEST_CASE("a delivery that does not end within the grace is released to the queu
     CHECK(receiver.accepted() == std::vector<std::string>{first, first, second});
 }
 
-TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
+TEST_CASE("on SIGHUP the bus reopens its log file, and interrupts nothing") {
     const test::TemporaryFolder folder;
     const auto log = folder.path() / "bus.log";
     const auto lines = [](const std::filesystem::path& file) {
@@ -123,13 +123,13 @@ TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
     CHECK(lines(log).find("INFO: stopped\n") != std::string::npos);
     CHECK(lines(folder.path() / "old.log").find("stopped") == std::string::npos);
 
-    SUBCASE("without a file the signal changes nothing") {
+    SUBCASE("without a log file, SIGHUP changes nothing") {
         RunningBus other{folder.path()};
         other.process().signal(SIGHUP);
         CHECK(other.ask("GET", "/health").status == 200);
         CHECK(other.stop() == 0);
     }
-    SUBCASE("a file that cannot be opened leaves the old file") {
+    SUBCASE("a log file that cannot be opened leaves the old log file in use") {
         const auto place = folder.path() / "logs";
         std::filesystem::create_directory(place);
         RunningBus other{folder.path(), {"--log-file", (place / "bus.log").string()}};
@@ -142,7 +142,7 @@ TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
         }));
         CHECK(other.stop() == 0);
     }
-    SUBCASE("a folder that is gone leaves the old file, and is not created") {
+    SUBCASE("a missing folder leaves the old log file in use, and is not created") {
         const auto place = folder.path() / "logs";
         std::filesystem::create_directory(place);
         RunningBus other{folder.path(), {"--log-file", (place / "bus.log").string()}};
@@ -157,7 +157,7 @@ TEST_CASE("SIGHUP reopens the log file, and ends nothing") {
     }
 }
 
-TEST_CASE("a second signal ends the bus at once, and nothing is lost") {
+TEST_CASE("a second signal ends the bus at once, and no acknowledged event is lost") {
     const test::TemporaryFolder folder;
     RunningBus bus{folder.path(), {"--stop-grace", "600"}};
     test::BatchReceiver receiver;

@@ -73,7 +73,7 @@ TEST_CASE("tokens are added, listed and removed from the command line") {
     CHECK(run({"token", "add"}, root).status == 2);
 }
 
-TEST_CASE("unknown words are named, in their order, before missing words") {
+TEST_CASE("an error names unknown words of a command in their order, before missing words") {
     const auto refusal_of = [](const std::vector<std::string>& words) {
         const auto ended = run(words);
         CHECK(ended.status == 2);
@@ -130,8 +130,8 @@ TEST_CASE("a listener prints batches without their events, or each event as JSON
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     std::string flag;
-    SUBCASE("without events") { flag = "--quiet"; }
-    SUBCASE("as JSON") { flag = "--json"; }
+    SUBCASE("the batches are printed without events") { flag = "--quiet"; }
+    SUBCASE("each event is printed as JSON") { flag = "--json"; }
     test::Process listener{{test::routemaster_binary, "listen", "--port", "0", flag}};
     const auto port = test::announced_port(listener.line());
     const auto callback = "http://127.0.0.1:" + std::to_string(port) + "/billing";
@@ -151,7 +151,7 @@ TEST_CASE("a listener prints batches without their events, or each event as JSON
     CHECK(listener.wait() == 0);
 }
 
-TEST_CASE("lines are published in their order, or by topic over several connections") {
+TEST_CASE("published lines keep their order on one connection, and within a topic on several") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const test::BatchReceiver receiver;
@@ -163,10 +163,8 @@ TEST_CASE("lines are published in their order, or by topic over several connecti
         urls.push_back("https://shop.example/" + std::to_string(i));
     }
     std::vector<std::string> words{"publish"};
-    SUBCASE("one connection") {}
-    SUBCASE(
-        "several "
-        "connections") {
+    SUBCASE("the publisher uses one connection") {}
+    SUBCASE("the publisher uses several connections") {
         words.insert(words.end(), {"--connections", "8", "--topic-order"});
     }
     CHECK(run(words, as(bus, "shop"), input).output.starts_with("published 600 events in "));
@@ -174,7 +172,7 @@ TEST_CASE("lines are published in their order, or by topic over several connecti
     CHECK(receiver.accepted() == urls);
 }
 
-TEST_CASE("many connections publish every line once") {
+TEST_CASE("several connections publish every line once") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const auto file = (folder.path() / "events.jsonl").string();
@@ -191,7 +189,7 @@ TEST_CASE("many connections publish every line once") {
           std::string::npos);
 }
 
-TEST_CASE("lines and keys are read though their file begins with a byte order mark") {
+TEST_CASE("lines and keys are read even if their file begins with a byte order mark") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     const std::string mark = "\xef\xbb\xbf";
@@ -225,7 +223,7 @@ TEST_CASE("an error names each line that cannot be published, and all valid line
           std::string::npos);
 }
 
-TEST_CASE("a line with JSON but without an object is not blamed on its topic") {
+TEST_CASE("the error for a line of JSON that is not an object does not mention the topic") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     for (const std::string line : {"[1]", "[]", "7", "null", "\"orders\""}) {
@@ -240,7 +238,7 @@ TEST_CASE("a line with JSON but without an object is not blamed on its topic") {
     CHECK(nameless.errors.starts_with("routemaster publish: line 1: topic: must be a text of "));
 }
 
-TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose") {
+TEST_CASE("of many invalid lines the first 20 are explained, and all with --verbose") {
     const test::TemporaryFolder folder;
     const RunningBus bus{folder.path()};
     std::string input;
@@ -262,7 +260,7 @@ TEST_CASE("of many bad lines the first 20 are explained, and all with --verbose"
     CHECK(all.errors.find("\nroutemaster publish: line 60: ") != std::string::npos);
 }
 
-TEST_CASE("lines that are not sent because the bus is gone are counted") {
+TEST_CASE("lines that were not sent because the bus is unreachable are counted") {
     std::string input;
     for (int i = 0; i < 30; ++i) input += line_of(i);
     const auto ran = run(

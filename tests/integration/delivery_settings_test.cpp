@@ -118,7 +118,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a callback on this machine is refused even if it is stored") {
+TEST_CASE("a stored callback that leads to this machine is refused at its delivery") {
     for (const auto kind : {Deliverer::Kind::bus, Deliverer::Kind::worker}) {
         const test::TlsPeer peer;
         Deliverer deliverer{kind, peer.url()};
@@ -145,8 +145,8 @@ TEST_CASE("no more deliveries are under way than a setting allows") {
     receiver.pause();
     std::vector<std::string> flags{"--metrics", "none"};
     std::size_t allowed = 2;
-    SUBCASE("by default there is space for two") {}
-    SUBCASE("a single delivery") {
+    SUBCASE("by default two deliveries are under way at once") {}
+    SUBCASE("with a limit of one, a single delivery is under way") {
         flags = with(std::move(flags), {"--deliveries-max", "1"});
         allowed = 1;
     }
@@ -169,8 +169,8 @@ TEST_CASE("connecting to a receiver times out") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags{"--metrics", "none"};
     Seconds limit{2};
-    SUBCASE("2 s by default") {}
-    SUBCASE("as set") {
+    SUBCASE("the connect timeout is 2 s by default") {}
+    SUBCASE("the connect timeout is set") {
         flags = with(std::move(flags), {"--connect-timeout", "5"});
         limit = Seconds{5};
     }
@@ -245,8 +245,8 @@ TEST_CASE("a subscriber loses and gains health at the rates that are set") {
     std::vector<std::string> flags{"--metrics", "none", "--max-backoff", "1"};
     std::string hurt = "98";
     std::string healed = "99";
-    SUBCASE("by default") {}
-    SUBCASE("as set") {
+    SUBCASE("the rates have their defaults") {}
+    SUBCASE("the rates are set") {
         flags = with(std::move(flags), {"--damage-rate", "-50", "--heal-rate", "7"});
         hurt = "50";
         healed = "57";
@@ -275,8 +275,8 @@ TEST_CASE("after a failure the next attempt waits, up to the longest wait that i
     test::BatchReceiver receiver;
     std::vector<std::string> flags{"--metrics", "none", "--damage-rate", "-100"};
     bool soon = false;
-    SUBCASE("a minute by default, once no health is left") {}
-    SUBCASE("as set") {
+    SUBCASE("without any health, the wait is a minute by default") {}
+    SUBCASE("the longest wait is set") {
         flags = with(std::move(flags), {"--max-backoff", "100"});
         soon = true;
     }

@@ -63,7 +63,7 @@ struct Deliveries {
 
 }  // namespace
 
-TEST_CASE("batches for a callback in one process are left alone by the other processes") {
+TEST_CASE("batches for a callback in one process are not acquired by the other processes") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     test::RunningWorker worker{redis.url()};

@@ -206,7 +206,7 @@ std::int64_t counter(const test::RedisServer& redis, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a minute of crashes loses nothing acknowledged and keeps the order") {
+TEST_CASE("a minute of crashes of all processes loses no acknowledged event, and keeps the order") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

@@ -88,7 +88,7 @@ struct Undelivered {
 
 }  // namespace
 
-TEST_CASE("two workers deliver the events of two webs, in order and once") {
+TEST_CASE("two worker processes deliver the events of two web processes, in order and once") {
     const test::RedisServer redis;
     const RunningWeb webs[2]{RunningWeb{redis.url()}, RunningWeb{redis.url()}};
     RunningWorker first{redis.url(), {"--log-level", "debug"}};
@@ -118,7 +118,7 @@ TEST_CASE("two workers deliver the events of two webs, in order and once") {
           R"([{"name":"orders","publisher":"shop","events":400}])");
 }
 
-TEST_CASE("a second worker delivers the batches of a killed worker within 5 s") {
+TEST_CASE("a second worker process delivers the batches of a killed worker process within 5 s") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker doomed{redis.url()};
@@ -142,7 +142,7 @@ TEST_CASE("a second worker delivers the batches of a killed worker within 5 s") 
     CHECK(heir.stop() == 0);
 }
 
-TEST_CASE("a stopped worker releases at once the jobs that do not end within its grace") {
+TEST_CASE("a stopped worker process releases the jobs that exceed its grace period at once") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker leaving{redis.url(), {"--stop-grace", "0.3"}};
@@ -163,7 +163,7 @@ TEST_CASE("a stopped worker releases at once the jobs that do not end within its
     CHECK(heir.stop() == 0);
 }
 
-TEST_CASE("a stopped worker lets its deliveries end, and they are not repeated") {
+TEST_CASE("a stopped worker process lets its deliveries end, and they are not repeated") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url()};
     RunningWorker leaving{redis.url(), {"--stop-grace", "20"}};
@@ -181,7 +181,8 @@ TEST_CASE("a stopped worker lets its deliveries end, and they are not repeated")
     CHECK(heir.stop() == 0);
 }
 
-TEST_CASE("a web needs no worker to accept events, and a worker finds them when it starts") {
+TEST_CASE(
+    "a web process accepts events without a worker process, which later delivers the events") {
     const test::RedisServer redis;
     const test::BatchReceiver receiver;
     {
@@ -197,7 +198,7 @@ TEST_CASE("a web needs no worker to accept events, and a worker finds them when 
     CHECK(worker.stop(SIGINT) == 0);
 }
 
-TEST_CASE("acknowledged events are delivered in order, though the Redis server crashes") {
+TEST_CASE("acknowledged events are delivered in order, even after crashes of the Redis server") {
     test::RedisServer redis{{"--appendonly", "yes", "--appendfsync", "always"}};
     const RunningWeb web{redis.url() + "/0?timeout=500"};
     RunningWorker worker{redis.url()};
@@ -223,7 +224,7 @@ TEST_CASE("acknowledged events are delivered in order, though the Redis server c
     CHECK(worker.stop() == 0);
 }
 
-TEST_CASE("the complete bus in one process works on a Redis server, beside other processes") {
+TEST_CASE("a complete bus in one process works on a Redis server, beside other processes") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     test::RunningBus bus{folder.path(), {"--store", redis.url()}};

@@ -45,8 +45,7 @@ std::string naming(const std::string& lease) { return R"({"lease":")" + lease + 
 
 }  // namespace
 
-TEST_CASE(
-    "a job leased through one web is acknowledged through another, and extended through its own") {
+TEST_CASE("a job leased through one web process can be acked through another, but not extended") {
     test::RedisServer redis;
     const RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -62,7 +61,7 @@ TEST_CASE(
           std::string::npos);
 }
 
-TEST_CASE("a web settles no job with a foreign lease that differs by its id alone") {
+TEST_CASE("a web process refuses to settle a job with the lease of another, equal job") {
     test::RedisServer redis;
     const RunningWeb web{redis.url()};
     const RunningWeb elsewhere{redis.url()};
@@ -82,7 +81,7 @@ TEST_CASE("a web settles no job with a foreign lease that differs by its id alon
     CHECK(post(elsewhere, path, naming(field(leased[0], "lease"))).status == 204);
 }
 
-TEST_CASE("a job pushed at one web wakes a client that waits at another") {
+TEST_CASE("a job pushed through one web process wakes a client that waits at another web process") {
     test::RedisServer redis;
     const RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -94,7 +93,7 @@ TEST_CASE("a job pushed at one web wakes a client that waits at another") {
     CHECK(field(client.receive(), "attempt") == "1");
 }
 
-TEST_CASE("jobs leased by a killed web are leased by another web within 5 s") {
+TEST_CASE("jobs leased through a killed web process are leased through another within 5 s") {
     test::RedisServer redis;
     RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -111,7 +110,7 @@ TEST_CASE("jobs leased by a killed web are leased by another web within 5 s") {
     CHECK(post(other, path, naming(field(again, "lease"))).status == 204);
 }
 
-TEST_CASE("a web without requests for jobs finds dead processes") {
+TEST_CASE("a web process searches for dead processes even without requests for jobs") {
     test::RedisServer redis;
     RunningWeb one{redis.url()};
     const RunningWeb other{redis.url()};
@@ -129,7 +128,7 @@ TEST_CASE("a web without requests for jobs finds dead processes") {
     CHECK(std::chrono::steady_clock::now() - killed < 5s);
 }
 
-TEST_CASE("a web in a mixed fleet tolerates the usual silence of Ruby workers") {
+TEST_CASE("a web process in a mixed deployment tolerates the usual silence of Ruby workers") {
     test::RedisServer redis;
     const RunningWeb web{redis.url(), {"--mixed-fleet"}};
     const auto heard_before = [&](std::chrono::milliseconds span) {

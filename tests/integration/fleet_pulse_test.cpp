@@ -14,7 +14,7 @@
 using namespace routemaster;
 
 TEST_CASE(
-    "the pulse of a bus that cannot acquire jobs is 503 with the reason, until acquisitions work") {
+    "GET /pulse of a bus that cannot acquire jobs returns 503 with the reason, until it can") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path(), {"--store", redis.url()}};

@@ -156,7 +156,7 @@ TEST_CASE("back to Ruby Routemaster: Ruby workers deliver a backlog of routemast
     CHECK(worker->stop() == 0);
     worker = std::make_unique<RunningWorker>(redis.url(), mixed);
     CHECK_MESSAGE(test::await([&] { return blocked(redis) == 0; }, seconds{1}), "the gate opens");
-    SUBCASE("the Ruby worker ends in an orderly way") { CHECK(worker->stop() == 0); }
+    SUBCASE("the Ruby worker is stopped") { CHECK(worker->stop() == 0); }
     SUBCASE("the Ruby worker is killed") { worker->kill(); }
     CHECK(blocked(redis) == 0);
     receiver.delay_each(milliseconds{0});
@@ -165,7 +165,7 @@ TEST_CASE("back to Ruby Routemaster: Ruby workers deliver a backlog of routemast
     check_drained(redis);
 }
 
-TEST_CASE("a worker that stops at once in a mixed fleet leaves no job blocked") {
+TEST_CASE("in a mixed deployment, a worker process that stops at once leaves no job blocked") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
@@ -179,7 +179,8 @@ TEST_CASE("a worker that stops at once in a mixed fleet leaves no job blocked") 
     CHECK(blocked(redis) == 0);
 }
 
-TEST_CASE("to routemaster: batches that Ruby workers delivered delay no batch") {
+TEST_CASE(
+    "migration from Ruby Routemaster: batches that Ruby workers have delivered delay no batch") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     RunningWeb web{redis.url()};
@@ -206,7 +207,7 @@ TEST_CASE("to routemaster: batches that Ruby workers delivered delay no batch") 
     check_drained(redis);
 }
 
-TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
+TEST_CASE("beside a web process of Ruby Routemaster, events are prompt and in order") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     const RunningWeb web{redis.url(), mixed};
@@ -234,7 +235,8 @@ TEST_CASE("beside Ruby Routemaster's web, events are prompt and in order") {
     CHECK(late(firsts(receiver.accepted())) == 0);
 }
 
-TEST_CASE("to routemaster and back under load, with killed workers, no event is lost or stranded") {
+TEST_CASE(
+    "migration from Ruby Routemaster and back under load, with kills, loses and strands no event") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.delay_each(milliseconds{5});
@@ -291,7 +293,7 @@ TEST_CASE("to routemaster and back under load, with killed workers, no event is 
     check_drained(redis);
 }
 
-TEST_CASE("back to Ruby Routemaster: batches that Ruby workers cannot read are kept from them") {
+TEST_CASE("back to Ruby Routemaster: Ruby workers never see batches that they cannot read") {
     const test::RedisServer redis;
     test::BatchReceiver receiver;
     receiver.pause();
@@ -330,8 +332,8 @@ TEST_CASE("back to Ruby Routemaster: batches that Ruby workers cannot read are k
     CHECK(before.output.find("in the way: 1 job of 'aux'") != std::string::npos);
 
     // All processes of routemaster get the flag. Some are killed.
-    SUBCASE("in an orderly way") { CHECK(worker->stop() == 0); }
-    SUBCASE("with crashes") { worker->kill(); }
+    SUBCASE("the processes are stopped") { CHECK(worker->stop() == 0); }
+    SUBCASE("the processes are killed") { worker->kill(); }
     web = std::make_unique<RunningWeb>(redis.url(), mixed);
     worker = std::make_unique<RunningWorker>(redis.url(), mixed);
     CHECK(publish_with_data(count + 1) == 400);
@@ -361,7 +363,8 @@ TEST_CASE("back to Ruby Routemaster: batches that Ruby workers cannot read are k
     CHECK(ruby.ended().empty());
 }
 
-TEST_CASE("a command checks whether a bus can move back, and reports problems of its settings") {
+TEST_CASE(
+    "a command checks whether a bus can move back to Ruby Routemaster, and reports problems") {
     const auto nothing = test::run({"check-rollback", "--store", "redis://127.0.0.1:1"});
     CHECK(nothing.status == 1);
     CHECK(nothing.errors.find("Connection refused") != std::string::npos);
@@ -389,7 +392,7 @@ TEST_CASE("a command checks whether a bus can move back, and reports problems of
     CHECK(redis.command({"ZCARD", "jobs:scheduled:main:callbacks"}).number == 1);
 }
 
-TEST_CASE("a subscriber that Ruby Routemaster left without a callback is listed with null") {
+TEST_CASE("a subscriber without a callback, left by Ruby Routemaster, is listed with null") {
     const test::RedisServer redis;
     const RunningWeb web{redis.url(), mixed};
     REQUIRE(web.subscribe("billing", "[]", "https://billing.example").status == 204);

@@ -56,7 +56,7 @@ const std::string second_worker = "BBBBBBBBBBBBBBBBBBBB";
 
 }  // namespace
 
-TEST_CASE("a store that belongs to one process is refused by a web and by a worker") {
+TEST_CASE("a store URL that belongs to one process is refused by web and worker processes") {
     const test::TemporaryFolder folder;
     const auto file = "file:" + (folder.path() / "bus.db").string();
     for (const auto& store : {file, std::string{"memory:"}, std::string{"http://a.example"}}) {
@@ -72,7 +72,7 @@ TEST_CASE("a store that belongs to one process is refused by a web and by a work
     CHECK(std::filesystem::is_empty(folder.path()));
 }
 
-TEST_CASE("the variables of Ruby Routemaster set a fleet") {
+TEST_CASE("the environment variables of Ruby Routemaster set up web and worker processes") {
     const test::RedisServer redis;
     RunningWeb web{redis.url()};
     for (int i = 1; i <= 3; ++i) {
@@ -82,7 +82,7 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
     const auto worker = [](const Environment& environment) {
         return std::make_unique<test::Process>(std::vector{test::worker_binary}, environment);
     };
-    SUBCASE("its URL, its name and its interval") {
+    SUBCASE("URL, name and interval are set by Ruby Routemaster's variables") {
         const auto process = worker({{"ROUTEMASTER_REDIS_URL", redis.url()},
                                      {"ROUTEMASTER_APP_NAME", "Cattery"},
                                      {"RACK_ENV", "staging"},
@@ -112,7 +112,7 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
         }));
         CHECK(!mentions(process->errors(), "gauge:store.max_mem"));
     }
-    SUBCASE("a variable that names the variable") {
+    SUBCASE("a variable of Ruby Routemaster names another variable") {
         const auto process = worker({{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"},
                                      {"ROUTEMASTER_TEST_REDIS", redis.url()},
                                      {"ROUTEMASTER_REDIS_URL", "redis://127.0.0.1:1"},
@@ -122,19 +122,19 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
         CHECK(process->wait() == 0);
         CHECK(!mentions(process->errors(), "gauge:"));
     }
-    SUBCASE("metrics for Datadog are written to the log, with a warning") {
+    SUBCASE("metrics meant for Datadog are written to the log, with a warning") {
         const auto process = worker({{"ROUTEMASTER_REDIS_URL", redis.url()},
                                      {"METRIC_COLLECTION_SERVICE", "datadog"},
                                      {"ROUTEMASTER_MONITOR_INTERVAL", "0.05"}});
         REQUIRE(process->await_error("WARN: metrics cannot be sent to Datadog"));
         CHECK(process->await_error("INFO: gauge:store.bytes_used:"));
     }
-    SUBCASE("a variable that names a missing variable") {
+    SUBCASE("a variable of Ruby Routemaster names a missing variable") {
         const auto process = worker(
             {{"REDIS_ENV_KEY", "ROUTEMASTER_TEST_REDIS"}, {"ROUTEMASTER_REDIS_URL", redis.url()}});
         CHECK(process->await_error("INFO: started on " + redis.url() + "\n"));
     }
-    SUBCASE("a variable of routemaster wins, and a flag wins over this variable") {
+    SUBCASE("a variable of routemaster takes precedence, and a flag takes precedence over both") {
         const auto process = worker({{"ROUTEMASTER_REDIS_URL", "redis://127.0.0.1:1"},
                                      {"ROUTEMASTER_STORE", redis.url()},
                                      {"ROUTEMASTER_MONITOR_INTERVAL", "600"}});
@@ -145,7 +145,7 @@ TEST_CASE("the variables of Ruby Routemaster set a fleet") {
     }
 }
 
-TEST_CASE("a variable of Ruby Routemaster wins over the settings file") {
+TEST_CASE("a variable of Ruby Routemaster takes precedence over the settings file") {
     const test::RedisServer redis;
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "worker.toml").string();
@@ -155,7 +155,7 @@ TEST_CASE("a variable of Ruby Routemaster wins over the settings file") {
     CHECK(process.await_error("INFO: started on " + redis.url() + "\n"));
 }
 
-TEST_CASE("the password of a server is not logged") {
+TEST_CASE("the password of a Redis server is not logged") {
     const test::RedisServer redis{{"--requirepass", "5ecret"}};
     const auto place = "127.0.0.1:" + std::to_string(redis.port());
     RunningWorker worker{"redis://:5ecret@" + place + "/3"};
@@ -172,7 +172,7 @@ TEST_CASE("the password of a server is not logged") {
     CHECK(!mentions(stranger.errors(), "other5ecret"));
 }
 
-TEST_CASE("a worker without a server does not start, and prints one line") {
+TEST_CASE("a worker process without a Redis server does not start, and prints one line") {
     test::Process process{{test::worker_binary, "--store", "redis://127.0.0.1:1/?timeout=200"}};
     CHECK(process.wait() == 1);
     const auto text = process.errors();
@@ -180,7 +180,7 @@ TEST_CASE("a worker without a server does not start, and prints one line") {
     CHECK(mentions(text, "127.0.0.1:1"));
 }
 
-TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
+TEST_CASE("a memory limit makes a worker drop the oldest batches, and log the drop") {
     const test::RedisServer redis;
     RunningWeb web{redis.url()};
     REQUIRE(
@@ -192,12 +192,12 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
     }
     const auto queued = [&] { return web.ask("GET", "/subscribers", test::root_key).body; };
     REQUIRE(mentions(queued(), R"("queued":5)"));
-    SUBCASE("no limit by default") {
+    SUBCASE("by default there is no limit") {
         RunningWorker worker{redis.url(), {"--monitor-interval", "0.05"}};
         REQUIRE(worker.process().await_error("INFO: gauge:subscriber.queue.events:"));
         CHECK(!mentions(worker.process().errors(), "dropped"));
     }
-    SUBCASE("by the variables of Ruby Routemaster") {
+    SUBCASE("the limit is set by Ruby Routemaster's variables") {
         // An empty server already uses more memory than this.
         RunningWorker worker{
             redis.url(),
@@ -217,7 +217,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
         CHECK(worker.process().await_error("INFO: gauge:redis.bytes_used:"));
         CHECK(worker.process().await_error("INFO: counter:events.autodropped:5 ("));
     }
-    SUBCASE("by routemaster's settings, which set the limit itself") {
+    SUBCASE("the limit itself is set by routemaster's settings") {
         RunningWorker worker{redis.url(),
                              {"--monitor-interval", "0.05", "--drop-oldest-above", "300kB",
                               "--drop-oldest-free", "100kB"},
@@ -229,7 +229,7 @@ TEST_CASE("a memory limit makes a worker drop the oldest batches, and log it") {
     }
 }
 
-TEST_CASE("invalid settings of a worker are refused with their names") {
+TEST_CASE("invalid settings of a worker process are refused with their names") {
     const auto with = [](const std::string& variable, const std::string& value) {
         return complaint({test::worker_binary}, {{variable, value}});
     };
@@ -248,12 +248,12 @@ TEST_CASE("invalid settings of a worker are refused with their names") {
         "ROUTEMASTER_REDIS_MIN_FREE: "));
 }
 
-TEST_CASE("in a mixed fleet, jobs are in the keys of Ruby workers") {
+TEST_CASE("in a mixed deployment, READY delivery jobs are in the keys that Ruby workers read") {
     const test::RedisServer redis;
     std::vector<std::string> flags;
     std::int64_t taken = 1;
-    SUBCASE("without Ruby workers: the later jobs are blocked") {}
-    SUBCASE("mixed") {
+    SUBCASE("without Ruby workers, the later jobs are blocked") {}
+    SUBCASE("the deployment is mixed") {
         flags = {"--mixed-fleet"};
         taken = 3;
     }
@@ -267,31 +267,31 @@ TEST_CASE("in a mixed fleet, jobs are in the keys of Ruby workers") {
     CHECK(redis.command({"LLEN", "jobs:instant:main"}).number == taken);
 }
 
-TEST_CASE("in a mixed fleet, a Ruby worker may be silent for half a minute") {
+TEST_CASE("in a mixed deployment, a Ruby worker may be silent for half a minute") {
     const test::RedisServer redis;
     leave_silent_worker(redis, first_worker, std::chrono::seconds{10});
     leave_silent_worker(redis, second_worker, std::chrono::seconds{40});
     const auto forgotten = [&](const std::string& name) {
         return test::await([&] { return !knows_worker(redis, name); });
     };
-    SUBCASE("without Ruby workers") {
+    SUBCASE("there are no Ruby workers") {
         const RunningWorker worker{redis.url()};
         CHECK(forgotten(first_worker));
         CHECK(forgotten(second_worker));
     }
-    SUBCASE("mixed by the flag") {
+    SUBCASE("the flag sets a mixed deployment") {
         RunningWorker worker{redis.url(), {"--mixed-fleet", "--monitor-interval", "0.05"}};
         CHECK(forgotten(second_worker));
         CHECK(knows_worker(redis, first_worker));
         CHECK_MESSAGE(worker.process().await_error("queue:aux"),
                       "their housekeeping queue is counted");
     }
-    SUBCASE("mixed by the URL") {
+    SUBCASE("the store URL sets a mixed deployment") {
         const RunningWorker worker{redis.url() + "/?mixed_fleet=yes"};
         CHECK(forgotten(second_worker));
         CHECK(knows_worker(redis, first_worker));
     }
-    SUBCASE("mixed by a variable, with other settings in the URL") {
+    SUBCASE("a variable sets a mixed deployment, and the store URL sets other options") {
         const RunningWorker worker{
             redis.url() + "/0?timeout=1000", {}, {{"ROUTEMASTER_MIXED_FLEET", "yes"}}};
         CHECK(forgotten(second_worker));
@@ -299,7 +299,7 @@ TEST_CASE("in a mixed fleet, a Ruby worker may be silent for half a minute") {
     }
 }
 
-TEST_CASE("in a mixed fleet events must follow the rules of Ruby Routemaster") {
+TEST_CASE("in a mixed deployment, events must follow the rules of Ruby Routemaster") {
     const test::RedisServer redis;
     const std::vector<std::string> command{
         test::web_binary, "--root-key",    "r",         "--listen", "127.0.0.1:0", "--store",

@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds in_time{4'000};
 
 }  // namespace
 
-TEST_CASE("a request under way gets its response while a web stops") {
+TEST_CASE("a request under way gets its response while a web process stops") {
     test::RedisServer redis;
     RunningWeb web{redis.url()};
     test::HttpClient client{web.port()};
@@ -55,8 +55,8 @@ TEST_CASE("a process whose store does not reply ends within a second") {
     test::RedisServer redis;
     RunningWeb web{redis.url()};
     RunningWorker worker{redis.url(), {"--metrics", "none"}};
-    SUBCASE("the store is gone") { redis.kill(); }
-    SUBCASE("the store is silent") { redis.pause(); }
+    SUBCASE("the store is unreachable") { redis.kill(); }
+    SUBCASE("the store does not reply") { redis.pause(); }
     test::HttpClient client{web.port()};
     client.request("POST", "/topics/orders", RunningWeb::event_json(sent_url),
                    test::authorization("shop"));
@@ -68,7 +68,7 @@ TEST_CASE("a process whose store does not reply ends within a second") {
     }
 }
 
-TEST_CASE("a process that waits for its store at the start ends at once") {
+TEST_CASE("a process that waits for its store at the start can be stopped at once") {
     test::RedisServer redis;
     redis.pause();
     test::Process process{{test::worker_binary, "--store", redis.url() + "/?timeout=20000"}};

@@ -84,7 +84,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("POSTs that end together are reported together") {
+TEST_CASE("POSTs that end at the same time are reported together") {
     Scene scene;
     std::vector<std::size_t> under_way;
     for (int i = 0; i < 3; ++i) {
@@ -97,7 +97,7 @@ TEST_CASE("POSTs that end together are reported together") {
     CHECK(under_way.front() == 0);
 }
 
-TEST_CASE("of many overdue POSTs, few end in an iteration") {
+TEST_CASE("of many overdue POSTs, only a few end in each iteration of the event loop") {
     constexpr std::size_t count = 40;
     std::size_t received = 0;
     std::mutex mutex;
@@ -134,7 +134,7 @@ TEST_CASE("of many overdue POSTs, few end in an iteration") {
     CHECK(!scene.posts.due());
 }
 
-TEST_CASE("a response that arrived in time counts, however late it is read") {
+TEST_CASE("a response that arrived in time counts, even if it is read after the timeout") {
     std::atomic<bool> received = false;
     std::promise<void> answer;
     const ScriptedReceiver receiver{[&](const ReceivedRequest&) {
@@ -152,7 +152,7 @@ TEST_CASE("a response that arrived in time counts, however late it is read") {
     CHECK(scene.delivered == 1);
 }
 
-TEST_CASE("connecting has a limit of its own") {
+TEST_CASE("connecting has a separate timeout") {
     const test::FullListener nobody;
     Scene scene;
     std::string error;
@@ -164,7 +164,8 @@ TEST_CASE("connecting has a limit of its own") {
     CHECK(error == "no connection within 500 ms: timed out");
 }
 
-TEST_CASE("responses over HTTP/2 that arrived in time count, however late they are read") {
+TEST_CASE(
+    "a response over HTTP/2 that arrived in time counts, even if it is read after the timeout") {
     constexpr std::size_t count = 10;
     const test::Http2Receiver receiver{20'000};
     Scene scene{1'500ms};
@@ -180,7 +181,9 @@ TEST_CASE("responses over HTTP/2 that arrived in time count, however late they a
     CHECK(scene.delivered == 1 + count);
 }
 
-TEST_CASE("data for other requests of a shared connection does not count towards the bound") {
+TEST_CASE(
+    "data of other requests on a shared connection does not count towards a response's size "
+    "limit") {
     constexpr std::size_t count = 400;
     constexpr std::size_t under_way = 60;
     const test::Http2Receiver receiver{200'000};
@@ -195,7 +198,7 @@ TEST_CASE("data for other requests of a shared connection does not count towards
     CHECK(scene.delivered == 1 + count);
 }
 
-TEST_CASE("a response over a kept connection may take longer than the connect timeout") {
+TEST_CASE("a response on a reused connection may take longer than the connect timeout") {
     const ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         CHECK(request.connection == 0);
         if (request.number > 0) std::this_thread::sleep_for(connect_timeout * 3 / 2);
@@ -209,13 +212,13 @@ TEST_CASE("a response over a kept connection may take longer than the connect ti
     CHECK(scene.age() > connect_timeout);
 }
 
-TEST_CASE("a receiver with a closed HTTP/2 window costs few iterations") {
+TEST_CASE("a receiver with a closed HTTP/2 flow-control window costs few iterations") {
     const std::string longer_than_window(200'000, ' ');
     const test::Http2Receiver receiver{1'000};
     Duration limit = 1s;
     bool opens = false;
-    SUBCASE("until the timeout") {}
-    SUBCASE("until the window is open again") {
+    SUBCASE("the window stays closed until the timeout") {}
+    SUBCASE("the window is opened again") {
         limit = 20s;
         opens = true;
     }
@@ -240,7 +243,7 @@ TEST_CASE("a receiver with a closed HTTP/2 window costs few iterations") {
     CHECK(delivered == opens);
 }
 
-TEST_CASE("TLS counts towards the connect timeout") {
+TEST_CASE("the TLS handshake counts towards the connect timeout") {
     const ScriptedReceiver receiver{[](const ReceivedRequest&) { return test::silence(); }};
     Scene scene;
     std::string error;
@@ -251,7 +254,7 @@ TEST_CASE("TLS counts towards the connect timeout") {
     CHECK(scene.age() < 2s);
 }
 
-TEST_CASE("a response that has begun at its timeout is incomplete") {
+TEST_CASE("a response that is incomplete at its timeout is reported as incomplete") {
     const ScriptedReceiver receiver{[](const ReceivedRequest&) {
         return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n."};
     }};
@@ -263,7 +266,7 @@ TEST_CASE("a response that has begun at its timeout is incomplete") {
     CHECK(error == "the answer was not complete within 200 ms");
 }
 
-TEST_CASE("a limit of a millisecond takes milliseconds") {
+TEST_CASE("a POST with a timeout of 1 ms times out within milliseconds") {
     const ScriptedReceiver receiver{[](const ReceivedRequest&) { return test::silence(); }};
     Scene scene{1ms};
     for (int i = 0; i < 20; ++i) {

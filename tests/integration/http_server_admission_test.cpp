@@ -45,11 +45,12 @@ struct Doorkeeper {
 
 }  // namespace
 
-TEST_CASE("admission decides by the head before the body arrives") {
+TEST_CASE("the admission of a request decides after the head, before the body arrives") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     HttpClient client{server.port()};
-    SUBCASE("to refuse the body, and the client may go on without the body") {
+    SUBCASE(
+        "the admission refuses the body, and the client sends the next request without the body") {
         client.send(head_of("/out", 500'000));
         const auto reply = client.receive();
         CHECK(reply.status == 401);
@@ -57,7 +58,7 @@ TEST_CASE("admission decides by the head before the body arrives") {
         client.send(std::string(500'000, 'x'));
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("to refuse the body, and the server skips a short body") {
+    SUBCASE("the admission refuses the body, and the server skips a short body") {
         for (int i = 0; i < 2; ++i) {
             client.send(head_of("/out", 20'000));
             const auto reply = client.receive();
@@ -72,20 +73,20 @@ TEST_CASE("admission decides by the head before the body arrives") {
         CHECK(client.ask("GET", "/next").body == "GET /next ");
         CHECK(keeper.asked == 3);
     }
-    SUBCASE("to refuse the body, and garbage in the body ends the connection") {
+    SUBCASE("the admission refuses the body, and garbage in the body ends the connection") {
         client.request("POST", "/c", {},
                        "Authorization: Basic abc\r\nTransfer-Encoding: chunked\r\n");
         CHECK(client.receive().status == 401);
         client.send("garbage\r\n");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("to accept the body") {
+    SUBCASE("the admission accepts the body") {
         client.send(head_of("/in", 6) + "abc");
         CHECK(await([&] { return keeper.asked == 1; }));
         client.send("def");
         CHECK(client.receive().body == "POST /in abcdef");
     }
-    SUBCASE("before the client gets 100 Continue") {
+    SUBCASE("the admission decides before the client gets 100 Continue") {
         client.send(head_of("/in", 3, "Expect: 100-continue\r\n"));
         CHECK(client.receive().status == 100);
         client.send("abc");
@@ -96,7 +97,7 @@ TEST_CASE("admission decides by the head before the body arrives") {
         CHECK(reply.headers.at("connection") == "close");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("and the response is 500 if the admission throws") {
+    SUBCASE("the admission throws, and the response is 500") {
         for (const auto* path : {"/throw", "/drop"}) {
             HttpClient other{server.port()};
             other.send(head_of(path, 3));
@@ -105,7 +106,7 @@ TEST_CASE("admission decides by the head before the body arrives") {
     }
 }
 
-TEST_CASE("a small body that arrives with its head needs no admission") {
+TEST_CASE("a small body that arrives with its head is not subject to admission") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     HttpClient client{server.port()};
@@ -114,7 +115,7 @@ TEST_CASE("a small body that arrives with its head needs no admission") {
     CHECK(keeper.asked == 0);
 }
 
-TEST_CASE("an admission may take its time, and the client may leave meanwhile") {
+TEST_CASE("an admission may decide later, and the client may disconnect meanwhile") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.threads = 1}, echo, requests.handler()};
     HttpClient patient{server.port()};
@@ -133,7 +134,7 @@ TEST_CASE("an admission may take its time, and the client may leave meanwhile") 
     CHECK(patient.receive().body == "POST /in abc");
 }
 
-TEST_CASE("refused bodies take no memory") {
+TEST_CASE("bodies of refused requests take no memory") {
     Doorkeeper keeper;
     rm::HttpServer server{{}, echo, keeper.admission()};
     constexpr std::size_t size = 1U << 20U;
@@ -147,7 +148,7 @@ TEST_CASE("refused bodies take no memory") {
     if (memory_tells) CHECK(resident_bytes(::getpid()) < before + (20U << 20U));
 }
 
-TEST_CASE("all bodies together stay within their bound") {
+TEST_CASE("the bodies of all requests together stay within their bound") {
     RecordedLog log;
     HttpRequestQueue requests;
     rm::HttpServer server{
@@ -195,7 +196,7 @@ TEST_CASE("all bodies together stay within their bound") {
     CHECK(second.receive().status == 204);
 }
 
-TEST_CASE("the largest body fits, whatever the bound on all bodies") {
+TEST_CASE("a body of the largest size is accepted, whatever the bound on all bodies") {
     rm::HttpServer server{{.body_max = 100'000, .buffered_bytes_max = 1}, echo};
     HttpClient client{server.port()};
     for (int i = 0; i < 3; ++i) {

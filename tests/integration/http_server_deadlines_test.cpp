@@ -42,9 +42,9 @@ std::chrono::duration<double> drip(HttpClient& client, std::string_view byte,
 
 }  // namespace
 
-TEST_CASE("a head must arrive in time, however slowly it drips") {
+TEST_CASE("the head of a request must arrive in time, even when its bytes arrive slowly") {
     rm::HttpServer server{{.header_timeout = 300ms}, echo};
-    SUBCASE("or gets 408") {
+    SUBCASE("an incomplete head gets 408") {
         HttpClient silent{server.port()};
         silent.send(half_a_head);
         const auto began = std::chrono::steady_clock::now();
@@ -54,21 +54,21 @@ TEST_CASE("a head must arrive in time, however slowly it drips") {
         CHECK(reply.headers.at("connection") == "close");
         CHECK(silent.closed_by_peer());
     }
-    SUBCASE("byte by byte, field by field") {
+    SUBCASE("the head arrives byte by byte or field by field") {
         for (const std::string_view piece : {"x", "X: y\r\n"}) {
             HttpClient client{server.port()};
             client.send(piece == "x" ? half_a_head : "GET / HTTP/1.1\r\n");
             CHECK(drip(client, piece, 20s) < 10s);
         }
     }
-    SUBCASE("also after a complete request") {
+    SUBCASE("the connection has had a complete request before") {
         HttpClient client{server.port()};
         CHECK(client.ask("GET", "/").status == 200);
         client.send("GET / HTT");
         CHECK(client.receive().status == 408);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("whatever the time between two requests") {
+    SUBCASE("the limit between two requests is longer") {
         HttpClient client{server.port()};
         for (int i = 0; i < 2; ++i) {
             CHECK(client.ask("GET", "/").status == 200);
@@ -76,7 +76,7 @@ TEST_CASE("a head must arrive in time, however slowly it drips") {
         }
         CHECK(client.ask("GET", "/").status == 200);
     }
-    SUBCASE("and a silent client is closed without a response") {
+    SUBCASE("a client that sends nothing is disconnected without a response") {
         HttpClient client{server.port()};
         CHECK(client.closed_by_peer());
     }
@@ -84,23 +84,23 @@ TEST_CASE("a head must arrive in time, however slowly it drips") {
 
 TEST_CASE("a body must arrive at a minimum rate, or the response is 408") {
     rm::HttpServer server{{.header_timeout = 200ms, .body_rate_min = 10'000}, echo};
-    SUBCASE("not when the body stops") {
+    SUBCASE("a body that stops arriving gets 408") {
         HttpClient client{server.port()};
         client.send(body_of(10) + "abc");
         CHECK(client.receive().status == 408);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("not when the body drips") {
+    SUBCASE("a body that arrives too slowly gets 408") {
         HttpClient client{server.port()};
         client.send(body_of(100'000));
         CHECK(drip(client, "x", 20s) < 10s);
     }
-    SUBCASE("not when the framing alone arrives") {
+    SUBCASE("a body whose chunk headers alone arrive gets 408") {
         HttpClient client{server.port()};
         client.send("POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
         CHECK(drip(client, "1;" + std::string(200, 'e') + "\r\nx\r\n", 20s) < 10s);
     }
-    SUBCASE("but for longer than a head when the body is fast enough") {
+    SUBCASE("a body that is fast enough may take longer than a head") {
         HttpClient client{server.port()};
         client.send(body_of(100'000));
         const std::string part(5'000, 'x');
@@ -141,7 +141,7 @@ TEST_CASE("a client must read a response at a minimum rate, or its connection is
     CHECK(client.receive_all().size() < 50'000'000);
 }
 
-TEST_CASE("at the limit, a new client replaces the oldest incomplete request") {
+TEST_CASE("at the limit of connections, a new client replaces the oldest incomplete request") {
     RecordedLog log;
     rm::HttpServer server{{.threads = 2, .connections_max = 4, .log = log.sink()}, echo};
     HttpClient busy{server.port()};
@@ -172,7 +172,7 @@ TEST_CASE("at the limit, a new client replaces the oldest incomplete request") {
     CHECK(log.count(rm::LogLevel::info, "the oldest unfinished one was closed") > 0);
 }
 
-TEST_CASE("a crowd of incomplete requests keeps no client out") {
+TEST_CASE("many incomplete requests do not lock out a new client") {
     rm::HttpServer server{{.threads = 2, .connections_max = 200}, echo};
     std::vector<std::unique_ptr<HttpClient>> crowd;
     for (int i = 0; i < 1'000; ++i) {
@@ -186,7 +186,7 @@ TEST_CASE("a crowd of incomplete requests keeps no client out") {
     }
 }
 
-TEST_CASE("incomplete requests get 503 and do not delay a stop") {
+TEST_CASE("incomplete requests get 503 when the server stops, and do not delay the stop") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     std::vector<std::unique_ptr<HttpClient>> halves;

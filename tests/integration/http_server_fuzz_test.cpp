@@ -72,7 +72,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("whatever is sent, the server responds or closes, and keeps no connection") {
+TEST_CASE("whatever bytes a client sends, the server responds or closes, and leaks no connection") {
     const auto number = seed(11);
     ROUTEMASTER_TELL_SEED(number);
     Mutations mutations{number};

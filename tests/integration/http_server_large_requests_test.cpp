@@ -45,7 +45,7 @@ struct SlowReader {
 
 }  // namespace
 
-TEST_CASE("requests with large bodies delay no other request of their loop") {
+TEST_CASE("requests with large bodies delay no other request of their event loop") {
     SlowReader reader;
     rm::HttpServer server{{.threads = 1}, reader.handler()};
     HttpClient large{server.port()};
@@ -61,7 +61,7 @@ TEST_CASE("requests with large bodies delay no other request of their loop") {
     CHECK(large.ask("GET", "/again").status == 200);
 }
 
-TEST_CASE("requests with large responses delay no other request of their loop") {
+TEST_CASE("requests with large responses delay no other request of their event loop") {
     std::promise<void> release;
     const auto released = release.get_future().share();
     std::atomic<int> making{0};
@@ -85,7 +85,7 @@ TEST_CASE("requests with large responses delay no other request of their loop") 
     CHECK(large.receive().body == "GET /large ");
 }
 
-TEST_CASE("the size of a large body is a setting") {
+TEST_CASE("the size at which a body counts as large is a setting") {
     std::mutex mutex;
     std::set<std::thread::id> threads;
     rm::HttpServer server{{.threads = 1, .large_body_min = 100},
@@ -102,7 +102,7 @@ TEST_CASE("the size of a large body is a setting") {
     CHECK(threads.size() == 2);
 }
 
-TEST_CASE("a handler that throws for a large body yields 500") {
+TEST_CASE("a handler that throws while it handles a large body yields 500") {
     RecordedLog log;
     rm::HttpServer server{{.log = log.sink()},
                           [](const auto&, const auto&) { throw std::runtime_error{"no idea"}; }};
@@ -112,7 +112,7 @@ TEST_CASE("a handler that throws for a large body yields 500") {
     CHECK(log.count(rm::LogLevel::error, "http: the handler threw: no idea") == 1);
 }
 
-TEST_CASE("a server that stops waits for the handler of a large body") {
+TEST_CASE("stopping a server waits for the handler of a large body") {
     SlowReader reader;
     rm::HttpServer server{{.threads = 2}, reader.handler()};
     HttpClient large{server.port()};
@@ -135,7 +135,7 @@ TEST_CASE("a server that stops waits for the handler of a large body") {
     CHECK(reader.reading == read);
 }
 
-TEST_CASE("a stop inside the handler of a large body is refused") {
+TEST_CASE("stopping a server inside the handler of a large body is refused") {
     std::unique_ptr<rm::HttpServer> server;
     const auto stop = [&](const rm::HttpRequest&, const rm::HttpResponder& respond) {
         rm::HttpResponse response;

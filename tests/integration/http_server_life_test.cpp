@@ -24,14 +24,14 @@ namespace rm = routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("stopping waits for the response to a request in progress") {
+TEST_CASE("stopping a server waits for the response to a request in progress") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};
     HttpClient client{server.port()};
     client.request("GET", "/");
     auto waiting = requests.take();
-    SUBCASE("soon") {}
-    SUBCASE("late") { let_a_second_pass(server); }
+    SUBCASE("the server is stopped soon after the request") {}
+    SUBCASE("the server is stopped a second after the request") { let_a_second_pass(server); }
     std::promise<void> stopped;
     std::thread stopping{[&] {
         server.stop(60s);
@@ -49,7 +49,7 @@ TEST_CASE("stopping waits for the response to a request in progress") {
     server.stop(60s);
 }
 
-TEST_CASE("stopping yields 503 for requests without a response in time") {
+TEST_CASE("stopping a server yields 503 for requests without a response in time") {
     HttpRequestQueue requests;
     auto server = std::make_unique<rm::HttpServer>(rm::HttpServerOptions{.idle_timeout = 1ms},
                                                    requests.handler());
@@ -57,8 +57,8 @@ TEST_CASE("stopping yields 503 for requests without a response in time") {
     HttpClient client{port};
     client.request("GET", "/");
     auto waiting = requests.take();
-    SUBCASE("soon") {}
-    SUBCASE("late") { let_a_second_pass(*server); }
+    SUBCASE("the server is stopped soon after the request") {}
+    SUBCASE("the server is stopped a second after the request") { let_a_second_pass(*server); }
     HttpClient idle{port};
     server->stop(1ms);
     const auto reply = client.receive();
@@ -71,7 +71,7 @@ TEST_CASE("stopping yields 503 for requests without a response in time") {
     waiting.respond({200, "too late", "", {}});
 }
 
-TEST_CASE("a responder may outlive its server uncalled") {
+TEST_CASE("a responder may outlive its server without being called") {
     HttpRequestQueue requests;
     std::optional<WaitingRequest> waiting;
     {
@@ -123,7 +123,7 @@ TEST_CASE("a port is free again once the server has stopped") {
     CHECK(HttpClient{second.port()}.ask("GET", "/").status == 200);
 }
 
-TEST_CASE("a connection beyond the limit waits until another connection ends") {
+TEST_CASE("a connection beyond the limit of connections waits until another connection ends") {
     std::vector<std::string> paths;
     rm::HttpServer server{{.threads = 1, .connections_max = 1},
                           [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -142,7 +142,7 @@ TEST_CASE("a connection beyond the limit waits until another connection ends") {
     CHECK(paths.back() == "/second");
 }
 
-TEST_CASE("a silent connection is closed, but not while it waits for its response") {
+TEST_CASE("a silent connection is closed, except while it waits for its response") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.idle_timeout = 1ms}, requests.handler()};
     HttpClient waiting{server.port()};
@@ -191,7 +191,7 @@ TEST_CASE("a server can be stopped under load, again and again") {
     }
 }
 
-TEST_CASE("a handler that responds late learns when its client is gone") {
+TEST_CASE("a handler that responds late can learn that its client has disconnected") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};
@@ -200,13 +200,13 @@ TEST_CASE("a handler that responds late learns when its client is gone") {
     REQUIRE(waiting.request.client_gone != nullptr);
     CHECK(!waiting.request.client_gone->load());
     SUBCASE("the client has closed its connection") { client.close(); }
-    SUBCASE("the client has closed the sending half alone") { client.end(); }
+    SUBCASE("the client has closed only its sending half") { client.end(); }
     SUBCASE("the client has reset the connection") { client.reset(); }
     CHECK(await([&] { return waiting.request.client_gone->load(); }));
     waiting.respond({200, "late", "", {}});
 }
 
-TEST_CASE("a connected client is never reported as gone, over several requests") {
+TEST_CASE("a connected client is never reported as disconnected, over several requests") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};

@@ -159,7 +159,7 @@ struct Refusals {
 
 }  // namespace
 
-TEST_CASE("a malformed request is refused at once, and its connection closed") {
+TEST_CASE("a malformed request is refused at once, and its connection is closed") {
     Refusals refusals;
     const auto before = processor_time(::getpid());
     for (const auto& [what, bytes, status] : malformed) {
@@ -178,7 +178,7 @@ TEST_CASE("a malformed request is refused at once, and its connection closed") {
     CHECK((processor_time(::getpid()) - before).count() < 2);
 }
 
-TEST_CASE("a malformed request is refused in whatever pieces it comes") {
+TEST_CASE("a malformed request is refused even if it arrives in pieces") {
     Refusals refusals;
     for (const auto& [what, bytes, status] : malformed) {
         if (bytes.size() > 1'000) continue;
@@ -195,7 +195,7 @@ TEST_CASE("a malformed request is refused in whatever pieces it comes") {
     CHECK(refusals.handled == 0);
 }
 
-TEST_CASE("a malformed request after another is refused after the response to the first") {
+TEST_CASE("a malformed request after a valid request is refused after the first response") {
     Refusals refusals;
     for (const auto& [what, bytes, status] : malformed) {
         CAPTURE(what);
@@ -208,7 +208,7 @@ TEST_CASE("a malformed request after another is refused after the response to th
     CHECK(refusals.handled == static_cast<int>(malformed.size()));
 }
 
-TEST_CASE("an unusual request is understood, in whatever pieces it comes") {
+TEST_CASE("an unusual but valid request is accepted even if it arrives in pieces") {
     Refusals refusals;
     int requests = 0;
     for (const auto& bytes : unusual) {
@@ -226,7 +226,9 @@ TEST_CASE("an unusual request is understood, in whatever pieces it comes") {
     }
 }
 
-TEST_CASE("an old client gets its response, and its connection closed unless it asks otherwise") {
+TEST_CASE(
+    "an HTTP/1.0 client gets its response, and its connection is closed unless it asks for "
+    "keep-alive") {
     rm::HttpServer server{{}, echo};
     HttpClient brief{server.port()};
     brief.send("POST /old HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi");
@@ -245,7 +247,7 @@ TEST_CASE("an old client gets its response, and its connection closed unless it 
     CHECK(lasting.closed_by_peer());
 }
 
-TEST_CASE("a client that sends no more still gets its responses") {
+TEST_CASE("a client that has closed its sending half still gets its responses") {
     rm::HttpServer server{{}, echo};
     HttpClient client{server.port()};
     client.request("GET", "/1");
@@ -261,7 +263,7 @@ TEST_CASE("a client that sends no more still gets its responses") {
     CHECK(halved.closed_by_peer());
 }
 
-TEST_CASE("refusals are logged at most once a second, and counted") {
+TEST_CASE("refused requests are logged at most once a second, and counted") {
     RecordedLog log;
     {
         rm::HttpServer server{{.log = log.sink()}, echo};

@@ -66,7 +66,7 @@ TEST_CASE("a body over the limit is refused with 413") {
                               respond({200, std::to_string(request.body.size()), "", {}});
                           }};
     HttpClient client{server.port()};
-    SUBCASE("when its length is announced") {
+    SUBCASE("the length of the body is announced") {
         client.request("POST", "/", std::string(1001, 'x'));
         const auto reply = client.receive();
         CHECK(reply.status == 413);
@@ -74,28 +74,28 @@ TEST_CASE("a body over the limit is refused with 413") {
         CHECK(reply.headers.at("connection") == "close");
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("while the client keeps sending") {
+    SUBCASE("the client keeps sending the body") {
         client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 50000000\r\n\r\n");
         // The response must arrive although the server discards the rest of the body.
         client.send(std::string(5'000'000, 'x'));
         CHECK(client.receive().status == 413);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("before the client gets 100 Continue") {
+    SUBCASE("the client waits for 100 Continue") {
         client.send(
             "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 5000\r\n"
             "Expect: 100-continue\r\n\r\n");
         CHECK(client.receive().status == 413);
         CHECK(client.closed_by_peer());
     }
-    SUBCASE("when a chunked body grows too large") {
+    SUBCASE("a chunked body grows too large") {
         client.request("POST", "/", {}, chunked_header);
         client.send(chunked_body(1001));
         CHECK(client.receive().status == 413);
         CHECK(client.ask("POST", "/", "short").body == "5");
         --handled;
     }
-    SUBCASE("when a chunk announces little more than the limit, and the connection goes on") {
+    SUBCASE("a chunk announces little more than the limit, and the connection stays open") {
         client.request("POST", "/", {}, chunked_header);
         client.send("3e9\r\n");
         CHECK(client.receive().status == 413);
@@ -103,7 +103,7 @@ TEST_CASE("a body over the limit is refused with 413") {
         CHECK(client.ask("POST", "/", "short").body == "5");
         --handled;
     }
-    SUBCASE("when a chunked body does not end, by closing") {
+    SUBCASE("a chunked body does not end, and the connection is closed") {
         client.request("POST", "/", {}, chunked_header);
         const std::string chunk = "3e8\r\n" + std::string(1000, 'x') + "\r\n";
         int accepted = 0;
@@ -169,7 +169,7 @@ TEST_CASE("a response is framed as RFC 9110 requires") {
     CHECK(client.ask("POST", "/404", "full").headers.at("content-length") == "4");
 }
 
-TEST_CASE("the response to HEAD has the length of the omitted body") {
+TEST_CASE("the response to HEAD has the Content-Length of the omitted body") {
     std::string method;
     rm::HttpServer server{{},
                           [&](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
@@ -185,7 +185,7 @@ TEST_CASE("the response to HEAD has the length of the omitted body") {
     CHECK(client.ask("GET", "/").body == "twelve bytes");
 }
 
-TEST_CASE("the query arrives as sent") {
+TEST_CASE("the query string of a request arrives as sent") {
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               respond({200, request.path + ' ' + request.query, "", {}});
                           }};
@@ -196,7 +196,7 @@ TEST_CASE("the query arrives as sent") {
     CHECK(client.ask("GET", "http://host?q").body == "/ q");
 }
 
-TEST_CASE("the path is decoded and has no query and no origin") {
+TEST_CASE("the path of a request is decoded, without its query and origin") {
     using namespace std::string_literals;
     rm::HttpServer server{{}, [](const rm::HttpRequest& request, const rm::HttpResponder& respond) {
                               respond({200, request.path, "", {}});

@@ -23,7 +23,7 @@ namespace rm = routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("a complete request reaches the handler, and its response the client") {
+TEST_CASE("a complete request reaches the handler, and its response reaches the client") {
     std::promise<rm::HttpRequest> seen;
     rm::HttpServer server{{}, [&](rm::HttpRequest request, const rm::HttpResponder& respond) {
                               seen.set_value(std::move(request));
@@ -46,7 +46,7 @@ TEST_CASE("a complete request reaches the handler, and its response the client")
     CHECK(request.content_type == "application/json");
 }
 
-TEST_CASE("an empty authorization is distinguished from an absent one") {
+TEST_CASE("an empty Authorization header is distinguished from an absent header") {
     rm::HttpServer server{{}, [](rm::HttpRequest request, const rm::HttpResponder& respond) {
                               CHECK(request.authorization.empty());
                               respond({200, request.has_authorization ? "yes" : "no", "", {}});
@@ -56,7 +56,7 @@ TEST_CASE("an empty authorization is distinguished from an absent one") {
     CHECK(client.ask("GET", "/").body == "no");
 }
 
-TEST_CASE("a response may come later and from another thread") {
+TEST_CASE("a response may be sent later and from another thread") {
     HttpRequestQueue requests;
     rm::HttpServer server{{}, requests.handler()};
     HttpClient client{server.port()};
@@ -110,8 +110,8 @@ TEST_CASE("requests pipelined on one connection get their responses in order") {
             REQUIRE(client.receive().body == "POST /p " + std::to_string(i));
         }
     };
-    SUBCASE("at once") { pipeline(echo); }
-    SUBCASE("by another thread") {
+    SUBCASE("the handler responds at once") { pipeline(echo); }
+    SUBCASE("another thread responds") {
         HttpRequestQueue requests;
         std::thread answering{[&] {
             for (int i = 0; i < 200; ++i) {
@@ -126,14 +126,14 @@ TEST_CASE("requests pipelined on one connection get their responses in order") {
 
 TEST_CASE("a responder that is never called yields 500") {
     RecordedLog log;
-    SUBCASE("dropped by the handler") {
+    SUBCASE("the handler drops the responder") {
         rm::HttpServer server{{.log = log.sink()},
                               [](const rm::HttpRequest&, const rm::HttpResponder&) {}};
         HttpClient client{server.port()};
         CHECK(client.ask("GET", "/").status == 500);
         CHECK(client.ask("GET", "/").status == 500);
     }
-    SUBCASE("dropped later") {
+    SUBCASE("the responder is dropped later") {
         HttpRequestQueue requests;
         rm::HttpServer server{{.log = log.sink()}, requests.handler()};
         HttpClient client{server.port()};
@@ -154,7 +154,7 @@ TEST_CASE("only the first call of a responder counts") {
     CHECK(client.ask("GET", "/").body == "first");
 }
 
-TEST_CASE("a handler that throws yields 500 and the server lives on") {
+TEST_CASE("a handler that throws yields 500, and the server keeps running") {
     RecordedLog log;
     std::optional<rm::HttpResponder> kept;
     rm::HttpServer server{{.threads = 1, .log = log.sink()},
@@ -175,7 +175,7 @@ TEST_CASE("a handler that throws yields 500 and the server lives on") {
     CHECK(client.ask("GET", "/fine").status == 204);
 }
 
-TEST_CASE("a client that leaves while its request waits does no harm") {
+TEST_CASE("a client that disconnects while its request waits does no harm") {
     std::signal(SIGPIPE, SIG_DFL);
     HttpRequestQueue requests;
     // With only two connections, two clients can connect once the earlier ones are closed.
@@ -212,7 +212,7 @@ TEST_CASE("a client that leaves while its request waits does no harm") {
     std::signal(SIGPIPE, SIG_IGN);
 }
 
-TEST_CASE("a client may be gone before its response is there") {
+TEST_CASE("a client may disconnect before its response is ready") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.threads = 1}, requests.handler()};
     HttpClient staying{server.port()};
@@ -237,7 +237,7 @@ TEST_CASE("a client may be gone before its response is there") {
     late.front().respond({200, "for nobody", "", {}});
 }
 
-TEST_CASE("responses may take their time, and many requests may wait") {
+TEST_CASE("responses may be late, and many requests may wait for them") {
     HttpRequestQueue requests;
     rm::HttpServer server{{.threads = 1, .idle_timeout = 1ms}, requests.handler()};
     std::vector<std::unique_ptr<HttpClient>> clients;
@@ -247,8 +247,8 @@ TEST_CASE("responses may take their time, and many requests may wait") {
         clients.back()->request("POST", "/", std::to_string(i));
     }
     for (int i = 0; i < 400; ++i) waiting.push_back(requests.take());
-    SUBCASE("early responses") {}
-    SUBCASE("late responses") { let_a_second_pass(server); }
+    SUBCASE("responses are early") {}
+    SUBCASE("responses are late") { let_a_second_pass(server); }
     for (auto& each : waiting) echo(std::move(each.request), each.respond);
     for (std::size_t i = 0; i < 400; ++i) {
         REQUIRE(clients[i]->receive().body == "POST / " + std::to_string(i));

@@ -57,7 +57,8 @@ struct WatchedLoop {
 
 }  // namespace
 
-TEST_CASE("a lone response is sent by the responding thread, and the loop sleeps on") {
+TEST_CASE(
+    "the only waiting response is sent by the responding thread, without waking the event loop") {
     constexpr std::uint64_t exchanges = 50;
     WatchedLoop loop;
     HttpClient client{loop.server.port()};
@@ -72,15 +73,15 @@ TEST_CASE("a lone response is sent by the responding thread, and the loop sleeps
     };
     exchange("warm");
     const auto before = loop.sleeps_so_far();
-    SUBCASE("short: the loop wakes for each request alone") {
+    SUBCASE("a short response does not wake the event loop") {
         for (std::uint64_t i = 0; i < exchanges; ++i) exchange(std::to_string(i));
         CHECK(loop.sleeps_so_far() - before < exchanges * 3 / 2);
     }
-    SUBCASE("large: the loop wakes for the response as well") {
+    SUBCASE("a large response wakes the event loop") {
         for (std::uint64_t i = 0; i < exchanges; ++i) exchange(large);
         CHECK(loop.sleeps_so_far() - before >= exchanges * 2);
     }
-    SUBCASE("beside a second request: the loop wakes for the response as well") {
+    SUBCASE("a response beside a second waiting request wakes the event loop") {
         HttpClient other{loop.server.port()};
         other.request("GET", "/");
         const auto waiting = loop.requests.take();
@@ -89,7 +90,7 @@ TEST_CASE("a lone response is sent by the responding thread, and the loop sleeps
     }
 }
 
-TEST_CASE("after a lone response, the connection is served though the loop slept") {
+TEST_CASE("a connection is served after a response that was sent without the event loop") {
     WatchedLoop loop;
     HttpClient client{loop.server.port()};
     const auto answer_next = [&] {
@@ -97,7 +98,7 @@ TEST_CASE("after a lone response, the connection is served though the loop slept
         REQUIRE(await([&] { return loop.sleeps(); }));
         waiting.respond({200, waiting.request.path, "", {}});
     };
-    SUBCASE("the next request has already arrived: it is served soon") {
+    SUBCASE("the next request that has already arrived is served soon") {
         auto fastest = std::chrono::steady_clock::duration::max();
         for (int i = 0; i < 5; ++i) {
             client.send("GET /1 HTTP/1.1\r\nHost: t\r\n\r\nGET /2 HTTP/1.1\r\nHost: t\r\n\r\n");
@@ -110,7 +111,7 @@ TEST_CASE("after a lone response, the connection is served though the loop slept
         }
         CHECK(fastest < 500ms);
     }
-    SUBCASE("the connection ends") {
+    SUBCASE("the connection is closed as the client asked") {
         client.send("GET /1 HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
         answer_next();
         CHECK(client.receive().body == "/1");
@@ -118,7 +119,9 @@ TEST_CASE("after a lone response, the connection is served though the loop slept
     }
 }
 
-TEST_CASE("a server that stops ends with its last response, though the loop slept") {
+TEST_CASE(
+    "a server that stops ends with its last response, even if the event loop was not woken for "
+    "it") {
     auto fastest = std::chrono::steady_clock::duration::max();
     for (int i = 0; i < 5; ++i) {
         WatchedLoop loop;

@@ -67,7 +67,7 @@ struct Parts {
 
 }  // namespace
 
-TEST_CASE("bytes of a response accepted by the kernel do not count as read") {
+TEST_CASE("bytes of a response that only the kernel has accepted do not count as read") {
     RecordedLog log;
     rm::HttpServer server{{.header_timeout = 300ms, .log = log.sink()}, answer_large};
     const auto files = open_files(::getpid());
@@ -91,7 +91,7 @@ TEST_CASE("a client that reads a response slowly gets the whole response") {
     CHECK(log.count(rm::LogLevel::info, not_read) == 0);
 }
 
-TEST_CASE("responses that wait to be read are bounded in bytes") {
+TEST_CASE("responses that wait for clients to read are bounded in bytes") {
     RecordedLog log;
     rm::HttpServer server{
         {.answer_bytes_max = 10 * one_mebibyte, .header_timeout = 60s, .log = log.sink()},
@@ -145,17 +145,17 @@ TEST_CASE("memory for a large response is reserved before the handler makes it")
         return reserved;
     };
     CHECK_FALSE(fits());
-    SUBCASE("until a small response arrives") {
+    SUBCASE("the reservation ends when a small response arrives") {
         made[0].respond({200, "small", "", {}});
         CHECK(clients[0]->receive().body == "small");
         CHECK(await(fits));
     }
-    SUBCASE("until the responder is destroyed") {
+    SUBCASE("the reservation ends when the responder is destroyed") {
         made.pop_back();
         CHECK(clients[2]->receive().status == 500);
         CHECK(await(fits));
     }
-    SUBCASE("and a response beyond the reservation must fit as well") {
+    SUBCASE("a response beyond its reservation must fit within the bound as well") {
         made[0].respond({200, std::string(2 * one_mebibyte, 'x'), "", {}});
         CHECK(clients[0]->receive().status == 503);
         made[1].respond({200, std::string(2 * one_mebibyte, 'x'), "", {}});
@@ -166,12 +166,14 @@ TEST_CASE("memory for a large response is reserved before the handler makes it")
     }
 }
 
-TEST_CASE("a response beyond the bound is sent when it is the only response") {
+TEST_CASE(
+    "a response larger than the bound on all responses is sent when it is the only response") {
     rm::HttpServer server{{.answer_bytes_max = one_mebibyte}, answer_large};
     CHECK(HttpClient{server.port()}.ask("GET", "/3").body.size() == 3 * one_mebibyte);
 }
 
-TEST_CASE("when memory for responses is scarce, clients that read nothing are closed") {
+TEST_CASE(
+    "when memory for responses is nearly used up, clients that read nothing are disconnected") {
     RecordedLog log;
     rm::HttpServer server{{.answer_bytes_max = 9 * one_mebibyte,
                            .header_timeout = 600s,
@@ -184,7 +186,7 @@ TEST_CASE("when memory for responses is scarce, clients that read nothing are cl
         HttpClient other{server.port()};
         CHECK(await([&] { return other.ask("GET", "/4").status == 200; }));
     }
-    SUBCASE("less is used") {
+    SUBCASE("at most half of the memory is used") {
         const auto clients = silent_clients(server, 1, "/4");
         for (int i = 0; i < 3; ++i) let_a_second_pass(server);
         CHECK(log.count(rm::LogLevel::info, not_read) == 0);
@@ -192,11 +194,11 @@ TEST_CASE("when memory for responses is scarce, clients that read nothing are cl
     }
 }
 
-TEST_CASE("a large response is produced as its client reads it") {
+TEST_CASE("a large response is produced while its client reads it") {
     Parts parts{.parts = 400};
     rm::HttpServer server{{.threads = 1}, parts.handler()};
     HttpClient client{server.port()};
-    SUBCASE("in chunks, and the connection goes on") {
+    SUBCASE("the response is chunked, and the connection stays open") {
         for (int i = 0; i < 2; ++i) {
             parts.produced = 0;
             const auto reply = client.ask("GET", "/");
@@ -205,19 +207,19 @@ TEST_CASE("a large response is produced as its client reads it") {
             CHECK(reply.body == parts.text());
         }
     }
-    SUBCASE("to the end of the connection for HTTP/1.0") {
+    SUBCASE("to an HTTP/1.0 client, the response ends with the connection") {
         client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
         const auto answer = client.receive_all();
         CHECK(answer.find("Transfer-Encoding") == std::string::npos);
         CHECK(answer.find("Connection: close\r\n") != std::string::npos);
         CHECK(answer.ends_with("\r\n\r\n" + parts.text()));
     }
-    SUBCASE("not for HEAD") {
+    SUBCASE("for HEAD, no body is produced") {
         CHECK(client.ask("HEAD", "/").status == 200);
         CHECK(client.ask("HEAD", "/").status == 200);
         CHECK(parts.produced == 0);
     }
-    SUBCASE("no further than the client reads") {
+    SUBCASE("no more is produced than the client reads") {
         parts.parts = 1'000'000;
         client.request("GET", "/");
         REQUIRE(await([&] { return parts.produced > 0; }));
@@ -227,7 +229,7 @@ TEST_CASE("a large response is produced as its client reads it") {
     }
 }
 
-TEST_CASE("a large response that cannot be completed ends the connection") {
+TEST_CASE("a large response that cannot be completed closes the connection") {
     RecordedLog log;
     rm::HttpServer server{{.log = log.sink()}, [](const auto&, const auto& respond) {
                               rm::HttpResponse response{200, "begin", "", {}};
@@ -243,7 +245,7 @@ TEST_CASE("a large response that cannot be completed ends the connection") {
     CHECK(log.count(rm::LogLevel::error, "no more") == 1);
 }
 
-TEST_CASE("a large response lets its loop serve other connections after each part") {
+TEST_CASE("after each part of a large response, its event loop serves other connections") {
     constexpr std::size_t sent_at = 100;
     std::size_t produced = 0;
     std::atomic<std::size_t> handled_at{0};

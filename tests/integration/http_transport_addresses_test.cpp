@@ -30,7 +30,8 @@ bool is_refused(HttpTransport& transport, const std::string& url) {
 
 }  // namespace
 
-TEST_CASE("the addresses of this machine's interfaces are refused like loopback ones") {
+TEST_CASE(
+    "the addresses of this machine's network interfaces are refused like loopback addresses") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.ip("link add veth0 type veth peer name veth1");
         network.ip("address add 10.9.8.1/24 dev veth0");
@@ -48,7 +49,7 @@ TEST_CASE("the addresses of this machine's interfaces are refused like loopback 
     });
 }
 
-TEST_CASE("an address that this machine gets later is refused within seconds") {
+TEST_CASE("an address that this machine gets later is refused as a target within seconds") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.ip("link add veth0 type veth peer name veth1");
         network.ip("link set veth0 up");
@@ -67,7 +68,7 @@ TEST_CASE("an address that this machine gets later is refused within seconds") {
     });
 }
 
-TEST_CASE("the proxies of the environment are ignored") {
+TEST_CASE("proxies set by environment variables are ignored") {
     ScriptedReceiver proxy{[](const ReceivedRequest&) { return status(204); }};
     for (const auto* name :
          {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
@@ -107,7 +108,7 @@ TEST_CASE("a proxy carries all deliveries, and callbacks that name this machine 
     });
 }
 
-TEST_CASE("a proxy gets no credentials of subscribers when TLS goes through it") {
+TEST_CASE("a proxy sees no credentials of subscribers when TLS is tunnelled through the proxy") {
     ScriptedReceiver proxy{[](const ReceivedRequest&) { return status(502); }};
     HttpTransport transport{{.proxy = proxy.url("")}};
     CHECK_FALSE(deliver(transport, delivery("https://billing.test/events")).outcome);

@@ -60,7 +60,7 @@ const std::vector<Endless> endless_answers{
 
 }  // namespace
 
-TEST_CASE("an endless response is cut off early, whichever of its parts is endless") {
+TEST_CASE("an endless response is cut off early, whether its head, body or framing is endless") {
     HttpTransport transport{{.allow_http = true, .allow_loopback = true}};
     std::size_t most = 0;
     for (const auto& [what, beginning, part] : endless_answers) {
@@ -83,7 +83,7 @@ TEST_CASE("an endless response is cut off early, whichever of its parts is endle
     MESSAGE("grown by at most " << most << " bytes");
 }
 
-TEST_CASE("a slow response fails in time, whichever of its parts is slow") {
+TEST_CASE("a slow response fails in time, whether its head, body or framing is slow") {
     HttpTransport transport{{.total_timeout = 400ms, .allow_http = true, .allow_loopback = true}};
     for (const auto& [what, beginning, part] : endless_answers) {
         CAPTURE(what);
@@ -95,7 +95,7 @@ TEST_CASE("a slow response fails in time, whichever of its parts is slow") {
     }
 }
 
-TEST_CASE("headers count towards the bound on a response, and have a bound of their own") {
+TEST_CASE("headers count towards the size limit of a response, and have a separate limit") {
     std::string answer;
     test::ScriptedReceiver receiver{
         [&](const test::ReceivedRequest&) { return test::ScriptedReply{.bytes = answer}; }};

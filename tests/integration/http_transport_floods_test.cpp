@@ -69,7 +69,7 @@ void deliver_beside(const std::string& url, const HttpTransportOptions& options,
 }  // namespace
 
 TEST_CASE("a receiver that never stops sending is cut off, and delays no other subscriber") {
-    SUBCASE("over TLS") {
+    SUBCASE("the receiver uses TLS") {
         for (const auto& flood : test::tls_floods()) {
             CAPTURE(flood.name);
             const FloodingReceiver receiver{flood};
@@ -78,7 +78,7 @@ TEST_CASE("a receiver that never stops sending is cut off, and delays no other s
             CHECK(test::await([&] { return receiver.closed() > 0; }));
         }
     }
-    SUBCASE("without TLS") {
+    SUBCASE("the receiver does not use TLS") {
         for (const auto& flood : test::http1_floods()) {
             CAPTURE(flood.name);
             const EndlessReceiver receiver{flood.beginning, flood.part};
@@ -87,7 +87,7 @@ TEST_CASE("a receiver that never stops sending is cut off, and delays no other s
     }
 }
 
-TEST_CASE("a receiver that sends a little now and then has the full timeout") {
+TEST_CASE("a receiver that sends a few bytes now and then has the full timeout") {
     HttpTransportOptions options = patient_over_http2();
     options.total_timeout = 500ms;
     DeliveryReports reports;
@@ -104,7 +104,7 @@ TEST_CASE("a receiver that sends a little now and then has the full timeout") {
     CHECK(Steady::now() - begun < 10s);
 }
 
-TEST_CASE("a small part of a response counts as a large part") {
+TEST_CASE("a small piece of a response counts towards the flood limit like a large piece") {
     HttpTransportOptions options = patient;
     options.response_max = 10'000;
     HttpTransport transport{options};
@@ -115,25 +115,25 @@ TEST_CASE("a small part of a response counts as a large part") {
     };
     const auto* const cut_off = "the receiver sent too many bytes or parts with its answer";
     const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    SUBCASE("of a record") {
+    SUBCASE("the pieces are TLS records") {
         const FloodingReceiver receiver{
             {.name = "extension", .beginning = chunked + "1;", .part = "b", .pause = 1ms}};
         CHECK(deliver_to(receiver.url()) == cut_off);
         CHECK(receiver.sent() < 50'000);
     }
-    SUBCASE("of a packet") {
+    SUBCASE("the pieces are packets") {
         const EndlessReceiver receiver{chunked + "1;", "b", 1ms};
         CHECK(deliver_to(receiver.url()) == cut_off);
         CHECK(receiver.sent() < 10'000);
     }
-    SUBCASE("of a chunk") {
+    SUBCASE("the pieces are chunks") {
         const EndlessReceiver receiver{chunked, "1\r\nb\r\n"};
         CHECK(deliver_to(receiver.url()) == cut_off);
     }
 }
 
 TEST_CASE("a receiver gets HTTP/2 only if an option allows HTTP/2") {
-    SUBCASE("a receiver that supports both versions") {
+    SUBCASE("the receiver supports both versions") {
         for (const bool http2 : {false, true}) {
             CAPTURE(http2);
             test::TlsPeer receiver{"h2,http/1.1"};
@@ -144,14 +144,14 @@ TEST_CASE("a receiver gets HTTP/2 only if an option allows HTTP/2") {
             receiver.wait_for(http2 ? "PRI * HTTP/2.0\r\n" : "POST /events HTTP/1.1\r\n");
         }
     }
-    SUBCASE("a receiver that supports only HTTP/2") {
+    SUBCASE("the receiver supports only HTTP/2") {
         const Http2Receiver receiver{1'000};
         HttpTransport transport{patient};
         CHECK_FALSE(deliver(transport, delivery(receiver.url())).outcome);
         HttpTransport over_http2{patient_over_http2()};
         CHECK(deliver(over_http2, delivery(receiver.url())).outcome);
     }
-    SUBCASE("a receiver that selects HTTP/2 though TLS does not offer HTTP/2") {
+    SUBCASE("the receiver selects HTTP/2 although the TLS handshake does not offer HTTP/2") {
         const FloodingReceiver receiver{test::http2_floods().front()};
         HttpTransport transport{patient};
         CHECK_FALSE(deliver(transport, delivery(receiver.url())).outcome);
@@ -159,7 +159,8 @@ TEST_CASE("a receiver gets HTTP/2 only if an option allows HTTP/2") {
     }
 }
 
-TEST_CASE("all deliveries that share a flooded connection are cut off, and the connection closed") {
+TEST_CASE(
+    "all deliveries that share a flooded connection are cut off, and the connection is closed") {
     constexpr std::size_t count = 16;
     const FloodingReceiver receiver{test::http2_floods().front()};
     DeliveryReports reports;
@@ -174,7 +175,7 @@ TEST_CASE("all deliveries that share a flooded connection are cut off, and the c
     CHECK(test::await([&] { return receiver.closed() == receiver.floods(); }));
 }
 
-TEST_CASE("large responses that share a connection are no flood") {
+TEST_CASE("large responses that share a connection are not cut off as a flood") {
     constexpr std::size_t count = 40;
     const Http2Receiver receiver{1'000'000};
     DeliveryReports reports;
@@ -187,7 +188,7 @@ TEST_CASE("large responses that share a connection are no flood") {
     }
 }
 
-TEST_CASE("a response with a transfer coding that was not offered is refused") {
+TEST_CASE("a response with a transfer coding that the request did not offer is refused") {
     std::string line;
     ScriptedReceiver receiver{[&](const auto&) {
         return test::ScriptedReply{.bytes = "HTTP/1.1 200 OK\r\n" + line + "\r\n\r\n0\r\n\r\n"};

@@ -22,7 +22,7 @@ using test::ReceivedRequest;
 using test::ScriptedReceiver;
 using test::status;
 
-TEST_CASE("hosts that are dead, refuse or do not exist fail only their own deliveries") {
+TEST_CASE("hosts that are unreachable, refuse or do not exist fail only their own deliveries") {
     test::FullListener dead;
     ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
     ScriptedReceiver breaking{[](const ReceivedRequest&) {
@@ -68,7 +68,7 @@ TEST_CASE("hosts that are dead, refuse or do not exist fail only their own deliv
     }
 }
 
-TEST_CASE("when an address of a host refuses, the next is tried") {
+TEST_CASE("when one address of a host refuses connections, the next address is tried") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/hosts", "127.0.0.1 twofold.test\n127.0.0.2 twofold.test\n");
         // The first address has no listener.

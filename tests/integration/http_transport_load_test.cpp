@@ -77,7 +77,7 @@ void raise_descriptor_limit() {
 
 }  // namespace
 
-TEST_CASE("only the thread for unhealthy subscribers has the lowest priority") {
+TEST_CASE("only a transport's thread for unhealthy subscribers has the lowest priority") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     const int own = getpriority(PRIO_PROCESS, 0);
     const auto before = threads();
@@ -97,7 +97,8 @@ TEST_CASE("only the thread for unhealthy subscribers has the lowest priority") {
     CHECK(added == (own == 19 ? std::vector<int>{} : std::vector<int>{19}));
 }
 
-TEST_CASE("deliveries beyond the bound of deliveries under way wait without a timeout") {
+TEST_CASE(
+    "deliveries beyond the limit of concurrent deliveries wait, and no timeout runs meanwhile") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 0 ? silence() : status(204);
     }};
@@ -113,7 +114,7 @@ TEST_CASE("deliveries beyond the bound of deliveries under way wait without a ti
     CHECK(all[3].outcome);
 }
 
-TEST_CASE("deliveries to unhealthy subscribers take no place from healthy subscribers") {
+TEST_CASE("deliveries to unhealthy subscribers use no capacity of healthy subscribers") {
     ScriptedReceiver silent{[](const ReceivedRequest&) { return silence(); }};
     ScriptedReceiver prompt{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports cancelled;
@@ -134,7 +135,7 @@ TEST_CASE("deliveries to unhealthy subscribers take no place from healthy subscr
     CHECK(cancelled.all().size() == 2);
 }
 
-TEST_CASE("deliveries under way and kept connections have separate bounds") {
+TEST_CASE("concurrent deliveries and idle kept-alive connections have separate limits") {
     ScriptedReceiver one{[](const ReceivedRequest&) { return status(204); }};
     ScriptedReceiver other{[](const ReceivedRequest&) { return status(204); }};
     const auto connections_to_one = [&](std::size_t kept) {
@@ -209,7 +210,7 @@ TEST_CASE("many threads deliver at once, and every delivery ends once") {
     CHECK(receiver.requests().size() == 1'000);
 }
 
-TEST_CASE("the end of a delivery may begin another delivery") {
+TEST_CASE("the completion of a delivery may begin another delivery") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports reports;
     HttpTransport transport{local};
@@ -220,7 +221,7 @@ TEST_CASE("the end of a delivery may begin another delivery") {
     CHECK(receiver.requests().size() == 2);
 }
 
-TEST_CASE("a transport with nothing to do takes no processor time") {
+TEST_CASE("an idle transport uses no processor time") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     DeliveryReports reports;
@@ -233,7 +234,7 @@ TEST_CASE("a transport with nothing to do takes no processor time") {
     CHECK(processor_time() - before < 50ms);
 }
 
-TEST_CASE("a transport lends its thread to one borrower at a time, while it has little to do") {
+TEST_CASE("a transport that has little to do lends its thread to one dispatcher at a time") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     DeliveryReports cancelled;
     std::atomic<int> turns = 0;
@@ -269,8 +270,7 @@ TEST_CASE("a transport lends its thread to one borrower at a time, while it has 
     spare->take_back();
 }
 
-TEST_CASE(
-    "a delivery submitted during an iteration of a borrower begins before the next iteration") {
+TEST_CASE("a delivery submitted from the lent thread begins before the next poll on that thread") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports reports;
     HttpTransport transport{local};
@@ -294,7 +294,7 @@ TEST_CASE(
     CHECK(begun);
 }
 
-TEST_CASE("a transport takes its lent thread back after the iteration") {
+TEST_CASE("a transport takes its lent thread back when the current poll on it has ended") {
     std::promise<void> begun;
     std::promise<void> end;
     std::atomic<bool> over = false;

@@ -132,7 +132,7 @@ TEST_CASE("a silent name server occupies few threads, and delays only deliveries
     });
 }
 
-TEST_CASE("a new name is found while other lookups hang") {
+TEST_CASE("a new name is resolved while other lookups hang") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         DeliveryReports reports;
@@ -147,7 +147,7 @@ TEST_CASE("a new name is found while other lookups hang") {
     });
 }
 
-TEST_CASE("names are found as the machine finds names, in any spelling") {
+TEST_CASE("names are resolved as the operating system resolves names, in any spelling") {
     run_without_names([](const SilentNameServer&) {
         ScriptedReceiver healthy{[](const ReceivedRequest&) { return status(204); }};
         HttpTransport transport{local_names};
@@ -164,7 +164,7 @@ TEST_CASE("names are found as the machine finds names, in any spelling") {
     });
 }
 
-TEST_CASE("the error names a host that does not exist") {
+TEST_CASE("an error about a host that does not exist names the host") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/nsswitch.conf", "hosts: files\n");
         HttpTransport transport{local_names};
@@ -201,7 +201,7 @@ TEST_CASE("a transport whose lookups hang is destroyed at once") {
     });
 }
 
-TEST_CASE("of two addresses of a name, an address that drops packets fails no delivery") {
+TEST_CASE("when one of two addresses of a host drops packets, no delivery fails") {
     PrivateNetwork::run([](PrivateNetwork& network) {
         network.replace("/etc/nsswitch.conf", "hosts: files\n");
         network.replace("/etc/hosts", "127.0.0.2 twin.test\n127.0.0.3 twin.test\n");

@@ -95,7 +95,7 @@ std::string url_by_name(const ScriptedReceiver& receiver) {
 }  // namespace
 
 TEST_CASE(
-    "a transport that breaks logs the failure, fails the deliveries under way, and restarts") {
+    "a transport that breaks logs the failure, fails its deliveries under way, and restarts") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.target() == "/silent" ? test::silence() : status(204);
     }};
@@ -134,11 +134,12 @@ TEST_CASE(
     CHECK(restarts <= 4);
 }
 
-TEST_CASE("without descriptors deliveries wait, and an error is reported until some are free") {
+TEST_CASE(
+    "without file descriptors, deliveries wait, and an error is reported until some are free") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     std::string url;
-    SUBCASE("for a connection") { url = receiver.url(); }
-    SUBCASE("for a name lookup") { url = url_by_name(receiver); }
+    SUBCASE("the descriptor is missing for a connection") { url = receiver.url(); }
+    SUBCASE("the descriptor is missing for a name lookup") { url = url_by_name(receiver); }
     DeliveryReports reports;
     HttpTransport transport{local_hosts};
     {
@@ -154,15 +155,15 @@ TEST_CASE("without descriptors deliveries wait, and an error is reported until s
     CHECK(receiver.requests().size() == 1);
 }
 
-TEST_CASE("a delivery that has waited for a descriptor for total_timeout fails") {
+TEST_CASE("a delivery that has waited for a file descriptor for total_timeout fails") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     std::string url;
     std::string error;
-    SUBCASE("for a connection") {
+    SUBCASE("the descriptor is missing for a connection") {
         url = receiver.url();
         error = "no socket: Too many open files";
     }
-    SUBCASE("for a name lookup") {
+    SUBCASE("the descriptor is missing for a name lookup") {
         url = url_by_name(receiver);
         error = "cannot resolve localhost: Too many open files";
     }
@@ -181,7 +182,7 @@ TEST_CASE("a delivery that has waited for a descriptor for total_timeout fails")
     CHECK(deliver(transport, delivery(receiver.url())).outcome);
 }
 
-TEST_CASE("in a process with few descriptors all deliveries succeed, at once and in turn") {
+TEST_CASE("in a process with few file descriptors all deliveries succeed") {
     // The receiver has the descriptors of this process, and the transport those of the child.
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }, INADDR_ANY};
     const auto callback = [&](std::size_t number) {
@@ -197,11 +198,13 @@ TEST_CASE("in a process with few descriptors all deliveries succeed, at once and
     };
     std::size_t deliveries = 0;
     bool at_once = false;
-    SUBCASE("at once") {
+    SUBCASE("the deliveries begin at once") {
         deliveries = 200;
         at_once = true;
     }
-    SUBCASE("in turn, while connections are kept") { deliveries = 50; }
+    SUBCASE("the deliveries follow one another, while idle connections stay open") {
+        deliveries = 50;
+    }
     const auto report = test::in_child([&] {
         limit_descriptors(40);
         DeliveryReports reports;
@@ -218,7 +221,7 @@ TEST_CASE("in a process with few descriptors all deliveries succeed, at once and
 }
 
 TEST_CASE(
-    "a transport that cannot restart reports the failure, lets deliveries wait, and tries again") {
+    "a transport that cannot restart reports the failure, lets deliveries wait, and retries") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     DeliveryReports first;
     DeliveryReports reports;

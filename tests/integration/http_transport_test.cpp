@@ -73,7 +73,7 @@ TEST_CASE("a delivery has the request format of Ruby Routemaster, and identifies
               R"("t":1795222853691}])");
 }
 
-TEST_CASE("a delivery carries the age of its batch at its sending") {
+TEST_CASE("a delivery has the age of its batch at the time of sending") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 0 ? silence() : status(204);
     }};
@@ -97,7 +97,7 @@ TEST_CASE("a delivery carries the age of its batch at its sending") {
     CHECK(age_of(1) < 10'000);
 }
 
-TEST_CASE("the options set the user agent") {
+TEST_CASE("the User-Agent header of deliveries is an option") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransportOptions options = local;
     options.user_agent = "shop-bus/2.0";
@@ -107,7 +107,7 @@ TEST_CASE("the options set the user agent") {
           std::string::npos);
 }
 
-TEST_CASE("the options set the final statuses, and the largest head") {
+TEST_CASE("the statuses of permanent failures, and the largest head of a response, are options") {
     const std::string large_head = "X-A: " + std::string(2'000, 'x') + "\r\n";
     ScriptedReceiver receiver{[&](const ReceivedRequest& request) -> ScriptedReply {
         if (request.target() == "/large") {
@@ -129,7 +129,8 @@ TEST_CASE("the options set the final statuses, and the largest head") {
     CHECK(cut_off.error().context() == "the answer has more than 1000 bytes of headers");
 }
 
-TEST_CASE("credentials come from the uuid, whatever the callback contains") {
+TEST_CASE(
+    "the credentials of a delivery come from the uuid, even if the callback contains credentials") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return status(204); }};
     HttpTransport transport{local};
     const auto authorization = [&](Delivery delivery) {
@@ -177,7 +178,7 @@ TEST_CASE("messages that cannot be decoded are left out and reported") {
     CHECK(receiver.requests().back().body() == "[]");
 }
 
-TEST_CASE("only a status of the two hundreds is success, and redirects are not followed") {
+TEST_CASE("only a 2xx status is a success, and redirects are not followed") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         const int code = std::stoi(std::string{request.target().substr(1)});
         ScriptedReply reply = status(code);
@@ -201,7 +202,7 @@ TEST_CASE("only a status of the two hundreds is success, and redirects are not f
     CHECK(receiver.requests().size() == 11);
 }
 
-TEST_CASE("a port without a listener is unavailable") {
+TEST_CASE("a delivery to a port without a listener fails as unavailable") {
     HttpTransport transport{local};
     const auto report = deliver(transport, delivery(deserted_url()));
     REQUIRE_FALSE(report.outcome);
@@ -209,7 +210,8 @@ TEST_CASE("a port without a listener is unavailable") {
     CHECK(report.outcome.error().context().find("connect") != std::string::npos);
 }
 
-TEST_CASE("a connection that closes before the response is complete is unavailable") {
+TEST_CASE(
+    "a delivery whose connection closes before the response is complete fails as unavailable") {
     for (const auto* answer :
          {"", "HTTP/1.1 20", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
           "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n", "garbage",
@@ -225,7 +227,7 @@ TEST_CASE("a connection that closes before the response is complete is unavailab
     }
 }
 
-TEST_CASE("a receiver without a response times out") {
+TEST_CASE("a delivery to a receiver that does not respond times out") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     HttpTransport transport{local_within(150ms)};
     const auto begin = std::chrono::steady_clock::now();
@@ -236,7 +238,7 @@ TEST_CASE("a receiver without a response times out") {
     CHECK(std::chrono::steady_clock::now() - begin >= 135ms);
 }
 
-TEST_CASE("deliveries that began together and get no response end a few at a time") {
+TEST_CASE("deliveries that began together and get no response time out a few at a time") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     using Clock = std::chrono::steady_clock;
     std::mutex mutex;
@@ -265,7 +267,7 @@ TEST_CASE("deliveries that began together and get no response end a few at a tim
     CHECK(pauses >= 2);
 }
 
-TEST_CASE("a machine that does not accept connections times out sooner") {
+TEST_CASE("a delivery to a machine that does not accept connections times out sooner") {
     const test::FullListener listener;
     HttpTransportOptions options = local;
     options.connect_timeout = 150ms;
@@ -296,7 +298,7 @@ TEST_CASE(
     CHECK(receiver.connections() == 2);
 }
 
-TEST_CASE("a kept connection that turns out to be dead is replaced") {
+TEST_CASE("a kept-alive connection that turns out to be dead is replaced") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         return request.number == 1 ? ScriptedReply{.close = true} : status(204);
     }};
@@ -322,7 +324,7 @@ TEST_CASE("this machine is refused as a target, under any name") {
     CHECK(receiver.connections() == 0);
 }
 
-TEST_CASE("only https is served, and http when it is allowed") {
+TEST_CASE("only https callbacks are served, and http callbacks if allowed") {
     HttpTransport strict{{.allow_loopback = true}};
     CHECK(strict.serves("https://billing.example/events"));
     CHECK(strict.serves("HTTPS://billing.example/events"));
@@ -341,7 +343,7 @@ TEST_CASE("only https is served, and http when it is allowed") {
     CHECK(receiver.connections() == 0);
 }
 
-TEST_CASE("a callback that is not a URL is invalid") {
+TEST_CASE("a callback that is not a URL is refused as invalid") {
     HttpTransport transport{local};
     for (const auto* url : {"http://", "http:// /", "http://127.0.0.1:99999/", "http://[::1/",
                             "http://127.0.0.1/\r\nX: y"}) {
@@ -352,7 +354,7 @@ TEST_CASE("a callback that is not a URL is invalid") {
     }
 }
 
-TEST_CASE("responses are read up to a bound") {
+TEST_CASE("responses are read up to a size limit") {
     ScriptedReceiver receiver{[](const ReceivedRequest& request) {
         const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: ";
         const std::size_t size = (request.target() == "/large" ? 100'001 : 100'000) - 42;
@@ -370,7 +372,7 @@ TEST_CASE("responses are read up to a bound") {
     CHECK(deliver(transport, delivery(receiver.url("/fits"))).outcome);
 }
 
-TEST_CASE("a transport that is destroyed cancels its deliveries, each once") {
+TEST_CASE("destroying a transport cancels each of its deliveries once") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     DeliveryReports reports;
     {
@@ -388,7 +390,7 @@ TEST_CASE("a transport that is destroyed cancels its deliveries, each once") {
     }
 }
 
-TEST_CASE("a delivery begun while the transport is destroyed is cancelled at once") {
+TEST_CASE("a delivery begun while its transport is destroyed is cancelled at once") {
     ScriptedReceiver receiver{[](const ReceivedRequest&) { return silence(); }};
     DeliveryReports reports;
     auto transport = std::make_unique<HttpTransport>(local);
@@ -421,7 +423,7 @@ TEST_CASE("a certificate without a trusted issuer is refused, unless verificatio
     CHECK(reports.wait_for(1).front().outcome);
 }
 
-TEST_CASE("invalid options are refused by name") {
+TEST_CASE("invalid options of a transport are refused by name") {
     const auto refused = [](HttpTransportOptions options) -> std::string {
         try {
             const HttpTransport transport{options};

@@ -10,7 +10,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("a worker in Python does jobs, and fails unknown jobs") {
+TEST_CASE("the Python example of an HTTP worker does jobs, and fails unknown jobs") {
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path()};
     test::Process worker{

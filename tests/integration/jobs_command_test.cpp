@@ -12,7 +12,8 @@
 using namespace routemaster;
 using test::run;
 
-TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the command line") {
+TEST_CASE(
+    "jobs are pushed, shown, kicked (started again), cancelled and deleted from the command line") {
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path()};
     const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},
@@ -117,7 +118,8 @@ TEST_CASE("jobs are pushed, shown, kicked, cancelled and deleted from the comman
     CHECK(run({"jobs", "count", "images", "--bus", bus.url()}).status == 2);
 }
 
-TEST_CASE("a push from the command line is repeated by its idempotency key") {
+TEST_CASE(
+    "a push from the command line with an idempotency key can be repeated without a second job") {
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path()};
     const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},

@@ -44,7 +44,7 @@ struct Twins {
 
 }  // namespace
 
-TEST_CASE("a command without options makes the request without fields") {
+TEST_CASE("a command without options sends a request without optional fields") {
     const Twins twins;
     twins.by_command({"jobs", "push", "first", "a"});
     twins.by_request("POST", "/v1/queues/second/jobs", test::root_key, R"({"name":"a"})");

@@ -16,7 +16,7 @@
 using namespace routemaster;
 using test::run;
 
-TEST_CASE("a setting of a queue without jobs, past or present, needs --create") {
+TEST_CASE("changing a setting of a queue that never had jobs needs --create") {
     const test::TemporaryFolder folder;
     const test::RunningBus bus{folder.path()};
     const test::Process::Environment root{{"ROUTEMASTER_BUS", bus.url()},

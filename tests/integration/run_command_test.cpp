@@ -132,7 +132,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a command gets the arguments and the variables of its job, and nothing else") {
+TEST_CASE("a job's command gets only the arguments and variables of its job") {
     CommandScene scene{R"(cat > $HERE/input
 env | grep ROUTEMASTER_ | sort > $HERE/variables
 ls /proc/self/fd | tr '\n' ' ' > $HERE/descriptors
@@ -197,7 +197,7 @@ mv "$HERE/all" "$HERE/seen"
           std::string::npos);
 }
 
-TEST_CASE("a worker names the sources of its settings, and hides secrets") {
+TEST_CASE("a worker logs the sources of its settings, without secrets") {
     const test::TemporaryFolder folder;
     test::Process bus{{test::routemaster_binary, "serve", "--listen", "127.0.0.1:0", "--data-dir",
                        folder.path().string()},
@@ -208,7 +208,7 @@ TEST_CASE("a worker names the sources of its settings, and hides secrets") {
     CHECK(bus.await_error("clients=*** (ROUTEMASTER_CLIENTS)"));
 }
 
-TEST_CASE("the exit status of a command decides whether its job is done, retried or buried") {
+TEST_CASE("the exit status of a command decides whether its job is done, retried or BURIED") {
     CommandScene scene{R"(case $ROUTEMASTER_JOB_NAME in
 later) echo busy; exit 75;;
 bad) seq 2000; echo "no such picture" >&2; exit 3;;
@@ -231,7 +231,7 @@ esac
     CHECK(scene.await_job(killed, R"("text":"killed by SIGKILL"})"));
 }
 
-TEST_CASE("a command may write a lot, and read nothing") {
+TEST_CASE("a command may write much output, and need not read its input") {
     CommandScene scene{R"(exec 0<&-
 head -c 1048576 /dev/zero | tr '\0' x
 echo; echo "the end"
@@ -242,7 +242,7 @@ echo; echo "the end"
     CHECK(scene.await_job(scene.push("bad", large), R"("text":"exit status 1: the end"})"));
 }
 
-TEST_CASE("a command whose time is over is asked to end, and then killed with all its processes") {
+TEST_CASE("a command beyond its timeout gets SIGTERM, and is then killed with all its processes") {
     CommandScene scene{R"(if [ $ROUTEMASTER_JOB_NAME = polite ]; then
     trap 'echo asked > $HERE/asked; exit 0' TERM
 else
@@ -314,7 +314,7 @@ while ! [ -e $HERE/go ]; do sleep 0.01; done
     }
 }
 
-TEST_CASE("no job waits for a slot in a worker, however quick the jobs are") {
+TEST_CASE("no job waits for a free slot in a worker, however short the jobs are") {
     constexpr std::int64_t slots = 4;
     CommandScene scene{"exit 0\n", {"--run-slots", std::to_string(slots)}};
     // A pool with a prefetch would fetch ahead only after several jobs within 20 ms.
@@ -330,7 +330,7 @@ TEST_CASE("no job waits for a slot in a worker, however quick the jobs are") {
     CHECK(leased_max <= slots);
 }
 
-TEST_CASE("nothing of a command is left after its end, zombies included") {
+TEST_CASE("no process of a command remains after its end, not even a zombie") {
     CommandScene scene{R"(setsid sh -c 'echo $$ > $HERE/child; exec sleep 1000' > /dev/null &
 sleep 1000 &
 while ! [ -s $HERE/child ]; do sleep 0.01; done
@@ -345,7 +345,7 @@ while ! [ -s $HERE/child ]; do sleep 0.01; done
     CHECK(!is_there(keepers.front()));
 }
 
-TEST_CASE("nothing of a command is left when its worker is killed, and the job runs again") {
+TEST_CASE("no process of a command remains after its worker is killed, and the job runs again") {
     CommandScene scene{R"([ $ROUTEMASTER_JOB_ATTEMPT = 1 ] || exit 0
 trap '' TERM
 setsid sh -c 'trap "" TERM; echo $$ > $HERE/child; while :; do sleep 0.05; done' > /dev/null &
@@ -364,7 +364,7 @@ while :; do sleep 0.05; done
     CHECK(scene.await_gone(id));
 }
 
-TEST_CASE("a worker that can start no commands takes no attempts from its jobs") {
+TEST_CASE("a worker that cannot start commands uses up no attempts of its jobs") {
     CommandScene scene{"exit 0\n"};
     REQUIRE(scene.await_gone(scene.push("first")));
     const auto keepers = children_of(scene.bus().process().pid());
@@ -382,7 +382,7 @@ TEST_CASE("a worker that can start no commands takes no attempts from its jobs")
     CHECK(scene.await_gone(id));
 }
 
-TEST_CASE("a command that stops its guard gets no additional time") {
+TEST_CASE("a command that stops its guard process gets no additional time") {
     CommandScene scene{"kill -STOP $PPID; echo $$ > $HERE/pid; exec sleep 1000\n",
                        {"--run-kill-after", "0.3"}};
     const auto id = scene.push("a", R"(,"attempts_max":1,"timeout":300)");
@@ -391,7 +391,7 @@ TEST_CASE("a command that stops its guard gets no additional time") {
     CHECK(await([&] { return !is_there(pid); }));
 }
 
-TEST_CASE("a worker stops though the processes that start and guard its commands stand still") {
+TEST_CASE("a worker can stop while the processes that start and guard its commands are suspended") {
     CommandScene scene{"echo $$ > $HERE/pid; exec sleep 1000\n", {"--stop-grace", "0.2"}};
     scene.push("a");
     const auto pid = scene.pid_in("pid");
@@ -406,7 +406,8 @@ TEST_CASE("a worker stops though the processes that start and guard its commands
     CHECK(await([&] { return !is_there(pid) && !is_there(guards.front()); }));
 }
 
-TEST_CASE("a stop lets commands end within the grace, and unfinished jobs run again elsewhere") {
+TEST_CASE(
+    "a stopping worker lets commands end within the grace period, and unfinished jobs run again") {
     const char* const script = R"(echo $$ > $HERE/pid
 [ $ROUTEMASTER_JOB_NAME = long ] && exec sleep 1000
 while ! [ -e $HERE/go ]; do sleep 0.01; done
@@ -430,7 +431,7 @@ echo done > $HERE/done
     }
 }
 
-TEST_CASE("the command of a worker is checked when the worker starts") {
+TEST_CASE("a worker checks at its start that its command exists") {
     const auto complaint = [](const std::vector<std::string>& flags) {
         std::vector<std::string> words{"serve", "--store", "memory:", "--root-key", "k"};
         words.insert(words.end(), flags.begin(), flags.end());

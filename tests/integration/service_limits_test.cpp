@@ -95,8 +95,8 @@ TEST_CASE("a body may be as large as the setting says") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t limit = mebibyte;
-    SUBCASE("a mebibyte by default") {}
-    SUBCASE("as set") {
+    SUBCASE("the limit is a mebibyte by default") {}
+    SUBCASE("the limit is set") {
         flags = {"--body-max", "2kB"};
         limit = 2'000;
     }
@@ -109,8 +109,8 @@ TEST_CASE("no more connections are open than the setting allows") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
     std::size_t limit = 3;
-    SUBCASE("many by default") {}
-    SUBCASE("as set") {
+    SUBCASE("many connections are allowed by default") {}
+    SUBCASE("the limit is set") {
         flags = {"--connections-max", "2"};
         limit = 2;
     }
@@ -131,8 +131,8 @@ TEST_CASE("the data of an event may be as large as the setting says") {
     std::vector<std::string> flags;
     std::size_t limit = 65'536;
     std::size_t around = 6;  // MessagePack: 1 byte for the map, 2 for the key, 3 for the size.
-    SUBCASE("64 KiB by default") {}
-    SUBCASE("as set") {
+    SUBCASE("the limit is 64 KiB by default") {}
+    SUBCASE("the limit is set") {
         flags = {"--event-data-max", "100"};
         limit = 100;
         around = 5;
@@ -154,12 +154,12 @@ TEST_CASE("a job may be as large as the setting says") {
     std::vector<std::string> flags;
     std::size_t limit = 0;
     std::size_t around = 9;  // MessagePack: 1 + 2 + 1 bytes for lists and name, 5 for the size.
-    SUBCASE("less than by default") {
+    SUBCASE("the limit is less than the default") {
         flags = {"--job-bytes-max", "100"};
         limit = 100;
         around = 6;
     }
-    SUBCASE("more than by default") {
+    SUBCASE("the limit is more than the default") {
         flags = {"--job-bytes-max", "2000000", "--body-max", "8000000"};
         limit = 2'000'000;
     }
@@ -178,8 +178,8 @@ TEST_CASE("a subscriber may have as many topics as the setting says") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
     int limit = 1'000;
-    SUBCASE("a thousand by default") {}
-    SUBCASE("as set") {
+    SUBCASE("the limit is a thousand by default") {}
+    SUBCASE("the limit is set") {
         flags = {"--topics-max", "3"};
         limit = 3;
     }
@@ -191,7 +191,7 @@ TEST_CASE("a subscriber may have as many topics as the setting says") {
     CHECK(status(limit + 1) == 400);
 }
 
-TEST_CASE("the store limits the number of queues and of namespaces of timers") {
+TEST_CASE("the numbers of queues and of timer namespaces in a store are limited") {
     const test::TemporaryFolder folder;
     // The bus's own queues, and its namespace of actions, do not count.
     const RunningBus bus{folder.path(),
@@ -214,13 +214,13 @@ TEST_CASE("the store limits the number of queues and of namespaces of timers") {
     CHECK(post("/v1/timers/y", R"({"payload":1,"delay":60000})").status == 403);
 }
 
-TEST_CASE("the scaling pulse reports load from the threshold on, within its look ahead") {
+TEST_CASE("the scaling pulse reports a busy bus from a set number of due deliveries on") {
     const test::TemporaryFolder folder;
     std::vector<std::string> flags;
     std::string due = "0";
     std::string busy = "false";
-    SUBCASE("by default 100 deliveries within a second") {}
-    SUBCASE("as set") {
+    SUBCASE("the default is 100 deliveries due within a second") {}
+    SUBCASE("the threshold and the span are set") {
         flags = {"--scaling-threshold", "1", "--scaling-deadline", "3600000"};
         due = "1";
         busy = "true";
@@ -234,7 +234,7 @@ TEST_CASE("the scaling pulse reports load from the threshold on, within its look
     CHECK(pulse.headers.at("routemaster-busy") == busy);
 }
 
-TEST_CASE("a bus drops the oldest batches above a limit only with this setting") {
+TEST_CASE("a bus drops the oldest batches above a memory limit only with this setting") {
     const test::TemporaryFolder folder;
     {
         const RunningBus bus{folder.path()};
@@ -245,13 +245,13 @@ TEST_CASE("a bus drops the oldest batches above a limit only with this setting")
             REQUIRE(bus.publish("orders", "https://shop.example/1").status == 200);
         }
     }
-    SUBCASE("none by default") {
+    SUBCASE("by default no batch is dropped") {
         RunningBus bus{folder.path(), {"--monitor-interval", "0.05"}};
         REQUIRE(bus.process().await_error("INFO: gauge:subscriber.queue.events:20 "));
         CHECK(bus.process().errors().find("dropped") == std::string::npos);
         CHECK(queues(bus, 20));
     }
-    SUBCASE("as set") {
+    SUBCASE("the limit is set") {
         RunningBus bus{folder.path(), {"--drop-oldest-above", "1k"}};
         CHECK(bus.process().await_error("WARN: dropped the oldest 1 batches, with 20 events: "));
         CHECK(queues(bus, 0));
@@ -274,14 +274,14 @@ TEST_CASE("the data folder is a setting") {
     CHECK(std::filesystem::exists(elsewhere / "routemaster.db"));
 }
 
-TEST_CASE("a response waits for the disk, unless the store is relaxed") {
+TEST_CASE("a response waits for the disk, unless durability is relaxed") {
     const test::TemporaryFolder folder;
     const auto busy = folder.path() / "busy";
     std::string store = "file:" + (folder.path() / "bus.db").string();
     bool waits = true;
-    SUBCASE("by default") {}
-    SUBCASE("strict") { store += "?durability=strict"; }
-    SUBCASE("relaxed") {
+    SUBCASE("durability has its default") {}
+    SUBCASE("durability is strict") { store += "?durability=strict"; }
+    SUBCASE("durability is relaxed") {
         store += "?durability=relaxed";
         waits = false;
     }
@@ -312,8 +312,8 @@ TEST_CASE("idle connections leave descriptors for deliveries, however low the li
     const test::TemporaryFolder folder;
     const test::BatchReceiver receiver;
     std::string limit = "1024";
-    SUBCASE("a common limit") {}
-    SUBCASE("about the lowest limit") { limit = "200"; }
+    SUBCASE("the limit has a common value") {}
+    SUBCASE("the limit is near the lowest possible limit") { limit = "200"; }
     RunningBus bus{
         folder.path(), {"--header-timeout", "600", "--idle-timeout", "600"}, {}, "-n " + limit};
     CHECK(bus.process().await_error("the limit of open files, " + limit +
@@ -341,7 +341,7 @@ TEST_CASE("idle connections leave descriptors for deliveries, however low the li
     CHECK(bus.process().errors().find("failed to deliver") == std::string::npos);
 }
 
-TEST_CASE("settings that fit into the limit of open files are not reduced") {
+TEST_CASE("settings that fit into the limit of open files are not lowered") {
     const test::TemporaryFolder folder;
     RunningBus bus{
         folder.path(), {"--connections-max", "20", "--deliveries-max", "8"}, {}, "-n 200"};
@@ -362,7 +362,7 @@ TEST_CASE("a limit of open files too low for any work ends a service at its star
     }
 }
 
-TEST_CASE("below a limit of memory events are refused, and the backlog drains under it") {
+TEST_CASE("near its memory limit the bus refuses events, and delivers its backlog") {
     const test::TemporaryFolder folder;
     test::BatchReceiver receiver;
     receiver.pause();

@@ -72,7 +72,7 @@ std::set<std::string> flags_of(const std::vector<std::string>& command) {
 
 }  // namespace
 
-TEST_CASE("the sample of a settings file has every setting, and is accepted") {
+TEST_CASE("the sample settings file has every setting, and is accepted") {
     const auto settings = settings_of_sample();
     CHECK(settings == flags_of({test::routemaster_binary, "serve", "--help"}));
     for (const auto& program : {test::web_binary, test::worker_binary}) {
@@ -90,7 +90,7 @@ TEST_CASE("the sample of a settings file has every setting, and is accepted") {
                                          "root-key=*** (command line)\n"));
 }
 
-TEST_CASE("at start the log lists the sources of settings, and no secret") {
+TEST_CASE("at its start a service logs the sources of its settings, without secrets") {
     const test::TemporaryFolder folder;
     const auto file = (folder.path() / "bus.toml").string();
     std::ofstream{file} << "body-max = \"5MB\"\nclients = [\"a--5ecret\", \"b--5ecret\"]\n"
@@ -151,20 +151,20 @@ TEST_CASE("the root key may be in a file of its own") {
     const auto file = folder.path() / "root-key";
     std::ofstream{file} << "5ecret\nand a remark\n";
     const auto by_variable = Environment{{"ROUTEMASTER_ROOT_KEY_FILE", file.string()}};
-    SUBCASE("by a flag") {
+    SUBCASE("the file is named by a flag") {
         auto process = serve({"--root-key-file", file.string()});
         CHECK(takes_key(process, "5ecret"));
     }
-    SUBCASE("by a variable") {
+    SUBCASE("the file is named by a variable") {
         auto process = serve({}, by_variable);
         CHECK(takes_key(process, "5ecret"));
     }
-    SUBCASE("of a web") {
+    SUBCASE("the file belongs to a web process") {
         test::Process process{{test::web_binary, "--store", "redis://127.0.0.1:1/?timeout=50"},
                               by_variable};
         CHECK(process.wait() == 1);
     }
-    SUBCASE("with line ends of another system, or missing") {
+    SUBCASE("the file has no line end, or ends lines as another system does") {
         std::ofstream{file} << "5ecret\r\n";
         auto process = serve({}, by_variable);
         CHECK(takes_key(process, "5ecret"));

@@ -36,7 +36,7 @@ int successor(int socket) {
 
 }  // namespace
 
-TEST_CASE("a socket that reuses the number of a silently closed socket is watched") {
+TEST_CASE("a new socket with the descriptor number of a silently closed socket is watched") {
     const Waker waker;
     SocketWatch watch{waker};
     int socket = ::eventfd(1, EFD_CLOEXEC);
@@ -51,7 +51,7 @@ TEST_CASE("a socket that reuses the number of a silently closed socket is watche
     ::close(socket);
 }
 
-TEST_CASE("the events of a socket to watch may change, end, and begin again") {
+TEST_CASE("the watched events of a socket can be changed, ended, and begun again") {
     const Waker waker;
     SocketWatch watch{waker};
     const int socket = ::eventfd(1, EFD_CLOEXEC);

@@ -27,8 +27,7 @@ struct Scene {
 
 }  // namespace
 
-TEST_CASE(
-    "the connections of an iteration share its budget, and the next iteration has a new budget") {
+TEST_CASE("all connections of an iteration share one byte budget, which each iteration renews") {
     Scene scene;
     TlsMeter other{scene.budget};
     CHECK(scene.meter->may_read());
@@ -40,7 +39,7 @@ TEST_CASE(
     CHECK(other.may_read());
 }
 
-TEST_CASE("a connection receives up to the sum of the bounds of its responses, and then nothing") {
+TEST_CASE("a connection receives up to the sum of its responses' size limits, and then nothing") {
     Scene scene;
     const TlsMeter::Share first{scene.meter, bound};
     const TlsMeter::Share second{scene.meter, bound};
@@ -54,7 +53,7 @@ TEST_CASE("a connection receives up to the sum of the bounds of its responses, a
     CHECK_FALSE(scene.meter->may_read());
 }
 
-TEST_CASE("a connection does not save up the bytes left by small responses") {
+TEST_CASE("bytes that small responses leave unused do not raise the limit of their connection") {
     Scene scene;
     std::optional<TlsMeter::Share> first{std::in_place, scene.meter, bound};
     for (int i = 0; i < 10; ++i) {

@@ -54,7 +54,7 @@ TEST_CASE("redis: Ruby Routemaster never sees batches for a callback in a proces
 }
 
 TEST_CASE(
-    "redis: in a mixed fleet a callback gets at once no more batches than its subscriber allows") {
+    "redis: in a mixed deployment a callback gets no more batches at once than max_in_flight") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "audit",
                         .topics = {"cats"},
@@ -71,8 +71,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "redis: in a mixed fleet, a deliverable batch for a callback wakes the worker of the "
-    "callback") {
+    "redis: in a mixed deployment, a deliverable batch for a callback wakes the callback's "
+    "worker") {
     RedisScene s{true};
     const auto subscribe_with = [&](const std::string& callback, std::uint32_t max_in_flight) {
         s.perform(Subscribe{
@@ -89,11 +89,11 @@ TEST_CASE(
     };
     CHECK(s.acquire_for({"audit"}).empty());
     REQUIRE(is_asleep());
-    SUBCASE("a batch") {
+    SUBCASE("a first batch is due") {
         s.publish(first);
         CHECK_FALSE(is_asleep());
     }
-    SUBCASE("the next batch") {
+    SUBCASE("a next batch is due") {
         s.publish(first);
         s.publish(second);
         s.worker = busy;
@@ -102,23 +102,25 @@ TEST_CASE(
         s.worker = idle;
         CHECK(s.acquire_for({"audit"}).empty());
         REQUIRE(is_asleep());
-        SUBCASE("behind a delivered batch") {
+        SUBCASE("the batch before was delivered") {
             s.begin(leases[0]);
             s.settle(leases[0]);
         }
-        SUBCASE("behind a failed batch") {
+        SUBCASE("the batch before failed") {
             s.begin(leases[0]);
             s.settle(leases[0], false);
         }
-        SUBCASE("behind a released batch") {
+        SUBCASE("the batch before was released") {
             CHECK(s.perform(ReleaseJob{leases[0], s.now + Duration{9'000}}) == Settlement::settled);
         }
-        SUBCASE("behind a batch whose worker ended") { s.perform(RetireWorker{busy}); }
-        SUBCASE("of a subscriber that now allows more") { subscribe_with("local:audit", 2); }
+        SUBCASE("the worker of the batch before ended") { s.perform(RetireWorker{busy}); }
+        SUBCASE("the subscriber now allows more batches at once") {
+            subscribe_with("local:audit", 2);
+        }
         CHECK_FALSE(is_asleep());
         CHECK(s.acquire_for({"audit"}).size() == 1);
     }
-    SUBCASE("a batch that was for a URL") {
+    SUBCASE("the batch was for a URL before") {
         subscribe_with("https://audit.example/", 1);
         s.publish(first);
         CHECK(s.acquire_for({"audit"}).empty());
@@ -127,8 +129,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE(
-    "redis: batches that waited for a callback in a mixed fleet follow their subscriber to a URL") {
+TEST_CASE("redis: in a mixed deployment, batches that wait for a callback can move to a URL") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "audit",
                         .topics = {"cats"},
@@ -147,7 +148,8 @@ TEST_CASE(
     CHECK(s.other({"SCARD", "routemaster:callbacks"}).number == 0);
 }
 
-TEST_CASE("redis: batches that Ruby Routemaster made READY for a callback go to the callback") {
+TEST_CASE(
+    "redis: batches that Ruby Routemaster made READY for a callback are leased for the callback") {
     RedisScene s{true};
     subscribe(s, "https://audit.example/");
     s.publish(first);
@@ -161,8 +163,7 @@ TEST_CASE("redis: batches that Ruby Routemaster made READY for a callback go to 
 }
 
 TEST_CASE(
-    "redis: a batch of a callback returns to the keys of Ruby Routemaster when its subscriber gets "
-    "a URL") {
+    "redis: a callback's batch returns to Ruby Routemaster's keys when its subscriber gets a URL") {
     RedisScene s{true};
     subscribe(s);
     s.publish(first);
@@ -173,7 +174,7 @@ TEST_CASE(
     CHECK(s.other({"EXISTS", "routemaster:callback:audit"}).number == 0);
 }
 
-TEST_CASE("redis: a worker that found no batch for its callbacks is woken for callbacks alone") {
+TEST_CASE("redis: a worker that found no batch for its callbacks is woken only for its callbacks") {
     RedisScene s;
     s.subscribe();
     subscribe(s);
@@ -186,7 +187,7 @@ TEST_CASE("redis: a worker that found no batch for its callbacks is woken for ca
     CHECK(s.other({"EXISTS", "routemaster:waiting:main:callbacks"}).number == 1);
 }
 
-TEST_CASE("redis: a damaged list of callbacks costs a minute, and no job") {
+TEST_CASE("redis: a damaged list of callbacks delays jobs for a minute, and no job is lost") {
     RedisScene s;
     subscribe(s);
     s.other({"SET", "routemaster:callback:audit", "nonsense"});

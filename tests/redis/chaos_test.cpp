@@ -66,7 +66,7 @@ struct ChaosScene {
 
 }  // namespace
 
-TEST_CASE("redis: killed and frozen workers do each job, one at a time, with one follow-up") {
+TEST_CASE("redis: killed and frozen workers run each job one at a time, with one follow-up job") {
     const auto number = seed(1);
     ROUTEMASTER_TELL_SEED(number);
     const auto report = run_chaos({.duration = milliseconds{10'000},
@@ -89,59 +89,59 @@ TEST_CASE("redis: the checker of a chaos run finds each broken rule") {
     CHECK(scene.check().overlaps == 1);
     CHECK(scene.check().refused == 1);
     auto& runs = scene.record.runs;
-    SUBCASE("two runs at once though the former worker was never silent") {
+    SUBCASE("two runs of a job overlap, and the former worker was never silent") {
         scene.record.workers[0].pulses = scene.record.workers[1].pulses;
         scene.record.workers[0].pulses.back().lease_lost = 1;
         CHECK(scene.finds("ran on after its job was handed on"));
     }
-    SUBCASE("two runs at once though the former worker was silent for too short a time") {
+    SUBCASE("two runs of a job overlap, and the former worker was silent for too short a time") {
         runs[scene.second].begun = milliseconds{1'900};
         CHECK(scene.finds("ran on after its job was handed on"));
     }
-    SUBCASE("a zombie begins a run long after its return") {
+    SUBCASE("a resumed worker that was declared dead begins a run long afterwards") {
         runs[scene.first].begun = milliseconds{6'500};
         runs[scene.first].ended = milliseconds{6'510};
         CHECK(scene.finds("ran on after its job was handed on"));
     }
-    SUBCASE("a zombie settled its job") {
+    SUBCASE("a resumed worker that was declared dead settles its job") {
         runs[scene.follow_up].job.parent_fence = 10;
         CHECK(scene.finds("settled though its lease was lost"));
     }
-    SUBCASE("the pool of the zombie reports no lost lease") {
+    SUBCASE("the pool of a resumed worker that was declared dead reports no lost lease") {
         for (auto& pulse : scene.record.workers[0].pulses) pulse.lease_lost = 0;
         CHECK(scene.finds("found 0 lost"));
     }
-    SUBCASE("a job that never ran") {
+    SUBCASE("a job never ran") {
         scene.record.pushed.push_back(8);
         CHECK(scene.finds("job 8 never ran"));
     }
-    SUBCASE("a job that was never done") {
+    SUBCASE("a job was never done") {
         runs[scene.first].end = ChaosRun::End::failed;
         runs[scene.second].end = ChaosRun::End::failed;
         CHECK(scene.finds("job 7 was never done"));
     }
-    SUBCASE("a job that was never pushed") {
+    SUBCASE("a job ran that was never pushed") {
         scene.record.pushed.clear();
         CHECK(scene.check().violations.size() == 2);
     }
-    SUBCASE("no follow-up") {
+    SUBCASE("a job has no follow-up job") {
         runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(scene.follow_up));
         CHECK(scene.finds("has 0 follow-ups"));
     }
-    SUBCASE("a second follow-up") {
+    SUBCASE("a job has two follow-up jobs") {
         scene.add({.job = {.number = 7, .parent_fence = 20}, .id = 3, .attempt = 1, .fence = 40},
                   4'500, 4'510, 1);
         CHECK(scene.finds("has 2 follow-ups"));
     }
-    SUBCASE("the follow-up of a failed attempt") {
+    SUBCASE("a failed attempt has a follow-up job") {
         runs[scene.second].end = ChaosRun::End::failed;
         CHECK(scene.finds("it follows from a run that was not done"));
     }
-    SUBCASE("an attempt that is not counted") {
+    SUBCASE("an attempt is not counted") {
         runs[scene.second].attempt = 1;
         CHECK(scene.finds("attempts and fences disagree"));
     }
-    SUBCASE("a lease that was given twice") {
+    SUBCASE("a lease was given out twice") {
         runs[scene.second].fence = 10;
         runs[scene.follow_up].job.parent_fence = 10;
         CHECK(!scene.check().violations.empty());

@@ -110,7 +110,9 @@ bool is_under_way(const std::future<Outcome>& outcome) {
 
 }  // namespace
 
-TEST_CASE("redis cluster: an event arrives when its topic has moved and the subscribers have not") {
+TEST_CASE(
+    "redis cluster: an event arrives after its topic moved to another node and its subscribers did "
+    "not") {
     Bus bus;
     perform(bus.store, bus.event("cats"), now).value();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());
@@ -124,7 +126,7 @@ TEST_CASE("redis cluster: an event arrives when its topic has moved and the subs
 }
 
 TEST_CASE(
-    "redis cluster: during a move of its slot, a step that needs a new key waits without effect") {
+    "redis cluster: while a slot moves, a step that needs a new key waits without any effect") {
     Bus bus;
     const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());
@@ -140,7 +142,8 @@ TEST_CASE(
     CHECK(bus.delivered() == 1);
 }
 
-TEST_CASE("redis cluster: steps are unavailable when a slot moves for longer than their timeout") {
+TEST_CASE(
+    "redis cluster: steps fail as unavailable when a slot moves for longer than their timeout") {
     Bus bus{Duration{1'000}};
     const auto before = test::keys_of(bus.cluster.node(bus.owner)).text();
     bus.cluster.begin_move(prefix, bus.owner, bus.target());

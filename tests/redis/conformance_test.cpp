@@ -123,42 +123,43 @@ TEST_CASE("redis cluster: the whole suite") {
 TEST_CASE(
     "redis in a mixed fleet: the whole suite, without the guarantees that a mixed fleet lacks") {
     const std::set<std::string> given_up{
-        "a failed batch blocks the next batches until its retry",
-        "a batch keeps its place when its job is nacked",
-        "a throttled batch blocks the next batches",
-        "a subscriber with stuck batches delays no further subscriber",
-        "only delivery jobs are begun and settled as deliveries",
+        "a failed batch blocks its subscriber's next batches until its retry",
+        "a batch keeps its place when its delivery job is nacked",
+        "a throttled batch blocks its subscriber's next batches",
+        "a subscriber with failing batches does not delay other subscribers",
+        "only a delivery job can be begun and settled as a delivery",
         // Batches that began in the same millisecond have no order.
         "batches are listed in delivery order",
         "a subscriber has at most one CURRENT batch while eight threads publish",
-        "a lower max_in_flight blocks the batches that are not under way",
-        "gauges, counters and deliveries add up after a long random walk",
+        "lowering max_in_flight blocks the batches that are not under way",
+        "gauges, counters and deliveries agree after a long random walk",
         // Deliveries to a removed subscriber end as deliveries to a URL, where Ruby workers find
         // them.
-        "any worker ends the deliveries of a removed subscriber",
+        "any worker may end the deliveries to a removed subscriber",
         // Names and jobs at which Ruby workers would crash are refused.
         "a topic's name may contain digits, dots and hyphens",
-        "a bad subscription is refused, names the field and changes nothing",
+        "an invalid subscription is refused, names the field, changes nothing",
         "jobs in Ruby Routemaster's queues have no ids, no options, and no count of attempts",
-        "jobs in Ruby Routemaster's queues can be follow-ups, and can have follow-ups",
+        "jobs in Ruby Routemaster's queues can be follow-up jobs, and can have follow-up jobs",
         "jobs of Ruby Routemaster's queues are acquired in chunks, too",
         // Ruby's web process creates a topic before subscribing to the topic.
         "subscribing replaces the topics and creates unknown topics without an owner",
-        "a topic that only subscriptions created goes with the last subscription",
+        "a topic that only subscriptions created ends with the last subscription",
         // Ruby workers know no groups, and therefore no shares.
-        "a subscriber that has its share of deliveries gets the next when a delivery ends",
-        "a smaller window grows by one with each end, up to the capacity of the workers",
-        "a batch that keeps failing does not keep the window of its group small",
-        "a window begins with 16 batches under way, and grows with each success",
-        "each failure shrinks a window by two, but not below its initial 16",
+        "when a subscriber has its share of deliveries, its next delivery begins when one ends",
+        "a window smaller than worker capacity grows by one with each ended delivery, up to the "
+        "capacity",
+        "a batch that keeps failing does not keep the delivery window small",
+        "a delivery window begins with 16 batches, and grows with each success",
+        "each failure shrinks a delivery window by two, but not below 16",
         "a settlement shrinks a window that exceeds the capacity of the workers",
-        "the first batch of a group may begin without capacity, too",
-        "a batch beyond the limit is not attempted, and takes events until it begins",
-        "a new max_in_flight does not grow a smaller window",
+        "a subscriber's first batch may begin without free capacity, too",
+        "a batch beyond max_in_flight is not attempted, and takes events until its delivery begins",
+        "raising max_in_flight does not grow a smaller delivery window",
         // The next batch does not wait for a failed batch.
-        "a batch is DEAD after its last attempt, and the next goes out",
-        "a redelivered batch joins the end of the queue, with its age counted from now",
-        "a batch that is delivered on request overtakes no batch of its subscriber",
+        "a batch is DEAD after its last attempt, and then the next begins",
+        "a redelivered batch joins the end of the queue, and its age counts from the redelivery",
+        "a batch that is delivered on request does not overtake earlier batches of its subscriber",
     };
     test::RedisServer server;
     int number = 0;

@@ -71,7 +71,8 @@ Duration late(TimePoint at, TimePoint due_at) {
 
 }  // namespace
 
-TEST_CASE("redis: dtimer: a timer of routemaster fires in Node, with the payload as fields") {
+TEST_CASE(
+    "redis: dtimer: a timer posted by routemaster fires in Node, with the payload as fields") {
     if (!test::has_node()) return;
     Fleet f;
     auto node = f.node("node");
@@ -88,7 +89,8 @@ TEST_CASE("redis: dtimer: a timer of routemaster fires in Node, with the payload
     CHECK(f.counts() == TimerCounts{.listeners = 1});
 }
 
-TEST_CASE("redis: dtimer: a timer of Node fires in routemaster, as a map without reserved names") {
+TEST_CASE(
+    "redis: dtimer: a timer posted by Node fires in routemaster, as a map without reserved names") {
     if (!test::has_node()) return;
     Fleet f;
     const auto ours = f.ours("ours");
@@ -130,7 +132,7 @@ TEST_CASE("redis: dtimer: routemaster and Node show, cancel and postpone timers 
 }
 
 TEST_CASE(
-    "redis: dtimer: listeners of routemaster and Node take turns, and no timer is early or "
+    "redis: dtimer: listeners of routemaster and Node alternate, and no timer is early or "
     "repeated") {
     if (!test::has_node()) return;
     Fleet f;
@@ -172,7 +174,7 @@ TEST_CASE(
     "redis: dtimer: a timer that Node does not confirm fires in routemaster, and vice versa") {
     if (!test::has_node()) return;
     Fleet f;
-    SUBCASE("from Node to routemaster") {
+    SUBCASE("Node takes the timer and does not confirm it") {
         auto node = f.node("node", false, 1);
         f.post("a", Duration{50}, 1, Value::Map{{"n", 1'790'000'000'000'123}});
         CHECK(node.event().event.find("_numRetries") == nullptr);
@@ -184,7 +186,7 @@ TEST_CASE(
         CHECK(late(got->at, got->timer.due_at) < prompt);
         CHECK(test::await([&] { return f.counts() == TimerCounts{.listeners = 1}; }));
     }
-    SUBCASE("from routemaster to Node") {
+    SUBCASE("routemaster takes the timer and does not confirm it") {
         auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{1'000}});
         f.post("a", Duration{50}, 2, Value::Map{{"n", 1}});
         CHECK(ours->wait_for("a"));
@@ -195,7 +197,7 @@ TEST_CASE(
         CHECK(*got.event.find("n") == Value{1});
         CHECK(test::await([&] { return f.counts() == TimerCounts{.listeners = 1}; }));
     }
-    SUBCASE("until the timer is DEAD") {
+    SUBCASE("a timer fires until it is DEAD") {
         auto node = f.node("node", false, 1);
         const auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{200}});
         f.post("a", Duration{50}, 1, Value{"text"}, Duration{300});
@@ -206,7 +208,8 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("redis: an unconfirmed timer fires again on time, even without polls at this time") {
+TEST_CASE(
+    "redis: an unconfirmed timer fires again on time, even if no listener polls at that time") {
     Fleet f;
     const auto ours = f.ours("ours", {.confirms = false, .confirm_within = Duration{1'200}});
     f.post("a", Duration{50}, 1);
@@ -301,7 +304,7 @@ TEST_CASE(
     CHECK(taken > count / 12);
 }
 
-TEST_CASE("redis: dtimer: after SCRIPT FLUSH the listeners of routemaster go on") {
+TEST_CASE("redis: dtimer: after SCRIPT FLUSH the listeners of routemaster keep working") {
     if (!test::has_node()) return;
     Fleet f;
     const auto ours = f.ours("ours");
@@ -313,7 +316,7 @@ TEST_CASE("redis: dtimer: after SCRIPT FLUSH the listeners of routemaster go on"
     CHECK(test::await([&] { return f.counts().fired == 0; }));
 }
 
-TEST_CASE("redis: dtimer: cancelling, postponing and leaving do not make Node late") {
+TEST_CASE("redis: dtimer: cancelling, postponing and leaving do not delay listeners of Node") {
     if (!test::has_node()) return;
     Fleet f;
     auto node = f.node("node");

@@ -73,7 +73,7 @@ TEST_CASE("program: exits inside a completion of a store on Redis" * doctest::sk
     while (true) std::this_thread::sleep_for(std::chrono::seconds{1});
 }
 
-TEST_CASE("a program with a static pool and listener on Redis exits in good order") {
+TEST_CASE("a program with a static pool and a static listener on Redis exits without a crash") {
     const test::RedisServer server;
     auto working = program("program: uses static objects on Redis until its exit", server);
     CHECK(working.wait() == 0);
@@ -83,7 +83,7 @@ TEST_CASE("a program with a static pool and listener on Redis exits in good orde
     CHECK(JobQueue{store, "last"}.status().value().ready == 1);
 }
 
-TEST_CASE("redis: a program that exits inside a completion ends with a message") {
+TEST_CASE("redis: exit inside a completion ends the program with a message") {
     const test::RedisServer server;
     auto ending = program("program: exits inside a completion of a store on Redis", server);
     CHECK(ending.wait() == 128 + SIGABRT);

@@ -19,7 +19,8 @@
 using namespace routemaster;
 using test::in_child;
 
-TEST_CASE("a forked child neither uses the connections of its parent nor waits for its thread") {
+TEST_CASE(
+    "a forked child neither uses the connections of its parent nor waits for the parent's thread") {
     test::RedisServer server;
     test::RecordedLog log;
     static std::optional<RedisStore> store;

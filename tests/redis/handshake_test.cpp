@@ -65,7 +65,7 @@ redis::ErrorReply read(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("handshake: a master of version 7 or newer is accepted") {
+TEST_CASE("handshake: a Redis master of version 7 or newer is accepted") {
     for (const auto* version : {"7.0.0", "7.2.4", "8.0.1", "10.0.0"}) {
         const Greeting greeting{info(version) + master + loaded};
         REQUIRE(greeting.outcome);
@@ -74,7 +74,7 @@ TEST_CASE("handshake: a master of version 7 or newer is accepted") {
     CHECK_FALSE(Greeting{info("7.0.0") + master}.outcome);
 }
 
-TEST_CASE("handshake: a server that is too old is refused for good") {
+TEST_CASE("handshake: a Redis server of an older version is refused without retries") {
     CHECK(refusal(info("6.2.14") + master) ==
           "invalid: Redis 6.2.14 is too old: 7.0 or newer is needed");
     CHECK(refusal(bulk("# Server\r\n")) == "unavailable: the server does not report its version");
@@ -88,12 +88,12 @@ TEST_CASE("handshake: a replica is refused, and reports the address of its maste
     CHECK(greeting.master == RedisAddress{"10.0.0.7", 7'001});
 }
 
-TEST_CASE("handshake: a sentinel is not mistaken for a server") {
+TEST_CASE("handshake: a sentinel is not mistaken for a Redis server") {
     CHECK(refusal(info("7.0.0") + "*2\r\n" + bulk("sentinel") + "*0\r\n") ==
           "invalid: this is a sentinel: name the master it watches");
 }
 
-TEST_CASE("handshake: an error reply is reported in the words of the server") {
+TEST_CASE("handshake: the error reply of a server is reported word for word") {
     CHECK(refusal("-NOAUTH Authentication required.\r\n") ==
           "unavailable: NOAUTH Authentication required.");
     CHECK(refusal(info("7.0.0") + "-NOPERM this user may not\r\n") ==
@@ -102,7 +102,7 @@ TEST_CASE("handshake: an error reply is reported in the words of the server") {
           "unavailable: LOADING it reads its dataset");
 }
 
-TEST_CASE("error reply: a call refused for the state of the server may be retried") {
+TEST_CASE("error reply: a call that the server refused because of its state may be retried") {
     for (const std::string word :
          {"OOM", "BUSY", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "UNKILLABLE",
           "EXECABORT", "NOPERM", "WRONGPASS", "DENIED"}) {
@@ -115,7 +115,7 @@ TEST_CASE("error reply: a call refused for the state of the server may be retrie
     CHECK(read("ERR max number of clients reached").error.code() == Errc::unavailable);
 }
 
-TEST_CASE("error reply: the wrong server makes the link reconnect") {
+TEST_CASE("error reply: a reply from the wrong server makes the link reconnect") {
     for (const std::string word : {"READONLY", "LOADING", "MASTERDOWN", "NOAUTH"}) {
         CAPTURE(word);
         CHECK(read(word + " for some reason").kind == Kind::reconnect);
@@ -123,7 +123,9 @@ TEST_CASE("error reply: the wrong server makes the link reconnect") {
     }
 }
 
-TEST_CASE("error reply: any other error is the fault of the script, except errors marked INVALID") {
+TEST_CASE(
+    "error reply: any other error is reported as an error of the script, except errors marked "
+    "INVALID") {
     CHECK(read("ERR something").error.code() == Errc::corrupted);
     CHECK(read("WRONGTYPE it is").error.code() == Errc::corrupted);
     CHECK(read("OOMPH").error.code() == Errc::corrupted);
@@ -142,7 +144,7 @@ TEST_CASE("error reply: while a slot is moved, each call with a key of the slot 
     }
 }
 
-TEST_CASE("error reply: a redirection names the server") {
+TEST_CASE("error reply: a redirection names the next server") {
     const auto moved = read("MOVED 3999 127.0.0.1:6381");
     CHECK(moved.kind == Kind::moved);
     CHECK(moved.to == RedisAddress{"127.0.0.1", 6'381});
@@ -156,7 +158,8 @@ TEST_CASE("error reply: a redirection names the server") {
     }
 }
 
-TEST_CASE("address rotation: known addresses come first, suggested addresses next, each once") {
+TEST_CASE(
+    "address rotation: configured addresses come first, then suggested addresses, each once") {
     const auto at = [](std::uint16_t port) { return RedisAddress{"host", port}; };
     redis::AddressRotation rotation{{at(1), at(2), at(3)}};
     rotation.begin({at(9), at(2)});
@@ -190,8 +193,7 @@ TEST_CASE("address rotation: servers that point to one another do not cause an e
     CHECK(tried < 10);
 }
 
-TEST_CASE(
-    "backoff: pauses double from 50 ms to 2 s, each random between half and all of its length") {
+TEST_CASE("backoff: waits double from 50 ms to 2 s, each reduced at random by up to a half") {
     redis::Backoff backoff{7};
     for (int round = 0; round < 2; ++round) {
         for (const std::int64_t whole : {50, 100, 200, 400, 800, 1'600, 2'000, 2'000, 2'000}) {

@@ -73,18 +73,18 @@ TEST_CASE(
     CHECK(forgotten == 1);
 }
 
-TEST_CASE("redis: a push without uniqueness makes one job, though the connection was cut") {
+TEST_CASE("redis: a push that must not be repeated makes one job, even if the connection was cut") {
     const RedisServer server;
     TcpGate gate{server.port()};
     RedisStore store{{.addresses = {{"127.0.0.1", gate.port()}}}};
     RedisStore beside{{.addresses = {server.address()}}};
     const Uid worker{1, 1};
     PushOptions options;
-    SUBCASE("without uniqueness") { options.unique = Unique::off(); }
-    SUBCASE("with a key until it starts") {
+    SUBCASE("the push has no uniqueness") { options.unique = Unique::off(); }
+    SUBCASE("the push has a key until its job starts") {
         options.unique = Unique::by_key("k", KeyScope::until_started);
     }
-    SUBCASE("with a key that replaces") { options.unique = Unique::replace("k"); }
+    SUBCASE("the push has a key and replaces") { options.unique = Unique::replace("k"); }
     JobQueue jobs{store, "work"};
     JobQueue seen{beside, "work"};
     // The script is loaded now, so the next push is a single call.
@@ -108,7 +108,7 @@ TEST_CASE("redis: a push without uniqueness makes one job, though the connection
     CHECK(seen.status().value() == QueueStatus{});
 }
 
-TEST_CASE("redis: the record of a push for its own repetitions is forgotten within a minute") {
+TEST_CASE("redis: the record that protects a push from repetition is removed within a minute") {
     RedisScene scene;
     JobQueue jobs{scene.store, "work"};
     REQUIRE(jobs.push(Job{"a"}, {.unique = Unique::off()}));

@@ -86,7 +86,7 @@ TEST_CASE("redis: a batch whose callback cannot be pushed ends when it is closed
     CHECK(s.perform(CountJobs{"after"}) == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("redis: unreadable jobs of a batch are still done") {
+TEST_CASE("redis: jobs of a batch are settled even if the record of the batch is unreadable") {
     Batches s;
     const auto batch = s.create("import");
     s.perform(s.push_into(batch, "a"));
@@ -99,7 +99,7 @@ TEST_CASE("redis: unreadable jobs of a batch are still done") {
     CHECK(s.try_to(FindJobBatch{batch}).error().code() == Errc::corrupted);
 }
 
-TEST_CASE("redis: past minutes of throughput are added to their hours") {
+TEST_CASE("redis: counts of past minutes are added to the throughput of their hours") {
     Batches s;
     s.now = from_milliseconds(1'795'222'800'000);  // The beginning of an hour.
     const auto run = [&] {

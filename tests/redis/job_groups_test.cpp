@@ -31,7 +31,7 @@ constexpr const char* held = "routemaster:held:work";
 
 }  // namespace
 
-TEST_CASE("redis: a group and its waiting jobs exist only while the group has jobs") {
+TEST_CASE("redis: the keys of a group and its waiting jobs exist only while the group has jobs") {
     Groups s;
     s.perform(PushJob{"work", "plain", s.now});
     CHECK(s.other({"EXISTS", order, held}).number == 0);
@@ -52,7 +52,7 @@ TEST_CASE("redis: a group and its waiting jobs exist only while the group has jo
     CHECK(s.other({"EXISTS", order, held}).number == 0);
 }
 
-TEST_CASE("redis: a group whose key has another type blocks no job") {
+TEST_CASE("redis: a group whose Redis key has the wrong type blocks no job") {
     Groups s;
     s.other({"SET", order, "spoilt"});
     s.push("a");

@@ -32,7 +32,7 @@ struct LargeJobs : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: large jobs that a worker gives back step by step leave no lease") {
+TEST_CASE("redis: large jobs that a worker releases in several steps leave no lease") {
     LargeJobs s;
     s.push_letters("abc", large_job_bytes);
     const auto first = s.acquire_work().leases;
@@ -50,16 +50,14 @@ TEST_CASE("redis: large jobs that a worker gives back step by step leave no leas
         CHECK(s.perform(CountJobs{"work"}) == QueueStatus{.ready = 3});
         CHECK(s.other({"EXISTS", s.leases(), "workers"}).number == 0);
     };
-    SUBCASE("when the worker ends") { release(RetireWorker{s.worker}); }
-    SUBCASE("when the worker is taken for dead") {
+    SUBCASE("the worker ends") { release(RetireWorker{s.worker}); }
+    SUBCASE("the worker is declared dead") {
         s.now += Duration{30'000};
         release(ScrubWorkers{Duration{30'000}});
     }
 }
 
-TEST_CASE(
-    "redis: the size of large jobs includes their errors when they are listed, kicked or given "
-    "back") {
+TEST_CASE("redis: the errors of large jobs count in the chunks of lists, kicks and releases") {
     LargeJobs s;
     // With one error each, two such jobs fit into a chunk; with two errors, one does.
     s.push_letters("ab", job_slice_bytes_max / 2 - job_error_max - job_error_max / 2);
@@ -120,7 +118,7 @@ TEST_CASE("redis: a repeated acquisition returns only the fences of leases that 
     CHECK(again.leases[0].job.front() == 'c');
 }
 
-TEST_CASE("redis: each job comes with its own id, even if jobs fell due before it") {
+TEST_CASE("redis: acquired jobs have their own ids, even if earlier jobs fell due meanwhile") {
     RedisScene s;
     std::map<std::string, JobId> ids;
     for (int n = 1; n <= 12; ++n) {

@@ -191,15 +191,15 @@ void walk(std::uint64_t seed, bool mixed_fleet) {
 
 }  // namespace
 
-TEST_CASE("redis: due times that are out of step with the READY jobs are dropped") {
+TEST_CASE("redis: recorded due times that do not match the READY jobs are dropped") {
     RedisScene s;
     const std::vector<Step> pushes{PushJob{"work", "a", s.now}, PushJob{"work", "b", s.now}};
-    SUBCASE("and begin anew when no job was READY") {
+    SUBCASE("no job was READY, and the record begins anew") {
         s.other({"LPUSH", "routemaster:due:work", "1"});
         together(s, pushes);
         CHECK(s.other({"LLEN", "routemaster:due:work"}).number == 2);
     }
-    SUBCASE("until no job is READY, after a push by a version without due times") {
+    SUBCASE("an older version that does not record due times has pushed a job") {
         s.other({"LPUSH", "jobs:instant:work", "older"});
         together(s, pushes);
         CHECK(s.other({"EXISTS", "routemaster:due:work"}).number == 0);
@@ -207,19 +207,20 @@ TEST_CASE("redis: due times that are out of step with the READY jobs are dropped
     CHECK(calls(s) == 1);
 }
 
-TEST_CASE("redis: steps that travel together have the effects of single steps") {
+TEST_CASE("redis: steps sent in one call have the effects of steps sent alone") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     walk(seed, false);
 }
 
-TEST_CASE("redis: steps that travel together have these effects in a mixed fleet, too") {
+TEST_CASE(
+    "redis: in a mixed deployment, steps sent in one call have the effects of steps sent alone") {
     const auto seed = test::seed(2);
     ROUTEMASTER_TELL_SEED(seed);
     walk(seed, true);
 }
 
-TEST_CASE("redis: an error among steps that travel together affects its own step alone") {
+TEST_CASE("redis: an error of one of the steps sent in one call affects only this step") {
     RedisScene s;
     s.perform(PushJob{"work", "plain", s.now});
     PushJob keyed{"work", "keyed", s.now};
@@ -238,7 +239,7 @@ TEST_CASE("redis: an error among steps that travel together affects its own step
     CHECK(std::get<Settlement>(*outcomes[2]) == Settlement::settled);
 }
 
-TEST_CASE("redis: leases settled together settle no job that differs by its id alone") {
+TEST_CASE("redis: leases settled in one call settle no job that differs by its id alone") {
     RedisScene s;
     PushJob step{"work", "same", s.now};
     s.perform(step);
@@ -258,7 +259,7 @@ TEST_CASE("redis: leases settled together settle no job that differs by its id a
     }
 }
 
-TEST_CASE("redis: steps that travel together and meet a key of another type change nothing") {
+TEST_CASE("redis: steps sent in one call that meet a key of the wrong type change nothing") {
     RedisScene s;
     s.other({"SET", "routemaster:ids:work", "spoilt"});
     const auto before = s.keys();

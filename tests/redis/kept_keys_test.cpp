@@ -26,7 +26,7 @@ void push_and_do(RedisScene& scene, const std::string& key) {
 
 }  // namespace
 
-TEST_CASE("redis: expired keys are forgotten, two with each new key") {
+TEST_CASE("redis: with each new key of a job, two expired keys are removed") {
     RedisScene scene;
     for (const char* key : {"a", "b", "c"}) push_and_do(scene, key);
     CHECK(scene.other({"ZCARD", "routemaster:kept_keys"}).number == 3);
@@ -37,7 +37,7 @@ TEST_CASE("redis: expired keys are forgotten, two with each new key") {
     CHECK(scene.other({"ZCARD", "routemaster:kept_keys"}).number == 2);
 }
 
-TEST_CASE("redis: of too many keys the key that expires first is removed, and counted") {
+TEST_CASE("redis: of too many keys of jobs, the key that expires first is removed and counted") {
     RedisScene scene;
     // These keys expire after the keys of the test.
     const auto never_soon = std::to_string(to_milliseconds(scene.now + Duration{1'000'000'000}));

@@ -527,7 +527,7 @@ struct WatchedBus : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: the lifetime of each documented key is listed") {
+TEST_CASE("redis: the test lists the lifetime of each documented Redis key") {
     std::set<std::string> listed;
     for (const auto& life : key_lives) listed.emplace(life.pattern);
     CHECK(listed.size() == key_lives.size());
@@ -542,7 +542,7 @@ TEST_CASE("redis: the lifetime of each documented key is listed") {
     }
 }
 
-TEST_CASE("redis: a bus whose content was removed leaves no key") {
+TEST_CASE("redis: a bus whose content was removed leaves no Redis key") {
     WatchedBus s;
     s.perform_random(2'000);
     s.put_recurring();
@@ -577,7 +577,7 @@ TEST_CASE("redis: a bus whose content was removed leaves no key") {
     CHECK(missing == "");
 }
 
-TEST_CASE("redis: each heartbeat extends the life of the keys of a worker") {
+TEST_CASE("redis: each heartbeat extends the lifetime of the worker's Redis keys") {
     RedisScene s;
     s.perform(PushJob{"work", "job", s.now});
     s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 1});

@@ -30,7 +30,7 @@ std::string expected(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("redis: a published event leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: after a publication, the Redis keys are as Ruby Routemaster's") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -79,7 +79,7 @@ topics:billing
 )"));
 }
 
-TEST_CASE("redis: a full batch leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: after a batch became full, the Redis keys are as Ruby Routemaster's") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -128,7 +128,7 @@ topics:billing
 )"));
 }
 
-TEST_CASE("redis: a delivery under way leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: during a delivery, the Redis keys are as Ruby Routemaster's") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -191,7 +191,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a failed delivery leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: after a failed delivery, the Redis keys are as Ruby Routemaster's") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -262,7 +262,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: a successful delivery leaves the keys of Ruby Routemaster") {
+TEST_CASE("redis: after a successful delivery, the Redis keys are as Ruby Routemaster's") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -322,7 +322,7 @@ workers
 )"));
 }
 
-TEST_CASE("redis: tokens, and jobs in every state, leave the keys of Ruby Routemaster") {
+TEST_CASE("redis: tokens, and jobs in every state, have the Redis keys of Ruby Routemaster") {
     RedisScene s;
     s.perform(PutToken{"pub--secret", "pub"});
     s.perform(PushJob{"aux", encode_job({"monitor"}), s.now});
@@ -357,7 +357,7 @@ workers
 }
 
 TEST_CASE(
-    "redis: a DEAD batch is in keys of routemaster, and leaves the keys of Ruby Routemaster") {
+    "redis: a DEAD batch is stored in routemaster's own keys, and not in Ruby Routemaster's") {
     RedisScene s;
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},

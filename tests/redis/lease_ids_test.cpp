@@ -7,11 +7,11 @@
 using namespace routemaster;
 using test::RedisScene;
 
-TEST_CASE("redis: a lease ends no job that differs by its id alone") {
+TEST_CASE("redis: a lease settles no job that differs only by its id") {
     RedisScene s;
     PushJob push{"work", "a", s.now};
-    SUBCASE("without a key") {}
-    SUBCASE("with a key") { push.options.key.text = "a"; }
+    SUBCASE("the jobs have no key") {}
+    SUBCASE("the jobs have a key") { push.options.key.text = "a"; }
     s.perform(push);
     const auto acquired = s.perform(AcquireJobs{.queue = "work", .worker = s.worker, .limit = 1});
     const auto& lease = acquired.leases.at(0);

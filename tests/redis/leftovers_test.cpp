@@ -34,7 +34,7 @@ struct WorkScene : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: dropping the oldest batches removes the entries of batches that are gone") {
+TEST_CASE("redis: dropping the oldest batches removes list entries of missing batches") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -45,7 +45,7 @@ TEST_CASE("redis: dropping the oldest batches removes the entries of batches tha
     CHECK(s.other({"EXISTS", "routemaster:dead"}).number == 0);
 }
 
-TEST_CASE("redis: a SCHEDULED delivery to a callback leaves its place") {
+TEST_CASE("redis: a SCHEDULED delivery to a callback is removed from its list of callbacks") {
     RedisScene s;
     s.perform(Subscribe{
         .token = "billing",
@@ -54,17 +54,17 @@ TEST_CASE("redis: a SCHEDULED delivery to a callback leaves its place") {
             .callback = "local:ears", .uuid = "demo", .timeout = one_second, .max_events = 2}});
     s.publish();
     CHECK(s.other({"EXISTS", "jobs:scheduled:main:callbacks"}).number == 1);
-    SUBCASE("when its batch is dropped") {
+    SUBCASE("its batch is dropped") {
         CHECK(s.perform(DropOldestBatches{.limit = 10}).batches == 1);
     }
-    SUBCASE("when it becomes READY on request") {
+    SUBCASE("the batch becomes READY on request") {
         s.perform(DeliverBatch{"billing", *Uid::parse("BATCHBATCHBATCHBAAAA")});
         CHECK(s.other({"LLEN", "routemaster:callback:ears"}).number == 1);
     }
     CHECK(s.other({"EXISTS", "jobs:scheduled:main:callbacks"}).number == 0);
 }
 
-TEST_CASE("redis: a batch of jobs has nothing of a batch whose id the server has lost") {
+TEST_CASE("redis: a new batch of jobs contains nothing of an old batch whose id the server lost") {
     RedisScene s;
     s.other({"HSET", "routemaster:job_batch:1", "closed_at", "1", "succeeded", "7"});
     const auto settings = std::make_shared<const JobBatchSettings>(JobBatchSettings{"new"});
@@ -73,7 +73,7 @@ TEST_CASE("redis: a batch of jobs has nothing of a batch whose id the server has
     CHECK(s.other({"HEXISTS", "routemaster:job_batch:1", "succeeded"}).number == 0);
 }
 
-TEST_CASE("redis: the count of the deleted places of a job ends with the last place") {
+TEST_CASE("redis: the count of a job's deleted list entries is removed with the last entry") {
     WorkScene s;
     for (const char* job : {"a", "b", "d"}) s.push(job);
     const auto c = s.push("c");
@@ -105,7 +105,7 @@ TEST_CASE("redis: the throughput of an hour is removed after a day") {
     CHECK(s.other({"HEXISTS", key, field_before(23)}).number == 1);
 }
 
-TEST_CASE("redis: the exclusion by a completed job ends when its key has a job again") {
+TEST_CASE("redis: the exclusion by a completed job is removed when a new job has the key") {
     WorkScene s;
     PushJob step{"work", "a", s.now};
     step.options.key = {.text = "key", .scope = KeyScope::for_time, .until = s.now + one_second};
@@ -119,7 +119,7 @@ TEST_CASE("redis: the exclusion by a completed job ends when its key has a job a
     CHECK(s.other({"EXISTS", "routemaster:kept_keys"}).number == 0);
 }
 
-TEST_CASE("redis: in a mixed fleet, the turns of dead workers are removed") {
+TEST_CASE("redis: in a mixed deployment, turns of batches of dead workers are removed") {
     RedisScene s{true};
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},
@@ -154,7 +154,9 @@ TEST_CASE("redis: a redelivered batch is in no list of DEAD batches") {
     CHECK(s.other({"EXISTS", "routemaster:dead", "routemaster:dead:billing"}).number == 0);
 }
 
-TEST_CASE("redis: in a mixed fleet, the ordering group goes with its subscriber") {
+TEST_CASE(
+    "redis: in a mixed deployment, the ordering group of a subscriber is removed with the "
+    "subscriber") {
     RedisScene s;
     s.subscribe();
     s.publish();
@@ -164,7 +166,7 @@ TEST_CASE("redis: in a mixed fleet, the ordering group goes with its subscriber"
     CHECK(s.other({"EXISTS", "routemaster:group:billing"}).number == 0);
 }
 
-TEST_CASE("redis: the end of a cancelled job ends the note for its worker") {
+TEST_CASE("redis: the cancellation note for a worker is removed when the cancelled job ends") {
     WorkScene s;
     const auto id = s.push("a");
     const auto leases =
@@ -177,7 +179,7 @@ TEST_CASE("redis: the end of a cancelled job ends the note for its worker") {
     CHECK(s.other({"HEXISTS", key, "cancelled"}).number == 0);
 }
 
-TEST_CASE("redis: a heartbeat removes dead workers from the queues of its worker") {
+TEST_CASE("redis: a heartbeat removes dead workers from the worker lists of its queues") {
     RedisScene s;
     const auto at = std::to_string(to_milliseconds(s.now));
     const auto later = std::to_string(to_milliseconds(s.now) + 1);
@@ -190,7 +192,7 @@ TEST_CASE("redis: a heartbeat removes dead workers from the queues of its worker
     CHECK(s.other({"ZSCORE", "routemaster:serving:work", "dead"}).text.empty());
 }
 
-TEST_CASE("redis: a heartbeat replaces a profile of another type") {
+TEST_CASE("redis: a heartbeat replaces a worker profile whose key has the wrong type") {
     RedisScene s;
     const auto key = "routemaster:worker:" + std::string{s.worker.text()};
     s.other({"SET", key, "spoilt"});
@@ -199,7 +201,7 @@ TEST_CASE("redis: a heartbeat replaces a profile of another type") {
     CHECK(s.other({"HEXISTS", key, "profile"}).number == 1);
 }
 
-TEST_CASE("redis: a heartbeat after a gap without scrubs ends the assumed heartbeat") {
+TEST_CASE("redis: a heartbeat removes the record that its worker was granted a grace period") {
     RedisScene s;
     const std::string id{s.worker.text()};
     s.perform(Heartbeat{s.worker});

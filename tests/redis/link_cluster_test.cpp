@@ -42,7 +42,7 @@ void move(RedisCluster& cluster, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-TEST_CASE("link to a cluster: any node redirects to the right node, also after a move") {
+TEST_CASE("link to a cluster: any node redirects to the right node, also after a slot has moved") {
     RedisCluster cluster{3};
     const auto owner = cluster.owner(key);
     const auto other = (owner + 1) % 3;
@@ -86,7 +86,7 @@ TEST_CASE("link to a cluster: any node redirects to the right node, also after a
     for (const auto& [item, count] : stored) CHECK(count == 1);
 }
 
-TEST_CASE("link to a cluster: the order of calls is kept when every slot moves") {
+TEST_CASE("link to a cluster: calls keep their order even when every slot moves") {
     RedisCluster cluster{2};
     const auto owner = cluster.owner(key);
     TcpGate gate{cluster.node(owner).port()};
@@ -118,7 +118,7 @@ TEST_CASE("link to a cluster: the order of calls is kept when every slot moves")
     for (std::size_t i = 0; i < all.size(); ++i) REQUIRE(all[i] == std::to_string(i));
 }
 
-TEST_CASE("link to a cluster: a call whose key has left waits for the end of the move") {
+TEST_CASE("link to a cluster: a call whose slot is being moved waits for the end of the move") {
     RedisCluster cluster{2};
     const auto owner = cluster.owner(key);
     const std::string gone = "{bus}:gone";
@@ -192,7 +192,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "link to a cluster: a replica of the wrong slot leads to its master, and on to the right "
+    "link to a cluster: a replica of a wrong slot leads to its master, and on to the right "
     "master") {
     RedisCluster cluster{3, true};
     const auto owner = cluster.owner(key);

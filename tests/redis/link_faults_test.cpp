@@ -26,7 +26,7 @@ using namespace routemaster;
 using namespace routemaster::test;
 
 TEST_CASE(
-    "link faults: a server that died and returns is found again, and the log has each event once") {
+    "link faults: after a restart of the server the link reconnects, and logs each event once") {
     RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -63,7 +63,7 @@ TEST_CASE("link faults: a server that was down for long is found again within 2.
     CHECK(in_time);
 }
 
-TEST_CASE("link faults: without a server calls are refused at their timeout, not later") {
+TEST_CASE("link faults: without a server, calls fail at their timeout and not later") {
     RedisServer server;
     server.stop();
     LinkScene scene{server, Duration{300}};
@@ -81,7 +81,7 @@ TEST_CASE("link faults: without a server calls are refused at their timeout, not
     CHECK(scene.link.wait_until_connected(recovery_max));
 }
 
-TEST_CASE("link faults: after a machine that does not reply, the next address is tried") {
+TEST_CASE("link faults: if a machine does not respond, the next address is tried") {
     const FullListener nobody;
     const RedisServer server;
     LinkScene scene{{.addresses = {{"127.0.0.1", nobody.port()}, server.address()}}};
@@ -92,7 +92,7 @@ TEST_CASE("link faults: after a machine that does not reply, the next address is
     CHECK(scene.log.count(LogLevel::warning, std::to_string(nobody.port())) == 1);
 }
 
-TEST_CASE("link faults: an unknown name is skipped") {
+TEST_CASE("link faults: a host name that does not exist is skipped") {
     const RedisServer server;
     LinkScene scene{{.addresses = {{"no-such-host.invalid", 6'379}, server.address()},
                      .timeout = Duration{1'000}}};
@@ -100,7 +100,7 @@ TEST_CASE("link faults: an unknown name is skipped") {
     CHECK(scene.log.count(LogLevel::warning, "no-such-host.invalid") == 1);
 }
 
-TEST_CASE("link faults: all calls sent to a server that falls silent are in doubt at once") {
+TEST_CASE("link faults: when a server falls silent, all calls sent to it are in doubt at once") {
     RedisServer server;
     LinkScene scene{server, Duration{400}};
     scene.await_connected();
@@ -127,7 +127,7 @@ TEST_CASE("link faults: an idle link notices that the server disappeared silentl
     CHECK(recovers(gated.scene));
 }
 
-TEST_CASE("link faults: a reset connection puts only sent calls in doubt") {
+TEST_CASE("link faults: a reset connection leaves only calls that were sent in doubt") {
     GatedScene gated;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -142,7 +142,7 @@ TEST_CASE("link faults: a reset connection puts only sent calls in doubt") {
     CHECK(recoveries(scene) == 1);
 }
 
-TEST_CASE("link faults: a call whose reply breaks off anywhere is in doubt") {
+TEST_CASE("link faults: a call whose reply is cut off at any byte is in doubt") {
     GatedScene gated;
     auto& gate = gated.gate;
     auto& scene = gated.scene;
@@ -215,7 +215,7 @@ TEST_CASE("link faults: a call that was sent in part is sent again in full") {
     CHECK(losses(scene) == 1);
 }
 
-TEST_CASE("link faults: only the call that a slow server does not reach in time is in doubt") {
+TEST_CASE("link faults: only the call that a slow server does not receive in time is in doubt") {
     constexpr Duration timeout{3'000};
     GatedScene gated{timeout};
     auto& gate = gated.gate;
@@ -236,7 +236,7 @@ TEST_CASE("link faults: only the call that a slow server does not reach in time 
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE("link faults: a call in doubt was done at most once, and a refused call was not done") {
+TEST_CASE("link faults: a call in doubt was done at most once, and a failed call was not done") {
     GatedScene gated{Duration{1'000}};
     auto& server = gated.server;
     auto& gate = gated.gate;
@@ -316,7 +316,7 @@ TEST_CASE("link faults: a listener notices that the server disappeared silently"
     CHECK(scene.heard.await(3).back() == "orders");
 }
 
-TEST_CASE("link faults: the link ends quickly in each of its states") {
+TEST_CASE("link faults: the link can be destroyed quickly in each of its states") {
     const FullListener nobody;
     TcpGate gate{1};
     gate.fall_silent();

@@ -68,7 +68,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("link refused: a listener without permission is logged once, and calls are served") {
+TEST_CASE("link refused: a missing permission to subscribe is logged once, and calls are served") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
@@ -99,7 +99,7 @@ TEST_CASE("link refused: a missing password is reported when the server requires
     CHECK(scene.ask_echo("x").find("NOAUTH") != std::string::npos);
 }
 
-TEST_CASE("link refused: a server with too many clients is reported in the words of the server") {
+TEST_CASE("link refused: the error of a server with too many clients is reported word for word") {
     const RedisServer server;
     RedisClient client{server.address()};
     client.command({"CONFIG", "SET", "maxclients", "1"});
@@ -123,7 +123,7 @@ TEST_CASE("link refused: the link waits for a server that is loading") {
 }
 
 TEST_CASE(
-    "link refused: a call refused for the state of the server is unavailable and was not done") {
+    "link refused: a call refused because of the server's state is unavailable and was not done") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -137,7 +137,7 @@ TEST_CASE(
     CHECK(losses(scene) == 0);
 }
 
-TEST_CASE("link refused: a user whose permission was taken gets errors until it is granted again") {
+TEST_CASE("link refused: a user who loses a permission gets errors until the permission is back") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
@@ -153,7 +153,7 @@ TEST_CASE("link refused: a user whose permission was taken gets errors until it 
     CHECK(scene.ask(append, "list", "x") == "1");
 }
 
-TEST_CASE("link refused: a server busy with a foreign script refuses calls until the script ends") {
+TEST_CASE("link refused: a server busy with another program's script refuses calls until it ends") {
     const RedisServer server{{"--busy-reply-threshold", "20"}};
     LinkScene scene{server};
     scene.await_connected();
@@ -212,7 +212,7 @@ TEST_CASE("link refused: a replica is refused, and the next address is tried") {
     CHECK(scene.log.count(LogLevel::warning, "this is a replica of 127.0.0.1:1") == 1);
 }
 
-TEST_CASE("link refused: a server of another protocol is not mistaken for Redis") {
+TEST_CASE("link refused: a server that does not speak RESP is not mistaken for Redis") {
     const Greeter greeter{"SSH-2.0-OpenSSH_9.2\r\n"};
     LinkScene scene{{.addresses = {greeter.address()}, .timeout = Duration{300}}};
     CHECK(scene.ask_echo("x").find("not a Redis reply") != std::string::npos);

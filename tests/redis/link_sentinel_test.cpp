@@ -30,7 +30,7 @@ bool serves(LinkScene& scene, std::uint16_t port) {
 
 }  // namespace
 
-TEST_CASE("link by sentinels: the master is found, and found again after each move") {
+TEST_CASE("link by sentinels: the master is found, and found again after each failover") {
     RedisSentinel watched;
     LinkScene scene{options(watched)};
     scene.await_connected();
@@ -99,7 +99,7 @@ TEST_CASE("link by sentinels: a sentinel gets the password, even without requiri
     }
 }
 
-TEST_CASE("link by sentinels: a sentinel is not mistaken for the server itself") {
+TEST_CASE("link by sentinels: a sentinel is not mistaken for a Redis server") {
     const RedisServer guard{{"--sentinel"}, "protected-mode no\n"};
     LinkScene scene{guard, Duration{5'000}};
     const Stopwatch watch;

@@ -35,7 +35,7 @@ TEST_CASE("link: the reply is what the script returns") {
     CHECK(scene.ask_echo("") == "");
 }
 
-TEST_CASE("link: an error of a script decides the error code") {
+TEST_CASE("link: the error reply of a script sets the error code") {
     const RedisServer server;
     LinkScene scene{server};
     CHECK(scene.ask(run, {}, "return redis.error_reply('INVALID no such topic')") ==
@@ -98,7 +98,7 @@ TEST_CASE("link: calls from many threads each get one reply") {
     CHECK(right == threads * calls);
 }
 
-TEST_CASE("link: a callback may send the next call") {
+TEST_CASE("link: the callback of a call may send the next call") {
     const RedisServer server;
     LinkScene scene{server};
     std::promise<int> done;
@@ -154,7 +154,7 @@ TEST_CASE("link: requests and replies of many megabytes arrive complete") {
     CHECK(whole);
 }
 
-TEST_CASE("link: beyond waiting_max a call is refused at once, and only then") {
+TEST_CASE("link: a call beyond waiting_max waiting calls is refused at once") {
     RedisServer server;
     LinkScene scene{{.addresses = {server.address()}, .waiting_max = 10}};
     scene.await_connected();
@@ -178,7 +178,8 @@ TEST_CASE("link: beyond waiting_max a call is refused at once, and only then") {
     CHECK(scene.ask_echo("space again") == "space again");
 }
 
-TEST_CASE("link: messages arrive, after a notice of possibly missed messages") {
+TEST_CASE(
+    "link: after a reconnection, a notice of possibly missed messages precedes new messages") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -210,7 +211,7 @@ TEST_CASE("link: a script is loaded before its first call, once on each connecti
     CHECK(loads(4));
 }
 
-TEST_CASE("link: a script that the server has forgotten is loaded again, for a user without EVAL") {
+TEST_CASE("link: a script that the server has lost is loaded again, even for a user without EVAL") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all", "-eval"});
     LinkScene scene{
@@ -221,7 +222,7 @@ TEST_CASE("link: a script that the server has forgotten is loaded again, for a u
     }
 }
 
-TEST_CASE("link: a script without permission to be loaded is sent with its call") {
+TEST_CASE("link: a script that the user may not load is sent with its call") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all"});
     LinkScene scene{
@@ -231,7 +232,7 @@ TEST_CASE("link: a script without permission to be loaded is sent with its call"
     for (const auto* text : {"x", "y"}) CHECK(scene.ask_echo(text) == text);
 }
 
-TEST_CASE("link: a script that the server has forgotten is sent again, once") {
+TEST_CASE("link: a script that the server has lost is sent again, once") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -244,7 +245,7 @@ TEST_CASE("link: a script that the server has forgotten is sent again, once") {
     CHECK(server.info("cmdstat_eval").starts_with("calls=1,"));
 }
 
-TEST_CASE("link: scripts that the server keeps forgetting change no reply") {
+TEST_CASE("link: a server that loses scripts again and again does not change replies") {
     const RedisServer server;
     LinkScene scene{server};
     scene.await_connected();
@@ -257,7 +258,8 @@ TEST_CASE("link: scripts that the server keeps forgetting change no reply") {
     CHECK(server.command({"LLEN", "list"}).number == 2'000);
 }
 
-TEST_CASE("link: the link sets its name, authenticates and selects as configured") {
+TEST_CASE(
+    "link: a connection sets its name, authenticates and selects the database as configured") {
     const RedisServer server;
     server.command({"ACL", "SETUSER", "bus", "on", ">secret", "~*", "&*", "+@all"});
     LinkScene scene{{.addresses = {server.address()},
@@ -301,7 +303,7 @@ TEST_CASE("link: an idle link sends few commands") {
     CHECK(commands() - before <= 2);  // One of them is the second INFO.
 }
 
-TEST_CASE("link: the link ends quickly and completes every call") {
+TEST_CASE("link: destroying the link takes a short time and completes every call") {
     RedisServer server;
     std::vector<std::string> answers;
     const auto keep = [&](const auto& answer) { answers.push_back(dump(answer)); };
@@ -370,7 +372,7 @@ std::vector<std::string> ask_together(LinkScene& scene, const std::vector<std::s
 
 }  // namespace
 
-TEST_CASE("link: calls that wait together travel in one call, and each gets its own reply") {
+TEST_CASE("link: waiting calls are sent in one call, and each gets its own reply") {
     const RedisServer server;
     LinkScene scene{server};
     const std::vector<std::string> texts{"one", "bad", "three"};
@@ -389,7 +391,7 @@ TEST_CASE("link: calls that wait together travel in one call, and each gets its 
           std::vector<std::string>(1'000, "x"));
 }
 
-TEST_CASE("link: calls that travel together count singly towards the limit of waiting calls") {
+TEST_CASE("link: calls sent in one call count singly towards the limit of waiting calls") {
     RedisServer server;
     LinkScene scene{
         RedisOptions{.addresses = {server.address()}, .timeout = Duration{300}, .waiting_max = 4}};
@@ -428,7 +430,7 @@ TEST_CASE("link: inconsistent options are refused") {
     CHECK(refused({.tls = true, .tls_ca_file = "no/such/file"}).starts_with("tls_ca_file"));
 }
 
-TEST_CASE("link: a script with a wrong SHA-1 still runs") {
+TEST_CASE("link: a script whose SHA-1 is given wrongly still runs") {
     const RedisServer server;
     LinkScene scene{server};
     const redis::Script wrong{"wrong", "return ARGV[1]", append.sha1};

@@ -140,7 +140,7 @@ TEST_CASE("link over TLS: a server is found again after a restart and after a re
     CHECK(await([&] { return scene.ask_echo("x") == "x"; }, Duration{2'500}));
 }
 
-TEST_CASE("link over TLS: a broken connection puts sent calls in doubt") {
+TEST_CASE("link over TLS: a broken connection leaves calls that were sent in doubt") {
     const Authority authority{"DNS:localhost"};
     TlsServer server{authority};
     TcpGate gate{server.port()};
@@ -155,7 +155,7 @@ TEST_CASE("link over TLS: a broken connection puts sent calls in doubt") {
     server.plain().resume();
 }
 
-TEST_CASE("link over TLS: a certificate of an address is valid for the address") {
+TEST_CASE("link over TLS: a certificate for an IP address is valid for this address") {
     const Authority authority{"IP:127.0.0.1"};
     TlsServer server{authority};
     LinkScene scene{tls_options("127.0.0.1", server.port(), authority.file("ca.pem"))};
@@ -164,7 +164,7 @@ TEST_CASE("link over TLS: a certificate of an address is valid for the address")
     CHECK(why.find("TLS: hostname mismatch") != std::string::npos);
 }
 
-TEST_CASE("link over TLS: a server with a wrong name is refused") {
+TEST_CASE("link over TLS: a server whose certificate has a wrong name is refused") {
     const Authority authority{"DNS:other.example"};
     TlsServer server{authority};
     CHECK(last_error(tls_options("localhost", server.port(), authority.file("ca.pem")))
@@ -173,7 +173,7 @@ TEST_CASE("link over TLS: a server with a wrong name is refused") {
               .find("TLS: IP address mismatch") != std::string::npos);
 }
 
-TEST_CASE("link over TLS: a server of an unknown authority is refused") {
+TEST_CASE("link over TLS: a server whose certificate has an unknown authority is refused") {
     const Authority authority{"DNS:localhost"};
     const Authority other{"DNS:localhost"};
     TlsServer server{authority};

@@ -108,7 +108,8 @@ TEST_CASE("redis: many names added by another program are listed completely and 
 }
 
 TEST_CASE(
-    "redis: a page of many names costs a page, and the first listing a bounded amount per call") {
+    "redis: a page of many names costs only the page, and the first page a bounded amount per "
+    "call") {
     Many s;
     const auto before = s.reads_of_everything();
     s.perform(ListTopics{{.limit = 10}});
@@ -162,7 +163,7 @@ TEST_CASE("redis: names that steps add and remove are listed at once, without a 
     CHECK(s.repairs() == repaired);
 }
 
-TEST_CASE("redis: names that another program adds, removes and exchanges are found") {
+TEST_CASE("redis: names that another program adds, removes or replaces are found") {
     Many s;
     s.topics();
     s.other({"SADD", "topics", "another"});
@@ -184,7 +185,7 @@ TEST_CASE("redis: names that another program adds, removes and exchanges are fou
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
 }
 
-TEST_CASE("redis: names are listed while the memory is full") {
+TEST_CASE("redis: names are listed even while Redis is out of memory") {
     Many s;
     s.other({"CONFIG", "SET", "maxmemory", "1"});
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
@@ -192,7 +193,8 @@ TEST_CASE("redis: names are listed while the memory is full") {
 }
 
 TEST_CASE(
-    "redis: a name index of another type causes an error, and is created again after its removal") {
+    "redis: a name index of the wrong type causes an error, and is created again after its "
+    "removal") {
     Many s;
     s.other({"SET", "routemaster:index:topics", "x"});
     const auto listed = s.try_to(ListTopics{});
@@ -204,7 +206,7 @@ TEST_CASE(
     CHECK(s.topics() == s.members({"SMEMBERS", "topics"}));
 }
 
-TEST_CASE("redis: the end of the store may cut off a listing and its repair") {
+TEST_CASE("redis: closing the store interrupts a listing and its repair") {
     test::RedisServer server;
     for (int i = 0; i < 20; ++i) {
         server.command({"EVAL",

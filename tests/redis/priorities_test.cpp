@@ -43,7 +43,7 @@ TEST_CASE("redis: only jobs with a priority have a rank, and only while they wai
 }
 
 TEST_CASE(
-    "redis: a version without priorities may promote, run and put back jobs with a priority") {
+    "redis: an older version without priorities may promote, run and return jobs with a priority") {
     Ranks s;
     s.push("a", 0);
     s.push("b", 5, Duration{5});
@@ -59,7 +59,7 @@ TEST_CASE(
     CHECK(s.ranks() == 0);
 }
 
-TEST_CASE("redis: a job deleted by a version without priorities leaves nothing behind") {
+TEST_CASE("redis: a job deleted by an older version without priorities leaves no rank behind") {
     Ranks s;
     const auto id = s.push("a", 5, Duration{5});
     s.push("b", 1, Duration{5});
@@ -74,7 +74,7 @@ TEST_CASE("redis: a job deleted by a version without priorities leaves nothing b
     CHECK(s.ranks() == 0);
 }
 
-TEST_CASE("redis: a job with a priority that a version without priorities put off can be deleted") {
+TEST_CASE("redis: a job with a priority that an older version has delayed can be deleted") {
     Ranks s;
     const auto id = s.push("a", 5);
     s.push("b", 0);

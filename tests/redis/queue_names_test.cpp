@@ -70,7 +70,7 @@ TEST_CASE("redis: a queue without jobs leaves neither its name nor the keys of i
     CHECK(s.is_named("work"));
 }
 
-TEST_CASE("redis: no worker waits to be woken by pushes into a paused queue") {
+TEST_CASE("redis: workers are not registered to be woken while their queue is paused") {
     Queues s;
     const auto waits = [&] { return s.other({"EXISTS", "routemaster:waiting:work"}).number == 1; };
     CHECK(s.acquire_work(1).empty());
@@ -84,7 +84,7 @@ TEST_CASE("redis: no worker waits to be woken by pushes into a paused queue") {
     CHECK(waits());
 }
 
-TEST_CASE("redis: a page of many queues costs a page, and is complete") {
+TEST_CASE("redis: a page of many queues costs only the page, and the pages together are complete") {
     Queues s;
     constexpr int many = 300;
     std::vector<std::string> names;
@@ -122,7 +122,7 @@ TEST_CASE("redis: a page of many queues costs a page, and is complete") {
 }
 
 TEST_CASE(
-    "redis: the age of waiting jobs is known again once the jobs of an earlier version are gone") {
+    "redis: the age of waiting jobs is known again after the jobs of an older version are gone") {
     Queues s;
     s.push_of_before("a");
     s.other({"SADD", "routemaster:queues", "work"});

@@ -38,7 +38,7 @@ struct Limits : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: the server keeps the number of tokens, for as long as the number matters") {
+TEST_CASE("redis: the server stores the number of tokens only for as long as it matters") {
     Limits s;
     s.limit({.queue = RateLimit{.jobs = 3, .per = second},
              .each_group = RateLimit{.jobs = 2, .per = 10 * second}});
@@ -77,11 +77,11 @@ TEST_CASE("redis: removed rate limits leave a single field in routemaster:limits
     CHECK(s.other({"HLEN", "routemaster:limits"}).number == 1);
 }
 
-TEST_CASE("redis: limits without throttled jobs are removed at once") {
+TEST_CASE("redis: rate limits without throttled jobs are removed at once") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = 60 * second}});
-    SUBCASE("before the first job") {}
-    SUBCASE("after a change that throttled jobs did not live to see") {
+    SUBCASE("no job has been pushed") {}
+    SUBCASE("the throttled jobs have been deleted") {
         s.push("a", "g");
         s.push("b", "g");
         CHECK(s.begin() == 1);
@@ -94,7 +94,7 @@ TEST_CASE("redis: limits without throttled jobs are removed at once") {
     CHECK(s.other({"HLEN", "routemaster:limits"}).number == 1);
 }
 
-TEST_CASE("redis: a job that waits for a token is passed over once another program took the job") {
+TEST_CASE("redis: a job that waits for a token is skipped once another program took the job") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = second}});
     for (const char* job : {"a", "b", "c"}) s.push(job, "g");
@@ -107,7 +107,8 @@ TEST_CASE("redis: a job that waits for a token is passed over once another progr
     CHECK(!s.exists("routemaster:opens:work"));
 }
 
-TEST_CASE("redis: a group without throttled jobs delays no group, and goes with the limits") {
+TEST_CASE(
+    "redis: a group without throttled jobs delays no group, and is removed with the rate limits") {
     Limits s;
     s.limit({.each_group = RateLimit{.jobs = 1, .per = second}});
     for (const char* job : {"a", "b"}) s.push(job, "g");
@@ -138,7 +139,7 @@ TEST_CASE("redis: the rate limits and the paused state of a queue are read in a 
     CHECK(s.server.info("cmdstat_sismember").empty());
 }
 
-TEST_CASE("redis: a job without a wake-up is run within about a second, and counted") {
+TEST_CASE("redis: a job whose wake-up was lost is run within about a second, and counted") {
     RedisScene s;
     test::SleepyStore sleepy{s.store};
     const test::RecordedLog log;

@@ -65,7 +65,9 @@ TEST_CASE("redis: three schedulers run each tick once, and within 100 ms") {
     CHECK(job.kept == 0);
 }
 
-TEST_CASE("redis: a recurring timer has the keys of dtimer, and is due at the server's tick") {
+TEST_CASE(
+    "redis: a recurring timer uses the keys of dtimer, and is due at the tick on the server's "
+    "clock") {
     RedisScene s;
     const RecurringSettings settings{
         .schedule = "@every 1m",
@@ -115,7 +117,7 @@ TEST_CASE("redis: a recurring timer has the keys of dtimer, and is due at the se
 }
 
 TEST_CASE(
-    "redis: a recurring job with an unreadable record is absent, and is created again by a put") {
+    "redis: a recurring job with an unreadable record counts as absent, and can be put again") {
     RedisScene s;
     const PutRecurringJob put{"report",
                               std::make_shared<const RecurringSettings>(RecurringSettings{

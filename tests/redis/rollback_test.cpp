@@ -59,7 +59,7 @@ PublishEvent unreadable_publication(const RedisScene& s, const std::string& uid 
 
 }  // namespace
 
-TEST_CASE("rollback: an empty server and a bus in use yield no findings") {
+TEST_CASE("rollback: an empty server, and a bus without obstacles, yield no findings") {
     RedisScene s;
     CHECK(findings(s).empty());
     s.subscribe();
@@ -81,7 +81,8 @@ TEST_CASE("rollback: an unreachable server is an error") {
     CHECK(found.error().code() == Errc::unavailable);
 }
 
-TEST_CASE("rollback: blocked deliveries and ordering groups are found, until a worker unblocks") {
+TEST_CASE(
+    "rollback: blocked deliveries and ordering groups are found, until a worker unblocks them") {
     RedisScene s;
     s.subscribe();
     for (const auto& uid : std::vector{uid_a, uid_a, uid_b, uid_b}) s.publish(uid);
@@ -98,7 +99,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
     const std::string one =
         "1 batch of 'bill…' with an event that no Ruby worker can read, the first " + uid_a +
         ": data: takes 105 bytes of MessagePack, more than the 64 that Ruby workers read";
-    SUBCASE("set aside as they came") {
+    SUBCASE("the batches were set aside when the events arrived") {
         s.perform(unreadable_publication(s));
         run_mixed(s);
         const auto found = findings(s);
@@ -114,7 +115,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
         s.settle(lease);
         CHECK(findings(s).empty());
     }
-    SUBCASE("from a version that did not set events aside") {
+    SUBCASE("the batches are of a version that did not set such batches aside") {
         s.publish(uid_a);
         s.other({"RPUSH", "batches:" + uid_a, unreadable_message(s)});
         run_mixed(s);
@@ -125,7 +126,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
         s.now += Duration{500};
         CHECK(s.begin(s.acquire()).messages.size() == 2);
     }
-    SUBCASE("many, in pages") {
+    SUBCASE("the batches are many, and checked in pages") {
         for (int i = 0; i < 250; ++i) {
             auto uid = std::to_string(10'000 + i) + "BATCHBATCHBATCH";
             s.perform(unreadable_publication(s, uid));
@@ -134,7 +135,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
         run_mixed(s);
         CHECK(has_finding(findings(s), "250 batches of 'bill…' with an event"));
     }
-    SUBCASE("DEAD") {
+    SUBCASE("the batches are DEAD") {
         s.publish(uid_a);
         s.other({"LPUSH", "batches:" + uid_a, "status 410"});
         s.other({"RPUSH", "batches:" + uid_a, unreadable_message(s)});
@@ -164,7 +165,7 @@ TEST_CASE("rollback: subscribers that Ruby processes misread are found") {
     CHECK(findings(s).empty());
 }
 
-TEST_CASE("rollback: topics at which GET /topics of a Ruby web fails are found") {
+TEST_CASE("rollback: topics that break GET /topics of a Ruby web process are found") {
     RedisScene s;
     s.perform(Subscribe{"billing", {"cats", "orders.v2"}, {.callback = "https://a.example/"}});
     CHECK(findings(s) ==
@@ -197,7 +198,7 @@ TEST_CASE("rollback: jobs unknown to Ruby workers are found") {
     CHECK(has_finding(found, "~ 1 job of 'aux' set aside"));
 }
 
-TEST_CASE("rollback: actions that a mixed fleet refuses are found") {
+TEST_CASE("rollback: actions that a mixed deployment refuses are found") {
     RedisScene s;
     ActionTimers actions{s.store};
     const DeliverAction without_url{
@@ -225,7 +226,7 @@ TEST_CASE("rollback: actions that a mixed fleet refuses are found") {
     CHECK(has_finding(found, "~ 2 recurring jobs"));
 }
 
-TEST_CASE("rollback: jobs of routemaster's queues stay, as a remark") {
+TEST_CASE("rollback: jobs of routemaster's own queues remain, as a remark") {
     RedisScene s;
     JobQueue images{s.store, "images"};
     CHECK(images.push({"resize", {1}}));

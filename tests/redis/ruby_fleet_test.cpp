@@ -90,7 +90,7 @@ std::vector<std::string> acquired(RedisScene& s, std::uint32_t limit = 100) {
 
 }  // namespace
 
-TEST_CASE("ruby: 100,000 batches ended by Ruby workers hardly delay routemaster") {
+TEST_CASE("ruby: 100,000 batches ended by Ruby workers delay routemaster only a little") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     leave_ended(s, "billing", 100'000);
@@ -109,7 +109,7 @@ TEST_CASE("ruby: 100,000 batches ended by Ruby workers hardly delay routemaster"
     CHECK(s.other({"EXISTS", "routemaster:untidy"}).number == 0);
 }
 
-TEST_CASE("ruby: batches ended by Ruby workers are skipped behind the batch under way") {
+TEST_CASE("ruby: batches ended by Ruby workers are skipped after the batch under way") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     publish(s, 2'502);
@@ -127,13 +127,13 @@ TEST_CASE("ruby: batches ended by Ruby workers are skipped behind the batch unde
     CHECK(calls <= 4);
 }
 
-TEST_CASE("ruby: an acquisition that makes further jobs available reports them") {
+TEST_CASE("ruby: an acquisition that unblocks further jobs reports that more are available") {
     RedisScene s;
     subscribe_ruby(s, "billing", 2);
     publish(s, 4);
     REQUIRE(blocked(s) == 2);
     std::vector<std::string> expected;
-    SUBCASE("because the first batches of the group were ended") {
+    SUBCASE("the first batches of the ordering group were ended") {
         for (int number = 1; number <= 2; ++number) {
             const auto job = RedisScene::job(uid(number));
             s.other({"DEL", "batches:" + uid(number)});
@@ -143,7 +143,7 @@ TEST_CASE("ruby: an acquisition that makes further jobs available reports them")
         leave_ready(s, "billing", a, s.now);
         expected = {uid(3), uid(4)};
     }
-    SUBCASE("because many batches were ended, and the acquisition removes a part") {
+    SUBCASE("many batches were ended, and the acquisition removes a part of them") {
         leave_ended(s, "billing", 2'500);
         expected = {uid(1), uid(2)};
     }
@@ -160,24 +160,24 @@ TEST_CASE("ruby: an acquisition that makes further jobs available reports them")
     CHECK(got == expected);
 }
 
-TEST_CASE("ruby: with Ruby workers in the fleet, no batch joins a group") {
+TEST_CASE("ruby: in a mixed deployment, no batch joins an ordering group") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     publish(s, 3);
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("ruby: batches ended by Ruby workers are removed with the subscriber") {
+TEST_CASE("ruby: batches ended by Ruby workers are removed with their subscriber") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     leave_ended(s, "billing", 2'500);
-    SUBCASE("with its token") { s.perform(RemoveToken{"billing"}); }
-    SUBCASE("alone") { s.perform(RemoveSubscriber{"billing"}); }
+    SUBCASE("the token of the subscriber is removed") { s.perform(RemoveToken{"billing"}); }
+    SUBCASE("only the subscriber is removed") { s.perform(RemoveSubscriber{"billing"}); }
     for (int calls = 0; calls < 4; ++calls) acquired(s);
     CHECK(group_length(s) == 0);
 }
 
-TEST_CASE("ruby: blocked jobs come back for Ruby workers, 1,000 with each step") {
+TEST_CASE("ruby: in a mixed deployment, blocked jobs become READY again, 1,000 with each step") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     publish(s, 2'501);
@@ -189,9 +189,9 @@ TEST_CASE("ruby: blocked jobs come back for Ruby workers, 1,000 with each step")
             CHECK(perform(mixed, step, s.now).value() == expected);
         }
     };
-    SUBCASE("by a scrub") { steps(ScrubWorkers{Duration{30'000}}); }
-    SUBCASE("by a worker that ends") { steps(RetireWorker{s.worker}); }
-    SUBCASE("by a worker that acquires") {
+    SUBCASE("the step searches for dead workers") { steps(ScrubWorkers{Duration{30'000}}); }
+    SUBCASE("the step retires a worker") { steps(RetireWorker{s.worker}); }
+    SUBCASE("the step acquires jobs") {
         const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
         CHECK(perform(mixed, step, s.now).value().next_due <= s.now);
         CHECK(perform(mixed, step, s.now).value().next_due <= s.now);
@@ -209,7 +209,7 @@ TEST_CASE("ruby: blocked jobs come back for Ruby workers, 1,000 with each step")
                   "all of it is due");
 }
 
-TEST_CASE("ruby: blocked jobs come back in their order") {
+TEST_CASE("ruby: in a mixed deployment, blocked jobs become READY again in their order") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     for (int number = 1; number <= 1'500; ++number) {
@@ -238,12 +238,12 @@ TEST_CASE("ruby: jobs of a Ruby worker that exited because of an error are relea
         publish(s, 1);
         s.other({"SADD", "jobs:pending:index:main", "AAAAAAAAAAAAAAAAAAAA"});
         s.other({"RPOPLPUSH", "jobs:instant:main", "jobs:pending:main:AAAAAAAAAAAAAAAAAAAA"});
-        SUBCASE("the worker is not known any more") {
+        SUBCASE("the worker is no longer known") {
             CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == ReleasedJobs{1});
             CHECK(acquired(s) == std::vector{uid(1)});
             CHECK(s.other({"EXISTS", "jobs:pending:index:main"}).number == 1);
         }
-        SUBCASE("the worker sent a heartbeat") {
+        SUBCASE("the worker has sent a heartbeat") {
             s.other({"HSET", "workers", "AAAAAAAAAAAAAAAAAAAA",
                      std::to_string(to_milliseconds(s.now))});
             CHECK(s.perform(ScrubWorkers{Duration{30'000}}) == ReleasedJobs{0});
@@ -251,7 +251,8 @@ TEST_CASE("ruby: jobs of a Ruby worker that exited because of an error are relea
     }
 }
 
-TEST_CASE("ruby: a batch begun by a Ruby web before routemaster's batch is delivered first") {
+TEST_CASE(
+    "ruby: a batch that a Ruby web process began earlier is delivered before routemaster's batch") {
     RedisScene s;
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -264,7 +265,7 @@ TEST_CASE("ruby: a batch begun by a Ruby web before routemaster's batch is deliv
     CHECK(acquired(s) == std::vector{uid(1)});
 }
 
-TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in order") {
+TEST_CASE("ruby: in a mixed deployment, batches acquired together are delivered in order") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     subscribe_ruby(s, "audit", 2);
@@ -287,7 +288,7 @@ TEST_CASE("ruby: in a mixed fleet, batches acquired together are delivered in or
     CHECK(s.other({"EXISTS", "routemaster:blocked:main"}).number == 0);
 }
 
-TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a dead worker's batch") {
+TEST_CASE("ruby: in a mixed deployment, no batch waits for a batch of a dead worker") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -305,20 +306,22 @@ TEST_CASE("ruby: in a mixed fleet, no batch waits for the turn of a dead worker'
         s.worker = heir;
         CHECK(acquired(s) == std::vector{b});
     }
-    SUBCASE("Ruby Routemaster's scrub took its job") {
+    SUBCASE("Ruby Routemaster's scrub took the worker's job") {
         s.other({"RPOPLPUSH", doomed, "jobs:instant:main"});
         CHECK(s.begin(lease).verdict == Verdict::lease_lost);
         s.worker = heir;
         CHECK(acquired(s).size() == 1);
     }
-    SUBCASE("its batch is gone") {
+    SUBCASE("the worker's batch is missing") {
         s.other({"DEL", "batches:" + a});
         CHECK(s.begin(lease).verdict == Verdict::vanished);
         CHECK(acquired(s) == std::vector{b});
     }
 }
 
-TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay no ready batch") {
+TEST_CASE(
+    "ruby: in a mixed deployment, 1,000 batches that wait for earlier batches delay no ready "
+    "batch") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     subscribe_ruby(s, "audit");
@@ -331,7 +334,8 @@ TEST_CASE("ruby: in a mixed fleet, 1,000 batches that wait for their turn delay 
     CHECK(reached);
 }
 
-TEST_CASE("ruby: in a mixed fleet, a worker sleeps while batches only wait for their turn") {
+TEST_CASE(
+    "ruby: in a mixed deployment, a worker sleeps while batches only wait for earlier batches") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -341,7 +345,7 @@ TEST_CASE("ruby: in a mixed fleet, a worker sleeps while batches only wait for t
     CHECK(s.perform(step).next_due == never);
 }
 
-TEST_CASE("ruby: in a mixed fleet, unreadable turns block no batch") {
+TEST_CASE("ruby: in a mixed deployment, unreadable records of waiting batches block no batch") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     leave_ready(s, "billing", a, s.now);
@@ -353,7 +357,7 @@ TEST_CASE("ruby: in a mixed fleet, unreadable turns block no batch") {
     CHECK(acquired(s) == std::vector{b});
 }
 
-TEST_CASE("ruby: in a mixed fleet, the batches of a subscriber are listed") {
+TEST_CASE("ruby: in a mixed deployment, the batches of a subscriber are listed") {
     RedisScene s{true};
     subscribe_ruby(s, "billing");
     subscribe_ruby(s, "audit");

@@ -54,7 +54,7 @@ void worker_scrubs(RedisScene& s, const Uid& worker) {
 
 }  // namespace
 
-TEST_CASE("ruby: a batch begun by a Ruby web is delivered") {
+TEST_CASE("ruby: a batch begun by a Ruby web process is delivered") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -69,7 +69,7 @@ TEST_CASE("ruby: a batch begun by a Ruby web is delivered") {
     CHECK(s.perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("ruby: events of routemaster are appended to a batch begun by a Ruby web") {
+TEST_CASE("ruby: events of routemaster are appended to a batch begun by a Ruby web process") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -80,7 +80,7 @@ TEST_CASE("ruby: events of routemaster are appended to a batch begun by a Ruby w
     CHECK(start.messages.size() == 2);
 }
 
-TEST_CASE("ruby: a Ruby web publishes into a batch of routemaster") {
+TEST_CASE("ruby: a Ruby web process publishes into a batch of routemaster") {
     RedisScene s;
     s.subscribe();
     s.publish(batch_a);
@@ -125,7 +125,7 @@ TEST_CASE("ruby: a batch delivered by a Ruby worker blocks no batch") {
     CHECK(s.begin(leases[0]).verdict == Verdict::deliver);
 }
 
-TEST_CASE("ruby: a batch whose job was lost gets a job with the next event") {
+TEST_CASE("ruby: a batch whose delivery job was lost gets a new job with the next event") {
     RedisScene s;
     s.subscribe();
     web_publishes(s, batch_a, s.now);
@@ -136,7 +136,7 @@ TEST_CASE("ruby: a batch whose job was lost gets a job with the next event") {
     CHECK(s.begin(s.acquire()).messages.size() == 2);
 }
 
-TEST_CASE("ruby: no event is appended to a CURRENT batch that is gone") {
+TEST_CASE("ruby: no event is appended to a CURRENT batch that no longer exists") {
     RedisScene s;
     s.subscribe();
     s.other({"SADD", "batches:current:billing", batch_a});
@@ -163,7 +163,7 @@ TEST_CASE("ruby: routemaster's worker does not settle a job taken back by Ruby's
     CHECK(s.settle(heir) == Settlement::settled);
 }
 
-TEST_CASE("ruby: with Ruby workers in the fleet, no job is hidden from them") {
+TEST_CASE("ruby: in a mixed deployment, no delivery job is hidden from Ruby workers") {
     RedisScene s{true};
     s.subscribe();
     for (const auto& uid : {batch_a, batch_a, batch_b, batch_b}) s.publish(uid);
@@ -173,7 +173,7 @@ TEST_CASE("ruby: with Ruby workers in the fleet, no job is hidden from them") {
     CHECK(s.other({"LLEN", "jobs:instant:main"}).number == 1);
 }
 
-TEST_CASE("ruby: blocked jobs come back when Ruby workers join the fleet") {
+TEST_CASE("ruby: blocked jobs become READY again when Ruby workers join") {
     RedisScene s;
     s.subscribe();
     for (const auto& uid : {batch_a, batch_a, batch_b, batch_b}) s.publish(uid);
@@ -184,7 +184,7 @@ TEST_CASE("ruby: blocked jobs come back when Ruby workers join the fleet") {
     CHECK(s.other({"ZCARD", "jobs:scheduled:main"}).number == 1);
 }
 
-TEST_CASE("ruby: with Ruby workers in the fleet, their queues accept only jobs known to them") {
+TEST_CASE("ruby: in a mixed deployment, Ruby's queues accept only jobs known to Ruby workers") {
     RedisScene s{true};
     for (const auto* queue : {"main", "aux"}) {
         const auto refused = s.try_to(PushJob{queue, encode_job({"resize"}), s.now});
@@ -201,7 +201,7 @@ TEST_CASE("ruby: with Ruby workers in the fleet, their queues accept only jobs k
     CHECK(s.other({"LLEN", "jobs:instant:aux"}).number == 4);
 }
 
-TEST_CASE("ruby: jobs of aux unknown to Ruby workers are set aside while a mixed fleet runs") {
+TEST_CASE("ruby: in a mixed deployment, jobs of queue aux unknown to Ruby workers are set aside") {
     RedisScene s;
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
     const auto resize = encode_job({"resize"});
@@ -211,19 +211,19 @@ TEST_CASE("ruby: jobs of aux unknown to Ruby workers are set aside while a mixed
     s.perform(PushJob{"aux", later, s.now + Duration{60'000}});
     const QueueStatus all{.scheduled = 1, .ready = 2};
     CHECK(s.perform(CountJobs{"aux"}) == all);
-    SUBCASE("under way when its worker ends") {
+    SUBCASE("the job is leased when its worker ends") {
         const auto lease =
             s.perform(AcquireJobs{.queue = "aux", .worker = s.worker, .limit = 1}).leases.at(0);
         CHECK(lease.job == resize);
-        SUBCASE("in an orderly way") { CHECK(perform(mixed, RetireWorker{s.worker}, s.now)); }
-        SUBCASE("because the worker died") {
+        SUBCASE("the worker is stopped") { CHECK(perform(mixed, RetireWorker{s.worker}, s.now)); }
+        SUBCASE("the worker dies") {
             s.now += Duration{59'999};
             CHECK(perform(mixed, ScrubWorkers{Duration{30'000}}, s.now));
         }
-        SUBCASE("after a failed attempt") { CHECK(perform(mixed, NackJob{lease, s.now}, s.now)); }
+        SUBCASE("the job has failed once") { CHECK(perform(mixed, NackJob{lease, s.now}, s.now)); }
         CHECK(s.other({"LLEN", "jobs:instant:aux"}).number == 1);
     }
-    SUBCASE("READY") {}
+    SUBCASE("the job is READY") {}
     CHECK(perform(mixed, ScrubWorkers{Duration{3'600'000}}, s.now));
     CHECK(s.other({"LRANGE", "jobs:instant:aux", "0", "-1"}).list.size() == 1);
     CHECK(s.other({"LINDEX", "jobs:instant:aux", "0"}).text == encode_job({"monitor"}));
@@ -243,7 +243,7 @@ TEST_CASE("ruby: jobs of aux unknown to Ruby workers are set aside while a mixed
     CHECK(due[0].job == later);
 }
 
-TEST_CASE("ruby: with Ruby workers in the fleet, earlier ordering groups are removed") {
+TEST_CASE("ruby: in a mixed deployment, existing ordering groups are removed") {
     RedisScene s;
     s.subscribe();
     for (int i = 0; i < 1'200; ++i) {
@@ -265,14 +265,14 @@ TEST_CASE("ruby: with Ruby workers in the fleet, earlier ordering groups are rem
     }
     CHECK(groups() == 0);
     CHECK(s.other({"EXISTS", "routemaster:ungrouped"}).number == 0);
-    SUBCASE("the group of a removed subscriber") {
+    SUBCASE("the group belongs to a removed subscriber") {
         s.other({"ZADD", "routemaster:group:billing", "1", batch_b});
         CHECK(perform(mixed, RemoveSubscriber{"billing"}, s.now));
         CHECK(groups() == 0);
     }
 }
 
-TEST_CASE("ruby: with Ruby workers in the fleet, steps that would crash them are refused") {
+TEST_CASE("ruby: in a mixed deployment, steps that would crash Ruby workers are refused") {
     RedisScene s{true};
     const auto refusal = [&](auto step) {
         const auto keys = s.keys();
@@ -363,7 +363,7 @@ TEST_CASE("ruby: a batch that routemaster's worker made DEAD is in no key of Rub
     CHECK(s.perform(FindSubscriber{"billing"})->batches_queued == 0);
 }
 
-TEST_CASE("ruby: health and settings are shared") {
+TEST_CASE("ruby: routemaster and Ruby workers share the health and the settings of a subscriber") {
     RedisScene s;
     s.subscribe();
     s.other({"HSET", "subscriber:billing", "health_points", "42", "last_attempted_at", "17"});
@@ -376,7 +376,7 @@ TEST_CASE("ruby: health and settings are shared") {
     CHECK(status->subscription.max_events == 100);
 }
 
-TEST_CASE("ruby: the remains of a late write are not a subscriber") {
+TEST_CASE("ruby: keys left by a late write of a removed subscriber are not a subscriber") {
     RedisScene s;
     s.other({"HSET", "subscriber:billing", "health_points", "100"});
     s.other({"SADD", "subscribers:cats", "billing"});
@@ -385,7 +385,7 @@ TEST_CASE("ruby: the remains of a late write are not a subscriber") {
     CHECK(!s.perform(FindSubscriber{"billing"}));
 }
 
-TEST_CASE("ruby: a key of another type is reported, and no step is half done") {
+TEST_CASE("ruby: a key of the wrong type is reported, and the step changes nothing") {
     RedisScene s;
     s.subscribe();
     s.other({"SET", "jobs:index:main", "nonsense"});

@@ -47,13 +47,15 @@ std::function<void(std::string&)> set_clock(Duration by) {
 
 }  // namespace
 
-TEST_CASE("server clock: nothing is corrected before the first measurement") {
+TEST_CASE("server clock: the local time is used until the first measurement") {
     const ServerClock clock;
     CHECK(clock.offset(5s, boot + 99s) == 0ms);
     CHECK(clock.offset() == 0ms);
 }
 
-TEST_CASE("server clock: the offset is the server's lead in the middle of a round trip") {
+TEST_CASE(
+    "server clock: the offset is the server's time minus the local time in the middle of a round "
+    "trip") {
     ServerClock clock;
     clock.measured(10'000ms, 10'020ms, boot + 10'010ms + 3s);
     CHECK(clock.offset(10'020ms, boot + 10'020ms) == 3'000ms);
@@ -62,7 +64,7 @@ TEST_CASE("server clock: the offset is the server's lead in the middle of a roun
     CHECK(clock.offset(11'020ms, boot + 11'020ms) == -3'000ms);
 }
 
-TEST_CASE("server clock: a difference within the round trip does not count") {
+TEST_CASE("server clock: an offset smaller than the round trip does not count") {
     ServerClock clock;
     clock.measured(1'000ms, 1'100ms, boot + 1'050ms + 50ms);
     CHECK(clock.offset(1'100ms, boot + 1'100ms) == 0ms);
@@ -71,7 +73,7 @@ TEST_CASE("server clock: a difference within the round trip does not count") {
     CHECK(clock.offset(1'100ms, boot + 1'100ms) == 52ms);
 }
 
-TEST_CASE("server clock: a step of the system's clock is corrected at once") {
+TEST_CASE("server clock: a jump of the local clock is corrected at once") {
     ServerClock clock;
     clock.measured(1'000ms, 1'001ms, boot + 1'000ms);
     CHECK(clock.offset(2'000ms, boot + 2'000ms) == 0ms);
@@ -79,7 +81,7 @@ TEST_CASE("server clock: a step of the system's clock is corrected at once") {
     CHECK(clock.offset(2'000ms, boot + 2'000ms - 1h) == 3'600'000ms);
 }
 
-TEST_CASE("server clock: a slow round trip does not replace the result of a quick one") {
+TEST_CASE("server clock: a slow round trip does not replace the result of a quick round trip") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
     CHECK(clock.offset(1'002ms, boot + 1'002ms) == 500ms);
@@ -88,14 +90,14 @@ TEST_CASE("server clock: a slow round trip does not replace the result of a quic
     CHECK(clock.offset(2'400ms, boot + 2'400ms) == 500ms);
 }
 
-TEST_CASE("server clock: a slow round trip proves that the server's clock was set") {
+TEST_CASE("server clock: a slow round trip can prove that the server's clock was set") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms);
     clock.measured(2'000ms, 2'400ms, boot + 2'200ms + 10s);
     CHECK(clock.offset(2'400ms, boot + 2'400ms) == 10'000ms);
 }
 
-TEST_CASE("server clock: an old measurement is less exact") {
+TEST_CASE("server clock: a measurement becomes less exact with age") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms);
     // In ten minutes, clocks drift apart by at most 60 ms.
@@ -105,7 +107,7 @@ TEST_CASE("server clock: an old measurement is less exact") {
     CHECK(clock.offset(later, boot + later) == -30ms);
 }
 
-TEST_CASE("server clock: after a change of server the time of the new server counts") {
+TEST_CASE("server clock: after the link moves to another server, the time of this server counts") {
     ServerClock clock;
     clock.measured(1'000ms, 1'002ms, boot + 1'001ms + 500ms);
     clock.changed();
@@ -129,7 +131,7 @@ TEST_CASE("server clock: a slow network is not mistaken for a wrong clock") {
     CHECK(scene.link.clock_offset() == 0ms);
 }
 
-TEST_CASE("server clock: TIME is sent while connecting, and again now and then") {
+TEST_CASE("server clock: the link sends TIME while connecting, and periodically afterwards") {
     const RedisServer server;
     LinkScene scene{server, 500ms};
     scene.link.wait_until_connected(5s).value();
@@ -137,7 +139,8 @@ TEST_CASE("server clock: TIME is sent while connecting, and again now and then")
     CHECK(await([&] { return server.info("cmdstat_time").starts_with("calls=2,"); }, 4s));
 }
 
-TEST_CASE("server clock: a server with a wrong clock is followed, also after a change of server") {
+TEST_CASE(
+    "server clock: timestamps follow a server with a wrong clock, also after a change of server") {
     const RedisServer server;
     TcpGate ahead{server.port()};
     TcpGate behind{server.port()};

@@ -21,8 +21,10 @@ TEST_CASE("redis: a DEAD timer that is removed leaves neither a reason nor a tim
     const std::string events = "dt:routemaster:dead_events", reason{"\0first", 6};
     CHECK(s.other({"HEXISTS", events, reason}).number == 1);
     CHECK(s.other({"HEXISTS", "dt:routemaster:confirm", "first"}).number == 1);
-    SUBCASE("by request") { CHECK(s.perform(DropDeadTimers{"dt"}).value == 1); }
-    SUBCASE("because it is the oldest of too many") {
+    SUBCASE("the timer is removed by request") {
+        CHECK(s.perform(DropDeadTimers{"dt"}).value == 1);
+    }
+    SUBCASE("the timer is the oldest of too many") {
         s.other({"EVAL",
                  "for i = 1, 999 do redis.call('ZADD', KEYS[1], ARGV[1], 'other-' .. i) end", "1",
                  "dt:routemaster:dead", s.text(Duration{1'000})});
@@ -30,7 +32,7 @@ TEST_CASE("redis: a DEAD timer that is removed leaves neither a reason nor a tim
         give_up("last");
         CHECK(s.other({"HEXISTS", "dt:routemaster:confirm", "last"}).number == 1);
     }
-    SUBCASE("because a timer with its id is posted") {
+    SUBCASE("a timer with its id is posted") {
         CHECK(s.post("first", Duration{100}) == TimerPosted::replaced);
     }
     CHECK(s.other({"HEXISTS", events, "first"}).number == 0);
@@ -38,7 +40,7 @@ TEST_CASE("redis: a DEAD timer that is removed leaves neither a reason nor a tim
     CHECK(s.other({"HEXISTS", "dt:routemaster:confirm", "first"}).number == 0);
 }
 
-TEST_CASE("redis: a listener of timers that stopped without a word is forgotten after a minute") {
+TEST_CASE("redis: a listener of timers that ended without leaving is removed after a minute") {
     DtimerScene s;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
     s.take();
@@ -50,7 +52,7 @@ TEST_CASE("redis: a listener of timers that stopped without a word is forgotten 
     CHECK(s.other({"HEXISTS", listeners, "dt:ch:ours"}).number == 1);
 }
 
-TEST_CASE("redis: a listener of Node keeps its turn after its last notification became void") {
+TEST_CASE("redis: a Node listener stays next in turn after its last notification became void") {
     DtimerScene s;
     test::RedisClient node{s.server.address()};
     node.command({"SUBSCRIBE", "dt:ch:node"});
@@ -69,13 +71,13 @@ TEST_CASE("redis: a listener of Node keeps its turn after its last notification 
 
 TEST_CASE("redis: a timer that is posted again is no longer FIRED") {
     DtimerScene s;
-    SUBCASE("by routemaster") {
+    SUBCASE("routemaster posts the timer") {
         s.post("a", Duration{0}, 1);
         CHECK(s.take().timers.size() == 1);
         CHECK(s.other({"EXISTS", "dt:et"}).number == 1);
         CHECK(s.post("a", Duration{100}, 1) == TimerPosted::replaced);
     }
-    SUBCASE("by Node, and fires for the last time") {
+    SUBCASE("Node posts the timer, and it fires for the last time") {
         s.leave("a", R"({"id":"a","maxRetries":0})");
         s.other({"ZADD", "dt:et", s.text(Duration{10'000}), "a"});
         CHECK(s.take().timers.size() == 1);
@@ -83,7 +85,8 @@ TEST_CASE("redis: a timer that is posted again is no longer FIRED") {
     CHECK(s.other({"EXISTS", "dt:et"}).number == 0);
 }
 
-TEST_CASE("redis: the latest poll of the listeners is forgotten when each listener was woken") {
+TEST_CASE(
+    "redis: the record of the latest poll of listeners is removed when each listener was woken") {
     DtimerScene s;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
     const auto second = s.store.watch(timer_watch("dt", "other"), [] {});

@@ -59,8 +59,7 @@ std::string interval(std::int64_t milliseconds) {
 
 }  // namespace
 
-TEST_CASE(
-    "redis: a listener of Node is told to wait a millisecond longer, because it rounds down") {
+TEST_CASE("redis: a Node listener is told to wait a millisecond longer, because Node rounds down") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -72,7 +71,7 @@ TEST_CASE(
     CHECK(node.message() == interval(0));
 }
 
-TEST_CASE("redis: a slightly earlier timer is announced, too") {
+TEST_CASE("redis: a timer due only 1 ms earlier than the announced timer is announced, too") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -81,7 +80,7 @@ TEST_CASE("redis: a slightly earlier timer is announced, too") {
     CHECK(node.message() == interval(300));
 }
 
-TEST_CASE("redis: the listener with the turn is notified again when the next timer changes") {
+TEST_CASE("redis: the listener next in turn is notified again when the next timer changes") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -105,7 +104,7 @@ TEST_CASE("redis: the listener with the turn is notified again when the next tim
         CHECK(s.take().timers.size() == 1);
         CHECK(node.message() == interval(301));
     }
-    SUBCASE("the next timer came back, and was confirmed") {
+    SUBCASE("the next timer was retried, and then confirmed") {
         s.leave("c", R"({"id":"c","maxRetries":1})");
         s.perform(TakeTimers{.space = "dt", .listener = "ours", .confirm_within = Duration{100}});
         CHECK(node.message() == interval(101));
@@ -114,19 +113,21 @@ TEST_CASE("redis: the listener with the turn is notified again when the next tim
     }
 }
 
-TEST_CASE("redis: the next listener is notified when the listener with the turn leaves") {
+TEST_CASE("redis: the next listener is notified when the listener before it in turn leaves") {
     DtimerScene s;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
     s.take();
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
     CHECK(node.messages().empty());
-    SUBCASE("by its own request") { s.perform(LeaveTimers{"dt", "ours"}); }
-    SUBCASE("because it is busy") { s.take("ours", 0); }
+    SUBCASE("the listener leaves by its own request") { s.perform(LeaveTimers{"dt", "ours"}); }
+    SUBCASE("the listener leaves because it is busy") { s.take("ours", 0); }
     CHECK(node.message() == interval(301));
 }
 
-TEST_CASE("redis: a listener of Node that does not take the announced timer loses its turn") {
+TEST_CASE(
+    "redis: a Node listener that does not take the announced timer is moved to the end of the "
+    "list") {
     DtimerScene s;
     ChannelReader frozen{s, "frozen"};
     ChannelReader healthy{s, "healthy"};
@@ -134,20 +135,20 @@ TEST_CASE("redis: a listener of Node that does not take the announced timer lose
     s.post("a", Duration{300});
     s.post("b", Duration{600});
     CHECK(frozen.message() == interval(301));
-    SUBCASE("but not while its request may still be under way") {
+    SUBCASE("the listener stays first while its request may still be under way") {
         s.now += Duration{304};
         CHECK(s.take().timers.size() == 1);
         CHECK(frozen.message() == interval(297));
         CHECK(healthy.messages().empty());
     }
-    SUBCASE("when another listener asks a quarter of the grace period later") {
+    SUBCASE("another listener polls after the due time plus the grace period") {
         s.now += Duration{305};
         CHECK(s.take().timers.size() == 1);
         CHECK(frozen.messages().empty());
         CHECK(healthy.message() == interval(296));
         CHECK_MESSAGE(s.other({"LINDEX", "dt:ch", "0"}).text == "dt:ch:frozen", "it is the last");
     }
-    SUBCASE("but not to a listener that finds no timer") {
+    SUBCASE("the listener stays first when the other listener finds no timer") {
         s.now += Duration{305};
         s.other({"ZREM", "dt:ei", "a"});
         CHECK(s.take().timers.empty());
@@ -156,10 +157,10 @@ TEST_CASE("redis: a listener of Node that does not take the announced timer lose
     }
 }
 
-TEST_CASE("redis: the last listener leaves nothing behind") {
+TEST_CASE("redis: when the last listener leaves, no Redis keys of listeners remain") {
     DtimerScene s;
-    SUBCASE("of one listener") { s.take(); }
-    SUBCASE("of two listeners") {
+    SUBCASE("there was one listener") { s.take(); }
+    SUBCASE("there were two listeners") {
         s.take("other");
         s.take();
         s.perform(LeaveTimers{"dt", "other"});
@@ -170,7 +171,7 @@ TEST_CASE("redis: the last listener leaves nothing behind") {
           0);
 }
 
-TEST_CASE("redis: a listener that took nothing, or did not ask, is notified again") {
+TEST_CASE("redis: a Node listener that took no timer, or did not poll, is notified again") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{300});
@@ -190,8 +191,7 @@ TEST_CASE("redis: a listener that took nothing, or did not ask, is notified agai
 }
 
 TEST_CASE(
-    "redis: beside a listener of Node, routemaster's listener asks soon after the next timer is "
-    "due") {
+    "redis: beside a Node listener, routemaster's listener polls soon after the next due time") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     CHECK(s.take().wake_at == s.now + Duration{2'000});
@@ -205,7 +205,7 @@ TEST_CASE(
     CHECK(s.take().wake_at == s.now + Duration{110});
 }
 
-TEST_CASE("redis: a listener of Node is not told of timers beyond its next poll") {
+TEST_CASE("redis: a Node listener is not notified of timers that are due after its next poll") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     s.post("a", Duration{981});
@@ -218,7 +218,8 @@ TEST_CASE("redis: a listener of Node is not told of timers beyond its next poll"
     CHECK(s.told().empty());
 }
 
-TEST_CASE("redis: a silent listener of Node loses its turn after a second, and stays") {
+TEST_CASE(
+    "redis: a silent Node listener moves to the end of the list after a second, and stays in it") {
     DtimerScene s;
     ChannelReader node{s, "node"};
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [] {});
@@ -238,7 +239,7 @@ TEST_CASE("redis: a silent listener of Node loses its turn after a second, and s
     CHECK(s.counts().listeners == 2);
 }
 
-TEST_CASE("redis: a listener with a lost connection is removed at the next message to it") {
+TEST_CASE("redis: a listener with a lost connection is removed at the next notification") {
     DtimerScene s;
     s.other({"RPUSH", "dt:ch", "dt:ch:gone", "dt:ch:gone too"});
     ChannelReader node{s, "node"};
@@ -247,7 +248,7 @@ TEST_CASE("redis: a listener with a lost connection is removed at the next messa
     CHECK(s.counts().listeners == 1);
 }
 
-TEST_CASE("redis: each listener that asks is in the list of listeners, and keeps its place") {
+TEST_CASE("redis: each listener that polls is in the list of listeners, and keeps its position") {
     DtimerScene s;
     s.take("a");
     s.take("b");
@@ -261,7 +262,7 @@ TEST_CASE("redis: each listener that asks is in the list of listeners, and keeps
     CHECK(list() == "[dt:ch:b, dt:ch:c, dt:ch:a]");
 }
 
-TEST_CASE("redis: a listener hears each message, and joins again after its connection was lost") {
+TEST_CASE("redis: a listener gets each notification, and joins again after a lost connection") {
     DtimerScene s;
     std::atomic<int> woken = 0;
     const auto watch = s.store.watch(timer_watch("dt", "ours"), [&] { ++woken; });
@@ -279,7 +280,7 @@ TEST_CASE("redis: a listener hears each message, and joins again after its conne
     CHECK(test::await([&] { return woken > before; }));
 }
 
-TEST_CASE("redis: an ended watch is unsubscribed, while another watch goes on") {
+TEST_CASE("redis: a watch that ended is unsubscribed, while another watch continues") {
     DtimerScene s;
     const auto subscribers = [&](const std::string& channel) {
         return s.other({"PUBSUB", "NUMSUB", channel}).list.at(1).number;

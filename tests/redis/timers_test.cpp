@@ -26,7 +26,7 @@ using namespace routemaster;
 using test::DtimerScene;
 using test::hello;
 
-TEST_CASE("redis: a timer leaves the keys of dtimer, in every state") {
+TEST_CASE("redis: a timer has the Redis keys of dtimer in every state") {
     DtimerScene s;
     CHECK(s.post("a", Duration{500}, 1) == TimerPosted::posted);
     CHECK(s.keys() == R"(dt:ed
@@ -108,7 +108,7 @@ TEST_CASE("redis: every event written by another program has a payload") {
     CHECK(redis::timer_payload("\xff{") == Value{"\xef\xbf\xbd{"});
 }
 
-TEST_CASE("redis: a malformed event costs no event of its batch, and is handed out once") {
+TEST_CASE("redis: a malformed event loses no other event of its batch, and is handed out once") {
     DtimerScene s;
     s.leave("a", R"({"n":1,"id":"a","maxRetries":0})");
     s.leave("b", "[1,2]");
@@ -195,7 +195,7 @@ TEST_CASE("redis: any number is a valid due time of an event") {
     CHECK(s.perform(CancelTimer{"dt", "never"}) == Removal::removed);
 }
 
-TEST_CASE("redis: pages of timers with one due time have each timer once") {
+TEST_CASE("redis: pages of timers with equal due times list each timer once") {
     DtimerScene s;
     for (int i = 0; i < 250; ++i) s.post("t" + std::to_string(i), Duration{i % 3});
     std::vector<std::string> ids;
@@ -212,7 +212,7 @@ TEST_CASE("redis: pages of timers with one due time have each timer once") {
     CHECK(std::unique(ids.begin(), ids.end()) == ids.end());
 }
 
-TEST_CASE("redis: a postponement of an unknown id changes nothing") {
+TEST_CASE("redis: postponing an unknown timer changes nothing") {
     DtimerScene s;
     CHECK(s.perform(PostponeTimer{"dt", "a", s.now}) == Count{0});
     CHECK(s.perform(CancelTimer{"dt", "a"}) == Removal::unknown);
@@ -225,12 +225,16 @@ TEST_CASE("redis: a postponement of an unknown id changes nothing") {
     CHECK(s.keys().empty());
 }
 
-TEST_CASE("redis: a confirmation does not end a timer that was posted meanwhile") {
+TEST_CASE("redis: a confirmation does not end a timer that was posted again meanwhile") {
     DtimerScene s;
     s.post("a", {}, 1);
     CHECK(s.take().timers.size() == 1);
-    SUBCASE("by routemaster") { CHECK(s.post("a", Duration{50}, 1) == TimerPosted::replaced); }
-    SUBCASE("by Node, which leaves the timer among the FIRED timers") {
+    SUBCASE(
+        "routemaster posts the timer "
+        "again") {
+        CHECK(s.post("a", Duration{50}, 1) == TimerPosted::replaced);
+    }
+    SUBCASE("Node posts the timer again, and leaves it among the FIRED timers") {
         s.leave("a", R"({"text":"hello","id":"a","maxRetries":1})", Duration{50});
         CHECK(s.perform(ListTimers{.space = "dt", .state = TimerState::fired}).empty());
     }
@@ -241,7 +245,7 @@ TEST_CASE("redis: a confirmation does not end a timer that was posted meanwhile"
     CHECK(s.take().timers.at(0).payload == encode(hello));
 }
 
-TEST_CASE("redis: a timer posted again by Node is neither put back nor given up") {
+TEST_CASE("redis: a timer posted again by Node is neither retried nor made DEAD") {
     DtimerScene s;
     s.post("a", {}, 1);
     CHECK(s.take().timers.size() == 1);
@@ -263,7 +267,7 @@ TEST_CASE("redis: a timer posted again by Node is neither put back nor given up"
     CHECK(s.event("b") == R"({"id":"b","maxRetries":0})");
 }
 
-TEST_CASE("redis: timers that Node ended leave little behind") {
+TEST_CASE("redis: timers that Node has ended leave few records of time limits behind") {
     DtimerScene s;
     for (int i = 0; i < 500; ++i) {
         const auto id = "t" + std::to_string(i);
@@ -274,7 +278,7 @@ TEST_CASE("redis: timers that Node ended leave little behind") {
     CHECK(s.other({"HLEN", "dt:routemaster:confirm"}).number < 50);
 }
 
-TEST_CASE("redis: beyond 1,000 DEAD timers the oldest are forgotten, and counted") {
+TEST_CASE("redis: of more than 1,000 DEAD timers the oldest are removed and counted") {
     DtimerScene s;
     const auto die = [&s](const std::string& kind, int how_many) {
         for (int i = 0; i < how_many; ++i) {
@@ -312,7 +316,7 @@ TEST_CASE("redis: with a prefix, all keys and channels of a timer begin with the
     CHECK(perform(store, CountTimers{"dt"}, now).value().listeners == 1);
 }
 
-TEST_CASE("redis: of two processes one does each action, and a refused action is DEAD") {
+TEST_CASE("redis: each action is done by one of two processes, and a refused action is DEAD") {
     const test::RedisServer server;
     RedisStore store{{.addresses = {server.address()}}};
     RedisStore another{{.addresses = {server.address()}}};

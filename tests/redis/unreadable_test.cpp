@@ -54,10 +54,10 @@ bool is_marked(RedisScene& s) { return s.keys().find("routemaster:unreadable") !
 
 }  // namespace
 
-TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state") {
+TEST_CASE("redis: a batch that Ruby workers cannot read is never visible to Ruby workers") {
     bool mixed = false;
-    SUBCASE("in a fleet of routemaster alone") {}
-    SUBCASE("in a mixed fleet, after the event was accepted") { mixed = true; }
+    SUBCASE("there are no Ruby workers") {}
+    SUBCASE("the deployment becomes mixed after the event was accepted") { mixed = true; }
     CAPTURE(mixed);
     RedisScene s;
     s.subscribe();
@@ -104,10 +104,10 @@ TEST_CASE("redis: no Ruby worker sees a batch that it cannot read, in any state"
     CHECK(perform(CountJobs{"main"}) == QueueStatus{});
 }
 
-TEST_CASE("redis: an unreadable event takes its batch away from Ruby workers") {
+TEST_CASE("redis: an event that Ruby workers cannot read hides its batch from Ruby workers") {
     RedisScene s;
-    SUBCASE("SCHEDULED") { s.subscribe(); }
-    SUBCASE("READY") {
+    SUBCASE("the batch is SCHEDULED") { s.subscribe(); }
+    SUBCASE("the batch is READY") {
         s.subscribe();
         s.publish();
         s.now += Duration{500};
@@ -128,7 +128,7 @@ TEST_CASE("redis: an unreadable event takes its batch away from Ruby workers") {
     CHECK(s.begin(s.acquire()).messages.size() == 2);
 }
 
-TEST_CASE("redis: unreadable events that travel together are kept from Ruby workers") {
+TEST_CASE("redis: unreadable events sent in one call are hidden from Ruby workers") {
     RedisScene s;
     s.perform(Subscribe{.token = "billing",
                         .topics = {"cats"},
@@ -147,7 +147,7 @@ TEST_CASE("redis: unreadable events that travel together are kept from Ruby work
     CHECK(s.begin(s.acquire()).messages.size() == 41);
 }
 
-TEST_CASE("redis: an event for one subscriber without a URL is kept from Ruby workers") {
+TEST_CASE("redis: an event without a URL for one subscriber is hidden from Ruby workers") {
     RedisScene s;
     s.subscribe();
     Event event{.topic = "timers", .type = EventType::noop};
@@ -163,7 +163,7 @@ TEST_CASE("redis: an event for one subscriber without a URL is kept from Ruby wo
     CHECK(s.acquire_all().size() == 1);
 }
 
-TEST_CASE("redis: a DEAD batch that no Ruby worker can read is kept from them when redelivered") {
+TEST_CASE("redis: a DEAD batch that Ruby workers cannot read stays hidden when redelivered") {
     RedisScene s;
     s.perform(Subscribe{
         .token = "billing",
@@ -174,18 +174,19 @@ TEST_CASE("redis: a DEAD batch that no Ruby worker can read is kept from them wh
     s.begin(lease);
     CHECK(s.settle(lease, false) == Settlement::dead);
     RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
-    SUBCASE("redelivered") {
+    SUBCASE("the batch is redelivered") {
         CHECK(perform(mixed, RedeliverDeadBatches{"billing"}, s.now).value() == Count{1});
         CHECK_FALSE(s.ruby_sees_jobs());
         CHECK(s.acquire_all().size() == 1);
     }
-    SUBCASE("dropped") {
+    SUBCASE("the batch is dropped") {
         CHECK(perform(mixed, DropDeadBatches{"billing"}, s.now).has_value());
         CHECK_FALSE(is_marked(s));
     }
 }
 
-TEST_CASE("redis: a blocked, unreadable batch returns to keys that no Ruby worker reads") {
+TEST_CASE(
+    "redis: a blocked batch that Ruby workers cannot read returns to keys that they do not read") {
     RedisScene s;
     subscribe_lone(s);
     s.publish(batch_x);
@@ -198,7 +199,7 @@ TEST_CASE("redis: a blocked, unreadable batch returns to keys that no Ruby worke
     CHECK(s.other({"ZCARD", "jobs:scheduled:main:callbacks"}).number == 1);
 }
 
-TEST_CASE("redis: only workers that deliver to URLs get unreadable batches for URLs") {
+TEST_CASE("redis: batches that Ruby workers cannot read go only to workers that deliver to URLs") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s;
@@ -220,7 +221,8 @@ TEST_CASE("redis: only workers that deliver to URLs get unreadable batches for U
     }
 }
 
-TEST_CASE("redis: an unreadable batch follows its subscriber to a callback, and back") {
+TEST_CASE(
+    "redis: a batch that Ruby workers cannot read follows its subscriber to a callback, and back") {
     for (const bool mixed : {false, true}) {
         CAPTURE(mixed);
         RedisScene s;
@@ -254,19 +256,19 @@ TEST_CASE("redis: an unreadable batch follows its subscriber to a callback, and 
     }
 }
 
-TEST_CASE("redis: workers that deliver to URLs are woken for unreadable batches") {
+TEST_CASE("redis: batches that Ruby workers cannot read wake workers that deliver to URLs") {
     RedisScene s;
     const auto is_asleep = [&] {
         return s.other({"EXISTS", "routemaster:waiting:main"}).number == 1;
     };
-    SUBCASE("READY") {
+    SUBCASE("the batch is READY") {
         subscribe_lone(s);
         CHECK(s.acquire_for({""}).empty());
         CHECK(is_asleep());
         publish_unreadable(s);
         CHECK_FALSE(is_asleep());
     }
-    SUBCASE("SCHEDULED") {
+    SUBCASE("the batch is SCHEDULED") {
         s.subscribe();
         CHECK(s.acquire_for({""}).empty());
         publish_unreadable(s);
@@ -274,10 +276,10 @@ TEST_CASE("redis: workers that deliver to URLs are woken for unreadable batches"
         CHECK(s.perform(AcquireJobs{.queue = "main", .worker = s.worker, .limit = 10}).next_due ==
               s.now + Duration{500});
     }
-    SUBCASE("whose turn has come") {
+    SUBCASE("the batch was blocked by an earlier batch") {
         bool mixed = false;
-        SUBCASE("in a fleet of routemaster alone") {}
-        SUBCASE("in a mixed fleet") { mixed = true; }
+        SUBCASE("there are no Ruby workers") {}
+        SUBCASE("the deployment is mixed") { mixed = true; }
         CAPTURE(mixed);
         subscribe_lone(s);
         publish_unreadable(s, batch_x);
@@ -301,22 +303,22 @@ TEST_CASE("redis: workers that deliver to URLs are woken for unreadable batches"
     }
 }
 
-TEST_CASE("redis: a removed unreadable batch leaves nothing behind") {
+TEST_CASE("redis: a removed batch that Ruby workers cannot read leaves no Redis key") {
     RedisScene s;
     subscribe_lone(s);
     publish_unreadable(s);
     REQUIRE(is_marked(s));
-    SUBCASE("dropped") {
+    SUBCASE("the batch is dropped") {
         CHECK(s.perform(DropBatch{"billing", *Uid::parse(batch_x)}) == BatchAction::done);
     }
-    SUBCASE("dropped for want of space") {
+    SUBCASE("the batch is dropped for lack of space") {
         CHECK(s.perform(DropOldestBatches{10}) == Dropped{1, 1});
     }
-    SUBCASE("without its subscriber") {
+    SUBCASE("the batch has no subscriber") {
         s.perform(RemoveSubscriber{"billing"});
         CHECK(s.begin(s.acquire()).verdict == Verdict::vanished);
     }
-    SUBCASE("ended by another program") {
+    SUBCASE("the batch is ended by another program") {
         s.other({"DEL", "batches:" + batch_x});
         CHECK(s.begin(s.acquire()).verdict == Verdict::vanished);
     }

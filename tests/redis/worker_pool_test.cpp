@@ -179,7 +179,7 @@ TEST_CASE("redis: a job whose worker is killed runs in another process within 5 
     CHECK(await([&] { return other.queue() == QueueStatus{}; }));
 }
 
-TEST_CASE("redis: a worker that was frozen settles no job that was handed on") {
+TEST_CASE("redis: a worker that was frozen cannot settle a job that another worker has now") {
     const RedisServer server;
     const SharedReport report;
     const PoolProcess zombie{server, *report, keep};
@@ -200,7 +200,7 @@ TEST_CASE("redis: a worker that was frozen settles no job that was handed on") {
     CHECK(await([&] { return other.queue() == QueueStatus{}; }));
 }
 
-TEST_CASE("redis: a job that ended while its worker was frozen is refused, too") {
+TEST_CASE("redis: a worker that was frozen cannot settle a job that has ended meanwhile") {
     const RedisServer server;
     const SharedReport report;
     const PoolProcess zombie{server, *report, [](JobContext&, Report& to) {
@@ -223,7 +223,8 @@ TEST_CASE("redis: a job that ended while its worker was frozen is refused, too")
     CHECK(await([&] { return other.queue() == QueueStatus{}; }));
 }
 
-TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no job along") {
+TEST_CASE(
+    "redis: a job that kills its worker in each attempt is BURIED, and no other job with it") {
     const RedisServer server;
     const SharedReport report;
     const auto quick = quick_options();
@@ -254,7 +255,8 @@ TEST_CASE("redis: a job that kills its worker each time is BURIED, and takes no 
     CHECK(jobs.find(id).value()->state == JobStatus::State::buried);
 }
 
-TEST_CASE("redis: a job that kills its process each time never takes along the job beside it") {
+TEST_CASE(
+    "redis: a job that kills its process in each attempt never makes the job beside it BURIED") {
     const RedisServer server;
     const SharedReport report;
     auto quick = quick_options();
@@ -298,7 +300,7 @@ TEST_CASE("redis: a job that kills its process each time never takes along the j
     for (const auto& error : buried.errors) CHECK(error.text == unreported_error);
 }
 
-TEST_CASE("redis: a pool does many jobs once each, and their errors are kept") {
+TEST_CASE("redis: a pool does each of many jobs once, and keeps their errors") {
     const RedisServer server;
     RedisStore store{{.addresses = {server.address()}}};
     JobQueue jobs{store, "work"};

@@ -40,7 +40,7 @@ struct ProfileScene : RedisScene {
 
 }  // namespace
 
-TEST_CASE("redis: names of a profile are cut at their bounds") {
+TEST_CASE("redis: long names in a worker profile are cut at their limits") {
     ProfileScene scene;
     Value::Array names(10'000, Value{"resize"});
     names.front() = std::string(profile_name_bytes_max + 1, 'x');
@@ -61,7 +61,7 @@ TEST_CASE("redis: names of a profile are cut at their bounds") {
     CHECK(scene.serving().handling == 1);
 }
 
-TEST_CASE("redis: numbers of a profile are cut at their bounds") {
+TEST_CASE("redis: large numbers in a worker profile are cut at their limits") {
     ProfileScene scene;
     const auto number = [](std::int64_t value) { return Value{value}; };
     for (const auto value : {INT64_MIN, std::int64_t{-1}, INT64_MAX}) {
@@ -85,7 +85,7 @@ TEST_CASE("redis: numbers of a profile are cut at their bounds") {
     }
 }
 
-TEST_CASE("redis: a profile that cannot be read is ignored") {
+TEST_CASE("redis: an unreadable worker profile is ignored") {
     ProfileScene scene;
     CHECK(scene.serving().handling == 0);
     for (const auto& profile : {std::string{}, std::string{"\xc1"}, encode(Value{"text"})}) {

@@ -425,10 +425,10 @@ bool refused(BusyScene& s, const KeyKind& kind, const std::string& key, bool is_
 
 }  // namespace
 
-TEST_CASE("redis: a step that meets a key of another type changes nothing") {
+TEST_CASE("redis: a step that meets a key of the wrong type changes nothing") {
     bool mixed = false;
-    SUBCASE("without Ruby workers") {}
-    SUBCASE("in a mixed fleet") { mixed = true; }
+    SUBCASE("there are no Ruby workers") {}
+    SUBCASE("the deployment is mixed") { mixed = true; }
     BusyScene scene{mixed};
     const auto names = scene.possible_names();
     REQUIRE(names.size() > 70);
@@ -456,7 +456,7 @@ TEST_CASE("redis: a step that meets text in place of a number changes nothing, o
     }
 }
 
-TEST_CASE("redis: the error names the key of another type, but no token") {
+TEST_CASE("redis: the error about a key of the wrong type names the key, but no token") {
     BusyScene scene;
     scene.exchange("jobs:scheduled:main");
     const auto lease = scene.deliveries.at(0);
@@ -473,7 +473,7 @@ TEST_CASE("redis: the error names the key of another type, but no token") {
     CHECK(text.starts_with("WRONGTYPE routemaster:group:bill..."));
 }
 
-TEST_CASE("redis: a group that cannot be cleaned up blocks no job") {
+TEST_CASE("redis: an ordering group whose clean-up fails blocks no job") {
     BusyScene scene;
     scene.other({"SADD", "routemaster:untidy", "billing"});
     scene.exchange("routemaster:group:billing");

@@ -21,17 +21,18 @@ WorldOptions mostly_batches() {
 
 }  // namespace
 
-TEST_CASE("batches of jobs end once, with all their jobs, in worlds with every kind of fault") {
+TEST_CASE(
+    "batches of jobs end once, with all their jobs, in simulations with every kind of fault") {
     test::must_keep_guarantees(100, mostly_batches());
 }
 
-TEST_CASE("without faults batches of jobs end once, with all their jobs") {
+TEST_CASE("without faults, batches of jobs end once, with all their jobs") {
     auto options = mostly_batches();
     options.fault_rates = FaultRates{};
     test::must_keep_guarantees(20, options);
 }
 
-TEST_CASE("recurring jobs, batches and rate limits share a journal, and no guarantee is broken") {
+TEST_CASE("recurring jobs, batches and rate limits share one journal, and no guarantee is broken") {
     test::must_keep_guarantees(30, {.subscribers = 1,
                                     .jobs = 5,
                                     .pools = true,
@@ -41,7 +42,7 @@ TEST_CASE("recurring jobs, batches and rate limits share a journal, and no guara
                                     .job_batches = true});
 }
 
-TEST_CASE("a world with batches of jobs repeats itself for an equal seed") {
+TEST_CASE("a simulation with batches of jobs repeats exactly for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_batches()};
         world.run();

@@ -33,7 +33,7 @@ void count_each(World& world) {
 
 }  // namespace
 
-TEST_CASE("a handler that charges twice is found, with the seed and the trace") {
+TEST_CASE("the simulation finds a handler that charges twice, and reports the seed and the trace") {
     const auto failure = simulate({.worlds = 50, .world = alone()}, count_each);
     REQUIRE(failure.has_value());
     CHECK(failure->broken().starts_with("expected: handled once: https://world.example/orders/"));
@@ -43,7 +43,7 @@ TEST_CASE("a handler that charges twice is found, with the seed and the trace") 
     CHECK(text.find("step " + std::to_string(failure->step()) + ": ") != std::string::npos);
 }
 
-TEST_CASE("a failure happens again for an equal seed, word for word") {
+TEST_CASE("a failure of a simulation happens again for an equal seed, word for word") {
     const auto first = simulate({.worlds = 50, .world = alone()}, count_each);
     REQUIRE(first.has_value());
     const auto again =
@@ -52,7 +52,7 @@ TEST_CASE("a failure happens again for an equal seed, word for word") {
     CHECK(std::string{again->what()} == first->what());
 }
 
-TEST_CASE("a handler that remembers its charges passes") {
+TEST_CASE("a handler that remembers its charges passes the simulation") {
     const SimulationOptions some{.worlds = test::affordable(50), .world = alone()};
     const auto failure = simulate(some, [](World& world) {
         std::set<std::string> charged;
@@ -89,7 +89,7 @@ TEST_CASE("without faults every batch arrives once, in order") {
     CHECK(events > 100);
 }
 
-TEST_CASE("a handler that throws gets its batch and its job again") {
+TEST_CASE("a handler that throws gets its batch or its job again") {
     std::uint64_t batches = 0;
     std::uint64_t jobs = 0;
     const auto failure = simulate({.worlds = 20, .world = alone()}, [&](World& world) {
@@ -113,7 +113,7 @@ TEST_CASE("a handler that throws gets its batch and its job again") {
     CHECK(jobs > 100);
 }
 
-TEST_CASE("a batch that never succeeds is reported as left over") {
+TEST_CASE("a simulation reports a batch that never succeeds as undelivered") {
     auto options = alone();
     options.fault_rates = FaultRates{};
     const auto failure = simulate({.worlds = 1, .world = options}, [](World& world) {

@@ -19,11 +19,11 @@ WorldOptions mostly_pools() { return {.subscribers = 0, .pools = true}; }
 
 }  // namespace
 
-TEST_CASE("worker pools break no guarantee in worlds with every kind of fault") {
+TEST_CASE("worker pools break no guarantee in simulations with every kind of fault") {
     test::must_keep_guarantees(200, mostly_pools());
 }
 
-TEST_CASE("a world with pools repeats itself for an equal seed") {
+TEST_CASE("a simulation with worker pools repeats exactly for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_pools()};
         world.run();

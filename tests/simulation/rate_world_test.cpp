@@ -21,17 +21,18 @@ WorldOptions limited_pools() {
 
 }  // namespace
 
-TEST_CASE("no more jobs begin than there are tokens in worlds with every kind of fault") {
+TEST_CASE(
+    "in simulations with every kind of fault, no more jobs begin than rate limits have tokens") {
     test::must_keep_guarantees(100, limited_pools());
 }
 
-TEST_CASE("without faults no more jobs begin than there are tokens, and no job waits for ever") {
+TEST_CASE("without faults, jobs begin only with a rate-limit token, and no job waits for ever") {
     auto options = limited_pools();
     options.fault_rates = FaultRates{};
     test::must_keep_guarantees(20, options);
 }
 
-TEST_CASE("a world with rate limits repeats itself for an equal seed") {
+TEST_CASE("a simulation with rate limits repeats exactly for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, limited_pools()};
         world.run();

@@ -21,17 +21,17 @@ WorldOptions mostly_ticks() {
 
 }  // namespace
 
-TEST_CASE("each tick runs once, by its policy, in worlds with every kind of fault") {
+TEST_CASE("in simulations with every kind of fault, each tick runs once, as its policy says") {
     test::must_keep_guarantees(100, mostly_ticks());
 }
 
-TEST_CASE("without faults each tick runs, on time") {
+TEST_CASE("without faults, each tick of a recurring job runs on time") {
     auto options = mostly_ticks();
     options.fault_rates = FaultRates{};
     test::must_keep_guarantees(20, options);
 }
 
-TEST_CASE("a world with recurring jobs repeats itself for an equal seed") {
+TEST_CASE("a simulation with recurring jobs repeats exactly for an equal seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_ticks()};
         world.run();

@@ -20,15 +20,16 @@ WorldOptions mostly_timers() { return {.subscribers = 0, .jobs = 0, .timers = 12
 
 }  // namespace
 
-TEST_CASE("no guarantee of timers is broken in worlds with every kind of fault") {
+TEST_CASE("no guarantee of timers is broken in simulations with every kind of fault") {
     test::must_keep_guarantees(300, mostly_timers());
 }
 
-TEST_CASE("timers, events and jobs share a journal, and no guarantee is broken") {
+TEST_CASE("timers, events and jobs share one journal, and no guarantee is broken") {
     test::must_keep_guarantees(50, {.subscribers = 1, .jobs = 5, .timers = 5});
 }
 
-TEST_CASE("a world with timers repeats itself for an equal seed, and differs for another seed") {
+TEST_CASE(
+    "a simulation with timers repeats exactly for an equal seed, and differs for another seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed, mostly_timers()};
         world.run();

@@ -13,11 +13,11 @@
 using namespace routemaster;
 using namespace routemaster::testing;
 
-TEST_CASE("no guarantee is broken in worlds with every kind of fault") {
+TEST_CASE("no guarantee is broken in simulations with every kind of fault") {
     test::must_keep_guarantees(1'000, {});
 }
 
-TEST_CASE("a world repeats itself for an equal seed, and differs for another seed") {
+TEST_CASE("a simulation repeats exactly for an equal seed, and differs for another seed") {
     const auto life = [](std::uint64_t seed) {
         World world{seed};
         world.run();
@@ -33,7 +33,8 @@ TEST_CASE("a world repeats itself for an equal seed, and differs for another see
     CHECK(hashes.size() == worlds);
 }
 
-TEST_CASE("the swarm draws each fault for about half of the worlds") {
+TEST_CASE(
+    "over many random seeds, each kind of fault is enabled in about half of the simulations") {
     int crashes = 0;
     int calm = 0;
     for (std::uint64_t seed = 0; seed < 1'000; ++seed) {

@@ -96,7 +96,7 @@ Coroutine await_into(ManualCall call, std::optional<int>& value, Executor execut
 
 }  // namespace
 
-TEST_CASE("a coroutine pushes a job, and reads the job back") {
+TEST_CASE("a coroutine can push a job and read the job back") {
     const test::TemporaryFolder folder;
     EmbeddedStore file{folder.path() / "bus.db"};
     MemoryStore memory;
@@ -117,7 +117,7 @@ TEST_CASE("a coroutine pushes a job, and reads the job back") {
     }
 }
 
-TEST_CASE("a coroutine publishes many events in one call") {
+TEST_CASE("a coroutine can publish many events in one call") {
     MemoryStore store;
     Bus bus{store};
     std::size_t accepted = 0;
@@ -132,7 +132,7 @@ TEST_CASE("a coroutine publishes many events in one call") {
     CHECK(accepted == 3);
 }
 
-TEST_CASE("a coroutine continues inside the call when the result is there at once") {
+TEST_CASE("a coroutine continues inside the call when the result is available at once") {
     MemoryStore store;
     JobQueue jobs{store, "no queue's name"};
     std::error_code code;
@@ -144,7 +144,7 @@ TEST_CASE("a coroutine continues inside the call when the result is there at onc
     CHECK(code == Errc::invalid);
 }
 
-TEST_CASE("an executor resumes the coroutine, whether the result is early or late") {
+TEST_CASE("the executor resumes the coroutine, whether the result is early or late") {
     std::vector<std::function<void()>> posted;
     const Executor executor = [&](std::function<void()> work) {
         posted.push_back(std::move(work));
@@ -175,7 +175,7 @@ TEST_CASE("an executor resumes the coroutine, whether the result is early or lat
     CHECK(served.done());
 }
 
-TEST_CASE("the result for a destroyed coroutine is dropped") {
+TEST_CASE("the result of a call is dropped if its coroutine has been destroyed") {
     const ManualCall call;
     std::optional<int> value;
     { const auto destroyed = await_into(call, value); }
@@ -183,7 +183,7 @@ TEST_CASE("the result for a destroyed coroutine is dropped") {
     CHECK(!value);
 }
 
-TEST_CASE("a coroutine that is destroyed before its resumption stays destroyed") {
+TEST_CASE("a coroutine that is destroyed before its resumption is never resumed") {
     std::vector<std::function<void()>> posted;
     const ManualCall call;
     std::optional<int> value;
@@ -197,7 +197,7 @@ TEST_CASE("a coroutine that is destroyed before its resumption stays destroyed")
     CHECK(!value);
 }
 
-TEST_CASE("a dropped call is a broken promise for the coroutine and for the future") {
+TEST_CASE("a dropped call is a broken promise for its coroutine and for its future") {
     const ManualCall call;
     std::optional<int> value;
     auto coroutine = await_into(call, value);
@@ -230,7 +230,7 @@ TEST_CASE("a coroutine catches the exceptions of the call") {
     CHECK_THROWS_AS(static_cast<void>(async_future(Throws{})), std::runtime_error);
 }
 
-TEST_CASE("a future has the result of a call, and may be destroyed before") {
+TEST_CASE("a future gets the result of a call, and may be destroyed before") {
     const test::TemporaryFolder folder;
     EmbeddedStore store{folder.path() / "bus.db"};
     JobQueue jobs{store, "work"};
@@ -245,7 +245,7 @@ TEST_CASE("a future has the result of a call, and may be destroyed before") {
     CHECK(jobs.status().value().ready == 3);
 }
 
-TEST_CASE("a thousand coroutines wait for one file at once") {
+TEST_CASE("a thousand coroutines can wait for one file store at once") {
     const test::TemporaryFolder folder;
     EmbeddedStore store{folder.path() / "bus.db"};
     JobQueue jobs{store, "work"};

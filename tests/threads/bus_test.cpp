@@ -59,7 +59,7 @@ TEST_CASE("a published event is queued for each subscriber of its topic") {
     CHECK(shop.counter("events.published") == 1);
 }
 
-TEST_CASE("an event is published as of the time of the clock") {
+TEST_CASE("an event without a time gets the time of the bus's clock") {
     Shop shop;
     shop.subscribe("billing", 1);
     shop.bus.publish(order_number(1)).value();
@@ -72,7 +72,7 @@ TEST_CASE("an event is published as of the time of the clock") {
     CHECK(decode_message(*start.messages.begin())->timestamp == shop.clock.now());
 }
 
-TEST_CASE("a topic belongs to the first publisher") {
+TEST_CASE("a topic belongs to the first publisher that publishes to it") {
     Shop shop;
     Bus rival{shop.store, {.publisher = "rival--key"}};
     Bus nobody{shop.store};
@@ -89,7 +89,7 @@ TEST_CASE("a topic belongs to the first publisher") {
     CHECK(rival.publish(order_number(5)));
 }
 
-TEST_CASE("an invalid event is refused with the name of the field, and nothing changes") {
+TEST_CASE("an invalid event is refused with the name of the invalid field, and nothing changes") {
     Shop shop;
     auto event = order_number(1);
     event.topic = "no topic";
@@ -118,8 +118,8 @@ TEST_CASE("many events are published in order, and invalid events do not stop th
                                     broken,          broken, order_number(3)};
 
     std::vector<Result<void>> replies;
-    SUBCASE("waiting") { replies = shop.bus.publish_many(events); }
-    SUBCASE("with a completion") {
+    SUBCASE("the call waits for its results") { replies = shop.bus.publish_many(events); }
+    SUBCASE("the call has a completion") {
         shop.bus.publish_many(events, [&](auto all) { replies = std::move(all); });
     }
     REQUIRE(replies.size() == 6);
@@ -203,7 +203,7 @@ TEST_CASE("topics and subscribers are listed page by page") {
     CHECK(topics.front().name == "y");
 }
 
-TEST_CASE("deliveries that are due within a span count as ready") {
+TEST_CASE("deliveries that are due within a given span count as ready") {
     Shop shop;
     CHECK(shop.bus.deliveries().value() == QueueStatus{});
     shop.subscribe("billing");
@@ -216,7 +216,7 @@ TEST_CASE("deliveries that are due within a span count as ready") {
     CHECK(shop.bus.deliveries().value() == QueueStatus{0, 1, 0});
 }
 
-TEST_CASE("a probe returns the error of the store, and changes nothing") {
+TEST_CASE("a health probe returns the error of the store, and changes nothing") {
     Shop shop;
     testing::FaultyStore faulty{shop.store};
     const Bus bus{faulty};
@@ -233,7 +233,7 @@ TEST_CASE("a probe returns the error of the store, and changes nothing") {
     CHECK(replied == Errc::unavailable);
 }
 
-TEST_CASE("every call of a bus has a form with a completion") {
+TEST_CASE("every call of a bus also exists with a completion") {
     Shop shop;
     shop.subscribe("billing");
     int replied = 0;
@@ -259,7 +259,7 @@ TEST_CASE("every call of a bus has a form with a completion") {
     CHECK(replied == 8);
 }
 
-TEST_CASE("threads publish through one bus concurrently") {
+TEST_CASE("several threads can publish through one bus at once") {
     Shop shop;
     shop.subscribe("billing", 1);
     {

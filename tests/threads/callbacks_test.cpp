@@ -43,7 +43,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("unused callbacks are warned of once, after events have waited for 10 s") {
+TEST_CASE("one warning reports callbacks that no worker calls, after events have waited for 10 s") {
     Program program;
     program.clock.advance(Duration{60'000});
     program.publish();
@@ -60,13 +60,13 @@ TEST_CASE("unused callbacks are warned of once, after events have waited for 10 
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("unused callbacks are warned of at the end of the bus") {
+TEST_CASE("the end of a bus warns of callbacks that no worker calls") {
     Program program;
     program.bus.reset();
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("publisher handles and publish_many also count as waiting events") {
+TEST_CASE("events published by publisher handles or by publish_many also cause the warning") {
     Program program;
     program.bus->publisher("shop--1").publish(order).value();
     program.clock.advance(Duration{10'000});
@@ -75,7 +75,7 @@ TEST_CASE("publisher handles and publish_many also count as waiting events") {
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("callbacks with a polled dispatcher cause no warning") {
+TEST_CASE("callbacks whose dispatcher is polled cause no warning") {
     Program program;
     LocalTransport transport{program.bus->callbacks(), {.threads = 0}};
     Dispatcher dispatcher{program.store, {.transports = {&transport}}};
@@ -96,14 +96,14 @@ TEST_CASE("callbacks whose dispatcher is never polled cause a warning") {
     CHECK(program.warnings() == 1);
 }
 
-TEST_CASE("a worker of a bus calls its callbacks, and there is no warning") {
+TEST_CASE("a worker of a bus calls its callbacks, and logs no warning") {
     Program program;
     { const DeliveryWorker worker{*program.bus}; }
     program.bus.reset();
     CHECK(program.warnings() == 0);
 }
 
-TEST_CASE("a program without callbacks gets no warning") {
+TEST_CASE("a program without callbacks gets no warning about callbacks") {
     Program program;
     program.publish();
     program.bus->subscriber("billing").remove().value();

@@ -85,7 +85,7 @@ TEST_CASE("a callback needs only a store, a bus and a worker") {
     CHECK(wait(arrived) == order.url);
 }
 
-TEST_CASE("a worker delivers to callbacks and by the transports of its options") {
+TEST_CASE("a worker delivers to callbacks, and to URLs by the transports of its options") {
     MemoryStore store;
     Bus bus{store};
     std::promise<void> arrived;
@@ -138,7 +138,7 @@ TEST_CASE("a delivery that is under way when its worker ends is repeated by anot
     CHECK(again.attempt == 2);
 }
 
-TEST_CASE("stopping a worker lets its deliveries end within the grace") {
+TEST_CASE("stopping a worker lets its deliveries end within the grace period") {
     MemoryStore store;
     Bus bus{store};
     subscribe_outside(bus);
@@ -177,7 +177,7 @@ TEST_CASE("a callback that runs when its worker ends is awaited and settled") {
     CHECK(bus.deliveries().value() == QueueStatus{});
 }
 
-TEST_CASE("a worker goes by the clock of its bus") {
+TEST_CASE("a worker uses the clock of its bus") {
     testing::ManualClock clock;
     clock.set(from_milliseconds(4'100'000'000'000));  // A due time by this clock is not due by the
                                                       // real clock.
@@ -193,7 +193,7 @@ TEST_CASE("a worker goes by the clock of its bus") {
     wait(arrived);
 }
 
-TEST_CASE("a worker reports unhealthy transports, and its stop") {
+TEST_CASE("a worker reports unhealthy transports, and when it is stopped") {
     MemoryStore store;
     Bus bus{store};
     DeliveryWorker idle{bus};
@@ -204,7 +204,7 @@ TEST_CASE("a worker reports unhealthy transports, and its stop") {
     CHECK(worker.trouble() == "deliveries have been stopped");
 }
 
-TEST_CASE("settings without any possible delivery are refused") {
+TEST_CASE("worker settings that make any delivery impossible are refused") {
     MemoryStore store;
     Bus bus{store};
     CHECK_THROWS_AS((DeliveryWorker{store, {}}), Failure);

@@ -12,7 +12,7 @@
 using routemaster::detail::EventQueue;
 using routemaster::detail::OwnEventQueue;
 
-TEST_CASE("items are taken once, in the order of their arrival") {
+TEST_CASE("items of an event queue are taken once, in the order of their arrival") {
     EventQueue<int> event_queue;
     CHECK(event_queue.empty());
     event_queue.put(1);
@@ -25,7 +25,7 @@ TEST_CASE("items are taken once, in the order of their arrival") {
     CHECK(event_queue.take().events.empty());
 }
 
-TEST_CASE("a wake-up without an item also wakes the reader") {
+TEST_CASE("a wake-up without an item also wakes the reader of an event queue") {
     EventQueue<int> event_queue;
     event_queue.wake();
     CHECK(!event_queue.empty());
@@ -33,7 +33,7 @@ TEST_CASE("a wake-up without an item also wakes the reader") {
     CHECK(!event_queue.take().woken);
 }
 
-TEST_CASE("every item wakes the reader during its subscription") {
+TEST_CASE("every item wakes the reader of an event queue while the reader is subscribed") {
     EventQueue<int> event_queue;
     int woken = 0;
     event_queue.put(1);
@@ -49,7 +49,7 @@ TEST_CASE("every item wakes the reader during its subscription") {
     CHECK(woken == 2);
 }
 
-TEST_CASE("a slow wake-up callback delays only its own writer") {
+TEST_CASE("a slow wake-up callback delays only the writer that calls the callback") {
     EventQueue<int> event_queue;
     std::promise<void> waking;
     std::promise<void> go_on;
@@ -80,7 +80,7 @@ TEST_CASE("a reader that runs as soon as it is woken does not wait for a writer"
     CHECK(taken == std::vector<int>{1, 2});
 }
 
-TEST_CASE("an item that arrives after the end of the reader wakes no thread") {
+TEST_CASE("an item that arrives after the end of its reader wakes no thread") {
     int woken = 0;
     auto reader = std::make_unique<OwnEventQueue<int>>();
     (*reader)->wake_with([&] { ++woken; });
@@ -93,7 +93,7 @@ TEST_CASE("an item that arrives after the end of the reader wakes no thread") {
     CHECK(woken == 1);
 }
 
-TEST_CASE("move-only items are moved") {
+TEST_CASE("move-only items of an event queue are moved") {
     EventQueue<std::unique_ptr<int>> event_queue;
     event_queue.put(std::make_unique<int>(7));
     const auto taken = event_queue.take();
@@ -101,7 +101,7 @@ TEST_CASE("move-only items are moved") {
     CHECK(*taken.events.front() == 7);
 }
 
-TEST_CASE("all items of several threads arrive, and the items of each thread stay in order") {
+TEST_CASE("all items of several writers arrive, and the items of each writer stay in order") {
     constexpr int writers = 4;
     constexpr int each = 2'000;
     EventQueue<std::pair<int, int>> event_queue;

@@ -71,7 +71,7 @@ void check_completion_message(const std::string& object,
 
 }  // namespace
 
-TEST_CASE("exit inside a handler reports the object of the handler") {
+TEST_CASE("the message of exit inside a handler names the object that runs the handler") {
     const test::TemporaryFolder folder;
     check_message("worker pool", "a handler of its own", [&] {
         static EmbeddedStore store{folder.path() / "bus.db"};
@@ -119,7 +119,7 @@ TEST_CASE("exit inside a handler reports the object of the handler") {
     });
 }
 
-TEST_CASE("exit inside a completion reports the object that would wait") {
+TEST_CASE("the message of exit inside a completion names the object that would wait for ever") {
     check_completion_message("worker pool", [](EmbeddedStore& store) {
         static WorkerPool pool{store, {.queues = {"work"}}};
         pool.start();
@@ -185,7 +185,7 @@ TEST_CASE("destroying a pool inside its own handler reports the misuse") {
     });
 }
 
-TEST_CASE("a static pool survives the exit of another thread, and its work is kept") {
+TEST_CASE("a static pool survives an exit on another thread, and its jobs are kept") {
     const test::TemporaryFolder folder;
     const auto report = in_child([&]() -> std::string {
         static EmbeddedStore store{folder.path() / "bus.db"};

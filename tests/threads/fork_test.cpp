@@ -186,7 +186,7 @@ TEST_CASE("a forked child cannot use a store of its parent, and gets an error at
     }
 }
 
-TEST_CASE("ending a watch in a forked child does not wait for a wake-up of the parent") {
+TEST_CASE("destroying a watch in a forked child does not wait for a wake-up in the parent") {
     MemoryStore store;
     std::promise<void> woken;
     std::promise<void> forked;
@@ -230,7 +230,7 @@ TEST_CASE("destroying a file store in a forked child leaves the store of the par
     CHECK(JobQueue{*store, "traffic"}.status().value().ready >= static_cast<std::size_t>(pushed));
 }
 
-TEST_CASE("a forked child ends by exit, whatever objects it has destroyed") {
+TEST_CASE("a forked child ends by exit, whichever objects it has destroyed") {
     const test::TemporaryFolder folder;
     static std::unique_ptr<Store> store;
     static std::optional<WorkerPool> pool;
@@ -271,7 +271,7 @@ TEST_CASE("a child forked by another thread cannot use a store of its parent") {
     CHECK(JobQueue{*store, "work"}.push({"resize", {1}}).has_value());
 }
 
-TEST_CASE("a forked child opens another file, but never the open file of its parent" *
+TEST_CASE("a forked child can open another file, but not the file that its parent has open" *
           doctest::skip(!test::child_may_start_threads)) {
     const test::TemporaryFolder folder;
     const auto file = folder.path() / "bus.db";
@@ -308,7 +308,7 @@ TEST_CASE("a program that becomes a daemon must open its store again" *
     CHECK(test::read_all(pipe[0]) == "ended");
 }
 
-TEST_CASE("an executed program inherits no descriptor of the library") {
+TEST_CASE("an executed program inherits no file descriptor of the library") {
     const test::TemporaryFolder folder;
     const auto before = files_of_another_program();
     auto store = store_in(folder);
@@ -323,7 +323,7 @@ TEST_CASE("an executed program inherits no descriptor of the library") {
     CHECK(jobs.push({"resize", {2}}).has_value());
 }
 
-TEST_CASE("objects with threads refuse calls in a forked child, and can be destroyed") {
+TEST_CASE("in a forked child, objects with threads refuse calls, and can be destroyed") {
     MemoryStore store;
     Bus bus{store};
     bus.subscriber("billing").subscribe({"orders"}, [](const Batch&) {}).value();
@@ -405,7 +405,7 @@ TEST_CASE("objects with threads refuse calls in a forked child, and can be destr
         [&] { runner.reset(), monitor.reset(); });
 }
 
-TEST_CASE("objects polled by the program refuse calls in a forked child") {
+TEST_CASE("in a forked child, objects that the program polls refuse calls") {
     MemoryStore store;
     const std::map<std::string, std::shared_ptr<Active>> all{
         {"action runner", std::make_shared<ActionRunner>(store)},
@@ -428,7 +428,7 @@ TEST_CASE("objects polled by the program refuse calls in a forked child") {
     }
 }
 
-TEST_CASE("destroying an HTTP server in a forked child leaves connections and epoll sets alone") {
+TEST_CASE("destroying an HTTP server in a forked child does not affect the parent's connections") {
     std::optional<HttpServer> server{
         std::in_place, HttpServerOptions{.address = "127.0.0.1", .port = 0}, test::echo};
     test::HttpClient client{server->port()};
@@ -445,7 +445,7 @@ TEST_CASE("destroying an HTTP server in a forked child leaves connections and ep
     CHECK(another.ask("GET", "/another").status == 200);
 }
 
-TEST_CASE("a forked child that returns from a handler is ended, and the job is done once") {
+TEST_CASE("a forked child that returns from a handler is killed, and the job is done once") {
     const test::TemporaryFolder folder;
     auto store = store_in(folder);
     JobQueue jobs{*store, "work"};

@@ -111,7 +111,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("http api: a list comes in pages of a thousand, each with a link to the next") {
+TEST_CASE("http api: a list has pages of a thousand entries, each with a link to the next page") {
     Scenario bus;
     for (const std::size_t count : {std::size_t{999}, std::size_t{1000}, std::size_t{1001}, many}) {
         CAPTURE(count);
@@ -125,7 +125,7 @@ TEST_CASE("http api: a list comes in pages of a thousand, each with a link to th
     }
 }
 
-TEST_CASE("http api: a client chooses the length of pages") {
+TEST_CASE("http api: a client sets the number of entries in a page") {
     Scenario bus;
     create_topics(bus.store, 25);
     for (const unsigned limit : {1U, 7U, 24U, 25U, 26U, 1000U}) {
@@ -139,7 +139,7 @@ TEST_CASE("http api: a client chooses the length of pages") {
     CHECK(names(bus.get("/topics?after=zzzz", shop), "name").empty());
 }
 
-TEST_CASE("http api: a bad page is refused, and the response names the parameter") {
+TEST_CASE("http api: an invalid page parameter is refused, and the response names the parameter") {
     Scenario bus;
     for (const std::string limit : {"0", "1001", "-1", "", "x", "1x", "99999999999999999999"}) {
         refused(bus, request("GET", "/topics?limit=" + limit, root), 400,
@@ -151,7 +151,7 @@ TEST_CASE("http api: a bad page is refused, and the response names the parameter
     }
 }
 
-TEST_CASE("http api: subscribers and tokens come in pages too") {
+TEST_CASE("http api: subscribers and tokens are listed in pages, too") {
     Scenario bus;
     for (std::size_t i = 0; i < many; ++i) {
         const auto token = topic_name(i) + ":1";
@@ -164,7 +164,7 @@ TEST_CASE("http api: subscribers and tokens come in pages too") {
     CHECK(followed(ask, "/api_tokens", "token", 1000).size() == many + 2);
 }
 
-TEST_CASE("http api: a client learns no token from pages, and each subscriber is listed") {
+TEST_CASE("http api: page links contain no full token, and each subscriber is listed") {
     Scenario bus;
     const std::vector<std::string> tokens{
         "ab",           "abcd",         "abcd--",    "abcd--2",    "abcd--thirty",
@@ -215,7 +215,7 @@ TEST_CASE("http api: a client learns no token from pages, and each subscriber is
           "/subscribers?after=shop--alpha1&limit=1");
 }
 
-TEST_CASE("http api: a response ends before its size limit") {
+TEST_CASE("http api: a page ends before the size limit of a response") {
     Scenario bus;
     const std::string long_name(60, 'x');
     std::vector<std::string> topics;
@@ -232,7 +232,7 @@ TEST_CASE("http api: a response ends before its size limit") {
     CHECK(followed(ask, "/subscribers", "subscriber", 1000).size() == subscribers);
 }
 
-TEST_CASE("http api: a list comes in pages when the store replies later") {
+TEST_CASE("http api: a list is returned in pages even when the store replies later") {
     rm::testing::ManualClock clock{noon};
     rm::MemoryStore memory;
     done(memory, rm::PutToken{shop, "shop"});

@@ -108,7 +108,7 @@ std::vector<rm::HttpRequest> every_request() {
 
 }  // namespace
 
-TEST_CASE("http api: every route responds to an error of the store with its status") {
+TEST_CASE("http api: every route returns the matching status for each error of the store") {
     Behind<FailingStore> bus;
     const auto expect = [&](const rm::Error& failure, int status, const std::string& text) {
         bus.store.failure = failure;
@@ -146,7 +146,7 @@ TEST_CASE("http api: a token cannot be checked without the store") {
     CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 200);
 }
 
-TEST_CASE("http api: a step whose reply is lost is repeated") {
+TEST_CASE("http api: a step of the store whose reply is lost is repeated") {
     for (const auto& asking : every_request()) {
         // A repeated publication would be a second event. /pulse must report a lost reply.
         const bool publication = asking.method == "POST" && asking.path == "/topics/orders";
@@ -169,7 +169,7 @@ TEST_CASE("http api: the check of a token is repeated when the reply is lost") {
     CHECK(ask_at_once(*bus.api, request("GET", "/topics", shop)).status == 504);
 }
 
-TEST_CASE("http api: a publication is one step, in one trip to the store") {
+TEST_CASE("http api: a publication is a single step, in one request to the store") {
     Behind<CountingStore> bus;
     const auto publish = [&](const char* user) {
         bus.store.submissions.clear();
@@ -182,7 +182,7 @@ TEST_CASE("http api: a publication is one step, in one trip to the store") {
     CHECK(holdings(bus.memory).topics == std::vector<rm::Topic>{{"orders", shop, 1}});
 }
 
-TEST_CASE("http api: a stranger learns only that the token is not valid") {
+TEST_CASE("http api: a client with an invalid token learns only that the token is not valid") {
     Behind<FailingStore> bus;
     const auto publish = [&](const char* user, const std::string& path, const std::string& body) {
         return ask_at_once(*bus.api, request("POST", path, user, body));
@@ -209,7 +209,7 @@ TEST_CASE("http api: a stranger learns only that the token is not valid") {
     CHECK(publish("stranger", "/topics/orders", an_event).status == 503);
 }
 
-TEST_CASE("http api: damage is logged, without secrets") {
+TEST_CASE("http api: corruption of the store is logged, without secrets") {
     std::vector<std::string> lines;
     Behind<FailingStore> bus{[&](rm::LogLevel level, std::string_view line) {
         CHECK(level == rm::LogLevel::error);
@@ -240,8 +240,12 @@ TEST_CASE("http api: a response waits for the store without blocking the caller"
     };
     const std::vector<int> expected{200, 200, 204, 204, 204, 200, 200,
                                     204, 404, 200, 201, 204, 204, 204};
-    SUBCASE("one at a time") { CHECK(statuses(true) == expected); }
-    SUBCASE("all at once") { CHECK(statuses(false).size() == expected.size()); }
+    SUBCASE("the store replies to one request at a time") { CHECK(statuses(true) == expected); }
+    SUBCASE(
+        "the store replies to all requests at "
+        "once") {
+        CHECK(statuses(false).size() == expected.size());
+    }
 }
 
 TEST_CASE("http api: a request refused at once never reaches the store") {
@@ -252,7 +256,7 @@ TEST_CASE("http api: a request refused at once never reaches the store") {
     CHECK(ask_at_once(*bus.api, request("GET", "/topics", "")).status == 401);
 }
 
-TEST_CASE("http api: an event is not published before its publisher is known") {
+TEST_CASE("http api: an event is not published before its publisher's token is checked") {
     Behind<LateStore> bus;
     int status = 0;
     bus.api->handle(request("POST", "/topics/orders", "stranger",

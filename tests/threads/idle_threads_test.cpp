@@ -52,7 +52,7 @@ bool all_begin(Next next, Offer offer, Close close) {
 
 }  // namespace
 
-TEST_CASE("jobs that arrive together begin on all waiting threads") {
+TEST_CASE("jobs that arrive together begin on all idle threads of a pool") {
     const Handler handler;
     const PublicationOptions publications;
     JobBoard board{1, count, false};
@@ -69,7 +69,7 @@ TEST_CASE("jobs that arrive together begin on all waiting threads") {
                     [&] { board.close(); }));
 }
 
-TEST_CASE("timers that arrive together begin on all waiting threads") {
+TEST_CASE("timers that arrive together begin on all idle threads of a listener") {
     TimerBoard board{count};
     CHECK(all_begin([&] { return board.next(std::nullopt).has_value(); },
                     [&] { board.offer(std::vector<FiredTimer>(count)); }, [&] { board.close(); }));

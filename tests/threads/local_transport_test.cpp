@@ -71,7 +71,7 @@ Delivery delivery_to(const std::string& token) {
 
 }  // namespace
 
-TEST_CASE("a local transport serves only local callbacks") {
+TEST_CASE("a local transport serves only callbacks in its process") {
     Callbacks callbacks;
     LocalTransport transport{callbacks};
     CHECK(transport.serves("local:billing"));
@@ -79,7 +79,7 @@ TEST_CASE("a local transport serves only local callbacks") {
     CHECK(!transport.serves(""));
 }
 
-TEST_CASE("a callback that returns succeeds") {
+TEST_CASE("a delivery succeeds when its callback returns") {
     Callbacks callbacks;
     std::optional<Batch> got;
     callbacks.set("billing", [&](const Batch& batch) { got = batch; });
@@ -97,7 +97,7 @@ TEST_CASE("a callback that returns succeeds") {
     CHECK(got->events == std::vector<Event>{dated_order});
 }
 
-TEST_CASE("a callback fails when it throws anything") {
+TEST_CASE("a delivery fails when its callback throws anything") {
     Callbacks callbacks;
     callbacks.set("a", [](const Batch&) { throw std::runtime_error{"no disk"}; });
     callbacks.set("b", [](const Batch&) { throw 7; });
@@ -114,7 +114,7 @@ TEST_CASE("a callback fails when it throws anything") {
     CHECK(all[0].outcome.error().code() == Errc::unavailable);
 }
 
-TEST_CASE("a callback that rejects a batch fails permanently") {
+TEST_CASE("a delivery fails permanently when its callback rejects the batch") {
     Callbacks callbacks;
     callbacks.set("a", [](const Batch&) { throw Reject{"of an unknown version"}; });
     callbacks.set("b", [](const Batch&) { throw std::runtime_error{"no disk"}; });
@@ -130,7 +130,7 @@ TEST_CASE("a callback that rejects a batch fails permanently") {
     CHECK(!all[1].permanent);
 }
 
-TEST_CASE("a delivery fails until the program registers its callback") {
+TEST_CASE("a delivery to a callback fails until the program registers the callback") {
     Callbacks callbacks;
     LocalTransport transport{callbacks};
     Reports reports;
@@ -143,7 +143,7 @@ TEST_CASE("a delivery fails until the program registers its callback") {
     CHECK(reports.wait_for(1).front().outcome);
 }
 
-TEST_CASE("undecodable messages are left out and counted") {
+TEST_CASE("undecodable messages of a batch are left out and counted") {
     Callbacks callbacks;
     std::size_t events = 0;
     callbacks.set("billing", [&](const Batch& batch) { events = batch.events.size(); });
@@ -159,7 +159,7 @@ TEST_CASE("undecodable messages are left out and counted") {
     CHECK(events == 2);
 }
 
-TEST_CASE("as many callbacks run at once as there are threads") {
+TEST_CASE("as many callbacks run at once as the transport has threads") {
     Callbacks callbacks;
     std::latch all_run{3};
     callbacks.set("billing", [&](const Batch&) { all_run.arrive_and_wait(); });
@@ -169,7 +169,7 @@ TEST_CASE("as many callbacks run at once as there are threads") {
     CHECK(reports.wait_for(3).size() == 3);
 }
 
-TEST_CASE("a single thread calls in the order of deliveries") {
+TEST_CASE("with a single thread, callbacks run in the order of deliveries") {
     Callbacks callbacks;
     std::string order_of_calls;
     for (const char* token : {"a", "b", "c"}) {
@@ -184,7 +184,9 @@ TEST_CASE("a single thread calls in the order of deliveries") {
     CHECK(order_of_calls == "cab");
 }
 
-TEST_CASE("the destructor waits for the running callback and cancels each waiting callback once") {
+TEST_CASE(
+    "destroying a transport waits for its running callback and cancels each waiting callback "
+    "once") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -212,7 +214,7 @@ TEST_CASE("the destructor waits for the running callback and cancels each waitin
     CHECK(calls.load() >= 1);
 }
 
-TEST_CASE("a running callback cannot be withdrawn before its report, but a waiting callback can") {
+TEST_CASE("a running callback cannot be cancelled until it returns, but a waiting callback can") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};
@@ -244,7 +246,8 @@ TEST_CASE("a running callback cannot be withdrawn before its report, but a waiti
     CHECK(calls == 1);
 }
 
-TEST_CASE("when a runner ends a running callback is settled, and waiting callbacks repeat") {
+TEST_CASE(
+    "when a runner stops, a running callback is settled, and waiting deliveries are repeated") {
     MemoryStore store;
     Bus bus{store};
     std::latch running{1};
@@ -303,7 +306,7 @@ TEST_CASE("without threads, a callback runs inside the delivery") {
     CHECK(reports[2].unnamed);
 }
 
-TEST_CASE("without threads, a handler is tested on a manual clock") {
+TEST_CASE("without threads, a handler can be tested on a manual clock") {
     testing::ManualClock clock;
     MemoryStore store;
     Bus bus{store, {.clock = &clock}};
@@ -389,7 +392,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("removing a callback with a batch on the way causes one warning") {
+TEST_CASE("unregistering a callback while a batch for it is under way causes one warning") {
     const std::string token = "billing--0123456789";
     testing::ManualClock clock;
     MemoryStore store;
@@ -411,7 +414,7 @@ TEST_CASE("removing a callback with a batch on the way causes one warning") {
     CHECK(log.count(LogLevel::warning, "0123456789") == 0);
 }
 
-TEST_CASE("deliveries that have not begun are cancelled at the end") {
+TEST_CASE("deliveries to callbacks that have not begun are cancelled at the end") {
     Callbacks callbacks;
     std::latch running{1};
     std::latch go_on{1};

@@ -228,7 +228,7 @@ void wake_for_turn(Witness& witness, const Lender& lender) {
 
 }  // namespace
 
-TEST_CASE("a runner polls at once, with the time of its clock") {
+TEST_CASE("a runner polls its object at once, with the time of its clock") {
     testing::ManualClock clock;
     Witness witness;
     Runner runner{witness, clock};
@@ -236,7 +236,7 @@ TEST_CASE("a runner polls at once, with the time of its clock") {
     CHECK(witness.last_poll() == clock.now());
 }
 
-TEST_CASE("a sleeping runner is woken promptly") {
+TEST_CASE("a wake-up promptly wakes a sleeping runner") {
     testing::ManualClock clock;
     Witness witness;
     Runner runner{witness, clock};
@@ -264,7 +264,9 @@ TEST_CASE("a runner polls at once when a poll is due, and otherwise sleeps until
     witness.wait_beyond(50);
 }
 
-TEST_CASE("stopping closes in an orderly way, by the end of the grace") {
+TEST_CASE(
+    "stopping a runner closes its object in an orderly way, at the latest when the grace period "
+    "ends") {
     testing::ManualClock clock;
     Witness witness{3};
     Runner runner{witness, clock};
@@ -277,7 +279,7 @@ TEST_CASE("stopping closes in an orderly way, by the end of the grace") {
     CHECK(!witness.can_be_woken());
 }
 
-TEST_CASE("stopping again does nothing") {
+TEST_CASE("stopping a runner a second time does nothing") {
     testing::ManualClock clock;
     Witness witness;
     {
@@ -291,7 +293,7 @@ TEST_CASE("stopping again does nothing") {
     CHECK(witness.deadline() == clock.now());
 }
 
-TEST_CASE("destroying a runner closes without a grace") {
+TEST_CASE("destroying a runner closes its object without a grace period") {
     testing::ManualClock clock;
     Witness witness;
     { const Runner runner{witness, clock}; }
@@ -299,7 +301,7 @@ TEST_CASE("destroying a runner closes without a grace") {
     CHECK(witness.deadline() == clock.now());
 }
 
-TEST_CASE("an endless grace does not overflow") {
+TEST_CASE("an endless grace period does not overflow") {
     testing::ManualClock clock;
     Witness witness;
     Runner runner{witness, clock};
@@ -307,7 +309,7 @@ TEST_CASE("an endless grace does not overflow") {
     CHECK(witness.deadline() == never);
 }
 
-TEST_CASE("a runner may end while many threads wake it") {
+TEST_CASE("a runner may stop while many threads wake it") {
     testing::ManualClock clock;
     for (int round = 0; round < 50; ++round) {
         Witness witness;
@@ -322,7 +324,7 @@ TEST_CASE("a runner may end while many threads wake it") {
     }
 }
 
-TEST_CASE("a runner leaves polls to a lent thread while the lent thread has time") {
+TEST_CASE("a runner leaves polls to a thread lent by a transport, while that thread has time") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -342,7 +344,8 @@ TEST_CASE("a runner leaves polls to a lent thread while the lent thread has time
     witness.wait_beyond(polls);
 }
 
-TEST_CASE("a lent thread that polls at once does not wait for the waking thread") {
+TEST_CASE(
+    "a poll on a lent thread that runs at once does not wait for the thread that woke the runner") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -352,7 +355,7 @@ TEST_CASE("a lent thread that polls at once does not wait for the waking thread"
     CHECK(witness.polls() > 200);
 }
 
-TEST_CASE("a turn of a lent thread is one poll, and a further due poll waits for the next turn") {
+TEST_CASE("a lent thread makes one poll per request, and a further due poll is requested again") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -373,7 +376,7 @@ TEST_CASE("a turn of a lent thread is one poll, and a further due poll waits for
     CHECK(left > 50);
 }
 
-TEST_CASE("a runner goes on by itself when the lent thread has no time for the next turn") {
+TEST_CASE("a runner polls on its own thread when the lent thread has no time for the next poll") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -385,7 +388,7 @@ TEST_CASE("a runner goes on by itself when the lent thread has no time for the n
     witness.wait_beyond(witness.polls() + 100);
 }
 
-TEST_CASE("a poll on the lent thread can shorten the sleep of the runner") {
+TEST_CASE("a poll on a lent thread can shorten the sleep of the runner's own thread") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -403,7 +406,7 @@ TEST_CASE("a poll on the lent thread can shorten the sleep of the runner") {
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{9});
 }
 
-TEST_CASE("a runner is not stopped by a poll on the lent thread, and goes on") {
+TEST_CASE("a poll on a lent thread cannot stop the runner, which keeps running") {
     testing::ManualClock clock;
     Witness witness;
     Lender lender;
@@ -428,7 +431,7 @@ TEST_CASE("a runner is not stopped by a poll on the lent thread, and goes on") {
     CHECK(witness.closed());
 }
 
-TEST_CASE("only one of two runners borrows a lent thread, until the runner stops") {
+TEST_CASE("only one of two runners can use a lent thread, until this runner stops") {
     testing::ManualClock clock;
     Lender lender;
     Witness witness;
@@ -449,7 +452,7 @@ TEST_CASE("only one of two runners borrows a lent thread, until the runner stops
     CHECK(!lender.lent());
 }
 
-TEST_CASE("a runner may end while a lent thread polls and many threads wake the runner") {
+TEST_CASE("a runner may stop while a lent thread polls and many threads wake the runner") {
     testing::ManualClock clock;
     for (int round = 0; round < 5; ++round) {
         Witness witness;
@@ -487,7 +490,7 @@ TEST_CASE("a runner is unhealthy while a single poll takes longer than 10 s") {
     while (runner.trouble()) std::this_thread::yield();
 }
 
-TEST_CASE("an exception from a poll ends the program, as in any thread") {
+TEST_CASE("an exception from a poll ends the program, as an exception on any thread does") {
     struct Thrower final : Active {
         TimePoint poll(TimePoint) override { throw std::runtime_error{"half a turn"}; }
         void wake_with(std::function<void()>) override {}

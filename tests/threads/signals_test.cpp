@@ -77,7 +77,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("threads of the library block all signals except signals of faults and profilers") {
+TEST_CASE("threads of the library block all signals except those of faults and of profilers") {
     std::thread{[] {}}.join();  // A sanitizer starts a background thread together with the first
                                 // thread.
     const auto before = blocked_signals();
@@ -104,7 +104,7 @@ TEST_CASE("threads of the library block all signals except signals of faults and
     CHECK(threads >= 12);
 }
 
-TEST_CASE("a signal blocked after opening the store ends in sigwait") {
+TEST_CASE("a signal blocked after a store was opened is received by sigwait") {
     const Program program;
     sigset_t awaited;
     sigset_t before;
@@ -117,7 +117,7 @@ TEST_CASE("a signal blocked after opening the store ends in sigwait") {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST_CASE("a thread that starts another thread keeps its own signals") {
+TEST_CASE("a thread that starts a thread of the library keeps its own signal mask") {
     sigset_t before;
     sigset_t after;
     pthread_sigmask(SIG_BLOCK, nullptr, &before);

@@ -52,7 +52,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a pool is not stopped by its own handlers, and goes on") {
+TEST_CASE("a pool cannot be stopped by its own handlers, and keeps running") {
     MemoryStore store;
     JobQueue jobs{store, "work"};
     WorkerPool other{store, {.queues = {"other"}}};
@@ -71,7 +71,7 @@ TEST_CASE("a pool is not stopped by its own handlers, and goes on") {
     CHECK(pool.trouble() == std::nullopt);
 }
 
-TEST_CASE("a listener is not stopped by its own handler") {
+TEST_CASE("a listener cannot be stopped by its own handler") {
     MemoryStore store;
     Delayer calls{store, "calls"};
     Refusal refusal;
@@ -86,7 +86,7 @@ TEST_CASE("a listener is not stopped by its own handler") {
     CHECK(refusal.text() == "stop: inside a handler it would wait for itself");
 }
 
-TEST_CASE("a delivery worker is not stopped by its callbacks") {
+TEST_CASE("a delivery worker cannot be stopped by its callbacks") {
     MemoryStore store;
     Bus bus{store};
     Refusal refusal;
@@ -105,7 +105,7 @@ TEST_CASE("a delivery worker is not stopped by its callbacks") {
     CHECK(refusal.text() == "stop: inside a callback it would wait for itself");
 }
 
-TEST_CASE("a runner is not stopped by its own object") {
+TEST_CASE("a runner cannot be stopped by the object that it polls") {
     MemoryStore store;
     JobQueue jobs{store, "work"};
     WorkerPool pool{store, {.queues = {"work"}, .threads = 0}};
@@ -122,7 +122,7 @@ TEST_CASE("a runner is not stopped by its own object") {
     CHECK(refusal.text() == "stop: inside what the runner polls it would wait for itself");
 }
 
-TEST_CASE("stop inside a completion of a store is refused") {
+TEST_CASE("stopping an object inside a completion of its store is refused") {
     MemoryStore store;
     Bus bus{store};
     WorkerPool pool{store, {.queues = {"work"}}};

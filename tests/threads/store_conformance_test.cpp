@@ -52,7 +52,7 @@ TEST_CASE("names of conformance cases are unique sentences") {
     CHECK(names.size() > 100);
 }
 
-TEST_CASE("a failure has the place of the expectation, and the expected and actual values") {
+TEST_CASE("a failure names the line of the expectation, and the expected and actual values") {
     int line = 0;
     try {
         line = __LINE__ + 1;
@@ -64,7 +64,7 @@ TEST_CASE("a failure has the place of the expectation, and the expected and actu
     CHECK(line != 0);
 }
 
-TEST_CASE("a scenario ends at the first failure") {
+TEST_CASE("a conformance case ends at its first failure") {
     CHECK(text_of_failure([](testing::Scenario& s) {
               s.push("a");
               s.perform(NackJob{s.take_work(), s.now()});
@@ -87,7 +87,7 @@ TEST_CASE("a scenario ends at the first failure") {
           std::string::npos);
 }
 
-TEST_CASE("the suite detects a store that breaks a guarantee") {
+TEST_CASE("the conformance suite detects a store that breaks a guarantee") {
     int failed = 0;
     for (const auto& one : store_conformance()) {
         class Owned final : public Store {

@@ -47,7 +47,7 @@ TEST_CASE("a step can be performed with a completion, or by a blocking call") {
     CHECK(refused.error().code() == Errc::invalid);
 }
 
-TEST_CASE("a watch ends once, even after moves") {
+TEST_CASE("a watch is ended once, even after moves") {
     int ends = 0;
     {
         Watch watch{[&] { ++ends; }};
@@ -70,7 +70,7 @@ TEST_CASE("a watch ends once, even after moves") {
     CHECK(ends == 3);
 }
 
-TEST_CASE("watchers are woken only by the name of their queue") {
+TEST_CASE("watches are woken only by the name of their queue") {
     detail::Watchers watchers;
     int a = 0;
     int aa = 0;
@@ -93,7 +93,7 @@ TEST_CASE("a watch may outlive its store") {
     CHECK(woken == 0);
 }
 
-TEST_CASE("a lost request is not performed, a lost reply is") {
+TEST_CASE("with simulated faults, a lost request is not performed, and a lost reply is") {
     MemoryStore memory;
     FaultyStore store{memory};
     store.script({Fault::lost_request, Fault::lost_reply, Fault::none});
@@ -114,7 +114,7 @@ TEST_CASE("a lost request is not performed, a lost reply is") {
     CHECK(store.count(Fault::none) == 2);
 }
 
-TEST_CASE("a step in doubt is repeated when repetition is harmless") {
+TEST_CASE("a step in doubt (without a reply) is repeated when a repetition is harmless") {
     MemoryStore memory;
     FaultyStore store{memory};
     store.script({Fault::lost_reply, Fault::lost_reply});
@@ -128,7 +128,7 @@ TEST_CASE("a step in doubt is repeated when repetition is harmless") {
     CHECK(ready(memory) == 2);
 }
 
-TEST_CASE("repetitions of a step in doubt are bounded") {
+TEST_CASE("the number of repetitions of a step in doubt is limited") {
     MemoryStore memory;
     FaultyStore store{memory, {.lost_replies = 1}};
     CHECK(push(store, "a").error().code() == Errc::timed_out);
@@ -170,7 +170,7 @@ TEST_CASE("an event is not published again when its publication is in doubt") {
     CHECK(perform(memory, ListTopics{}, instant).value().at(0).events == 1);
 }
 
-TEST_CASE("a fault affects every step of its submission") {
+TEST_CASE("a simulated fault affects every step of its submission") {
     MemoryStore memory;
     FaultyStore store{memory};
     for (const auto fault : {Fault::lost_request, Fault::lost_reply}) {
@@ -184,7 +184,7 @@ TEST_CASE("a fault affects every step of its submission") {
     }
 }
 
-TEST_CASE("random faults are as frequent as requested and replay alike") {
+TEST_CASE("random faults are as frequent as requested, and repeat exactly for an equal seed") {
     const auto faults = [](testing::FaultOptions options) {
         MemoryStore memory;
         FaultyStore store{memory, options};
@@ -208,7 +208,7 @@ TEST_CASE("random faults are as frequent as requested and replay alike") {
     CHECK(replies < 130);
 }
 
-TEST_CASE("a store can be disturbed for a while") {
+TEST_CASE("a store can have simulated faults for a limited time") {
     MemoryStore memory;
     FaultyStore store{memory};
     CHECK(push(store, "a").has_value());
@@ -218,7 +218,7 @@ TEST_CASE("a store can be disturbed for a while") {
     CHECK(push(store, "b").value() == PushOutcome::pushed);
 }
 
-TEST_CASE("blocking calls on a thread that calls completions are refused and not performed") {
+TEST_CASE("blocking calls inside completions are refused, and their steps are not performed") {
     MemoryStore store;
     Bus bus{store};
     auto billing = bus.subscriber("billing");

@@ -10,7 +10,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("instants are milliseconds since the epoch") {
+TEST_CASE("instants count milliseconds since the Unix epoch") {
     CHECK(to_milliseconds(TimePoint{}) == 0);
     CHECK(from_milliseconds(-5) < TimePoint{});
     for (const std::int64_t number : {std::int64_t{0}, std::int64_t{1'700'000'000'123},
@@ -19,7 +19,7 @@ TEST_CASE("instants are milliseconds since the epoch") {
     }
 }
 
-TEST_CASE("addition saturates at the ends of time") {
+TEST_CASE("adding a duration saturates at the first and last instants") {
     const auto at = from_milliseconds(1'000);
     CHECK(saturating_add(at, Duration{5}) == from_milliseconds(1'005));
     CHECK(saturating_add(at, Duration{-5}) == from_milliseconds(995));
@@ -34,7 +34,7 @@ TEST_CASE("addition saturates at the ends of time") {
     CHECK(saturating_add(TimePoint::min(), Duration::max()) == from_milliseconds(-1));
 }
 
-TEST_CASE("only the test moves a manual clock") {
+TEST_CASE("a manual clock changes only when the test changes it") {
     testing::ManualClock clock{from_milliseconds(100)};
     const Clock& as_clock = clock;
     CHECK(as_clock.now() == from_milliseconds(100));
@@ -48,7 +48,7 @@ TEST_CASE("only the test moves a manual clock") {
     CHECK(testing::ManualClock{}.now() != TimePoint{});
 }
 
-TEST_CASE("no advance of a manual clock is lost between threads") {
+TEST_CASE("concurrent advances of a manual clock are all counted") {
     testing::ManualClock clock{TimePoint{}};
     {
         std::vector<std::jthread> threads;
@@ -61,7 +61,8 @@ TEST_CASE("no advance of a manual clock is lost between threads") {
     CHECK(clock.now() == from_milliseconds(4'000));
 }
 
-TEST_CASE("the system clock returns a plausible instant and does not run backwards here") {
+TEST_CASE(
+    "the system clock returns a plausible instant, and does not run backwards during the test") {
     const auto before = system_clock().now();
     CHECK(before > from_milliseconds(1'700'000'000'000));
     CHECK(system_clock().now() >= before);

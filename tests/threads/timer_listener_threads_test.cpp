@@ -62,7 +62,7 @@ TEST_CASE("a listener with threads handles each of many timers once") {
     CHECK(listener.trouble() == "the listener has been stopped");
 }
 
-TEST_CASE("several listeners share many timers, and each is handled once") {
+TEST_CASE("several listeners share many timers, and each timer is handled once") {
     constexpr int count = 10'000;
     ListenerScene scene;
     std::vector<std::atomic<int>> times(count);
@@ -77,7 +77,7 @@ TEST_CASE("several listeners share many timers, and each is handled once") {
     for (const auto& each : times) REQUIRE(each == 1);
 }
 
-TEST_CASE("no timer fires before its due time, and a listener does not oversleep a timer") {
+TEST_CASE("no timer fires before its due time, and each fires soon after it") {
     ListenerScene scene;
     std::atomic<int> early{0};
     std::atomic<int> fired{0};
@@ -90,7 +90,7 @@ TEST_CASE("no timer fires before its due time, and a listener does not oversleep
     CHECK(early == 0);
 }
 
-TEST_CASE("as many handlers run at once as there are threads, and no more") {
+TEST_CASE("as many timer handlers run at once as the listener has threads, and no more") {
     ListenerScene scene;
     std::atomic<int> running{0};
     std::atomic<int> most{0};
@@ -129,7 +129,7 @@ TEST_CASE("a listener without free slots leaves due timers to another listener")
     released.count_down();
 }
 
-TEST_CASE("a responder confirms from any thread") {
+TEST_CASE("a responder of a timer can confirm from any thread") {
     ListenerScene scene;
     std::mutex mutex;
     std::vector<TimerResponder> waiting;
@@ -154,7 +154,7 @@ TEST_CASE("a responder confirms from any thread") {
     waiting.clear();
 }
 
-TEST_CASE("stopping a listener lets handlers end within the grace, and begins no handler") {
+TEST_CASE("stopping a listener lets handlers end within the grace period, and begins no handler") {
     ListenerScene scene;
     std::atomic<int> begun{0};
     std::latch released{1};
@@ -177,7 +177,7 @@ TEST_CASE("stopping a listener lets handlers end within the grace, and begins no
     listener.stop(Duration{0});
 }
 
-TEST_CASE("a handler may use its namespace, and a timer post the next") {
+TEST_CASE("a handler may use its timer namespace, and may post the next timer") {
     ListenerScene scene;
     std::atomic<int> rounds{0};
     const auto listener = scene.calls.listen([&](const Timer& timer) {

@@ -21,7 +21,7 @@ TEST_CASE("the text of an id is the URL-safe Base64 of its 120 bits") {
     CHECK(Uid{0x0123456789abcdefU, 0xfedcba9876543210U}.text() == "ASNFZ4mrze_ty6mHZUMh");
 }
 
-TEST_CASE("an id survives its text form") {
+TEST_CASE("an id is equal after conversion to text and back") {
     Random random{42};
     for (int i = 0; i < 1'000; ++i) {
         const Uid uid{random.next(), random.next()};
@@ -29,7 +29,7 @@ TEST_CASE("an id survives its text form") {
     }
 }
 
-TEST_CASE("text that is not 20 characters of the alphabet is not an id") {
+TEST_CASE("text that is not 20 characters of the URL-safe Base64 alphabet is not an id") {
     CHECK(Uid::parse("abcdefghijklmnopqrs-").has_value());
     CHECK_FALSE(Uid::parse("").has_value());
     CHECK_FALSE(Uid::parse("abcdefghijklmnopqrs").has_value());
@@ -39,7 +39,7 @@ TEST_CASE("text that is not 20 characters of the alphabet is not an id") {
     }
 }
 
-TEST_CASE("siblings differ only in their last three characters") {
+TEST_CASE("sibling ids differ only in their last three characters") {
     const auto family = *Uid::parse("abcdefghijklmnopqrst");
     CHECK(family.sibling(0).text() == "abcdefghijklmnopqAAA");
     CHECK(family.sibling(1).text() == "abcdefghijklmnopqAAB");
@@ -50,14 +50,14 @@ TEST_CASE("siblings differ only in their last three characters") {
     CHECK(siblings.size() == 10'000);
 }
 
-TEST_CASE("ids are ordered as their text is") {
+TEST_CASE("ids are ordered like their texts") {
     const auto low = *Uid::parse("AAAAAAAAAAAAAAAAAAAb");
     const auto high = *Uid::parse("BAAAAAAAAAAAAAAAAAAa");
     CHECK(low < high);
     CHECK(low.text() < high.text());
 }
 
-TEST_CASE("a source returns equal ids for equal seeds, and different ids for different seeds") {
+TEST_CASE("an id source returns equal ids for equal seeds, and different ids for different seeds") {
     UidSource one{1, 2};
     UidSource same{1, 2};
     UidSource high{3, 2};
@@ -70,7 +70,7 @@ TEST_CASE("a source returns equal ids for equal seeds, and different ids for dif
     }
 }
 
-TEST_CASE("a source returns each id only once, over all threads") {
+TEST_CASE("an id source returns each id only once, over all threads") {
     UidSource source{7, 9};
     std::mutex mutex;
     std::unordered_set<Uid> uids;

@@ -43,7 +43,7 @@ TEST_CASE("URLs accepted by Ruby Routemaster are accepted") {
     }
 }
 
-TEST_CASE("URLs that skip the parser get the result of the parser") {
+TEST_CASE("URLs checked without the full parser give the result of the full parser") {
     // A URL with a fragment is valid, and is parsed completely.
     constexpr std::string_view alphabet = "aZ09-._~/:@%?[]+,;=!$&'()*^ \\\"<\x7f\x80";
     for (const char first : alphabet) {
@@ -59,7 +59,7 @@ TEST_CASE("URLs that skip the parser get the result of the parser") {
     }
 }
 
-TEST_CASE("URLs are refused with Ruby Routemaster's words") {
+TEST_CASE("the error about a refused URL has Ruby Routemaster's words") {
     CHECK(verdict("") == "URL is missing");
     CHECK(verdict({}) == "URL is missing");
     CHECK(verdict("http://shop.example/") == "URL is not HTTPS");
@@ -77,7 +77,7 @@ TEST_CASE("URLs without a host are refused") {
     }
 }
 
-TEST_CASE("URLs that violate RFC 3986 are refused with the place of the error") {
+TEST_CASE("URLs that violate RFC 3986 are refused, and the error names the position") {
     for (const auto* url : {"https://shop.example/%",
                             "https://shop.example/%zz",
                             "https://shop.example/[x]",
@@ -121,7 +121,7 @@ TEST_CASE("plain http is accepted only where allowed") {
     CHECK(verdict("ftp://a/", UrlRule::http) == "URL is neither HTTPS nor HTTP");
 }
 
-TEST_CASE("a URL of the any rule must have a scheme") {
+TEST_CASE("a URL must have a scheme even if any URL is allowed") {
     for (const auto* url : {"https://shop.example/?a=b#c", "http://shop.example", "urn:isbn:1",
                             "mailto:a@shop.example", "s3://bucket/key", "file:///etc", "x:"}) {
         CHECK_MESSAGE(verdict(url, UrlRule::any) == "good", url);
@@ -131,7 +131,7 @@ TEST_CASE("a URL of the any rule must have a scheme") {
     }
 }
 
-TEST_CASE("the length of a URL is bounded, and the longest need little stack") {
+TEST_CASE("the length of a URL is limited, and the longest URLs need little stack") {
     const std::string start = "https://h/";
     const auto longest = start + std::string(url_length_max - start.size(), ',');
     CHECK(verdict(longest) == "good");

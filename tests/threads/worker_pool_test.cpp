@@ -102,7 +102,7 @@ TEST_CASE("jitter adds at most half of the wait, and varies") {
     CHECK(wait(first) != wait(second));
 }
 
-TEST_CASE("a job without attempts left is BURIED, and runs again when kicked") {
+TEST_CASE("a job without attempts left is BURIED, and runs again when kicked (started again)") {
     JobScene scene;
     HandPool pool{scene};
     bool repaired = false;
@@ -165,7 +165,7 @@ TEST_CASE("a retry at a requested time counts as an attempt, until the job is BU
     CHECK(scene.queue() == QueueStatus{.buried = 1});
 }
 
-TEST_CASE("rules of the retry policy are for errors of their kind") {
+TEST_CASE("a rule of the retry policy applies to errors of its kind") {
     JobScene scene;
     HandPool pool{scene,
                   {.retry = {.jitter = 0,
@@ -198,7 +198,8 @@ TEST_CASE("rules of the retry policy are for errors of their kind") {
     CHECK(scene.job(ids[3]).state == JobStatus::State::buried);
 }
 
-TEST_CASE("a policy may give up sooner than the job, and its waits have an end") {
+TEST_CASE(
+    "a retry policy may give up before the job's limit of attempts, and its waits have a maximum") {
     const RetryPolicy policy{.wait_max = Duration{10'000}, .jitter = 0.5};
     CHECK(policy.wait_after(1, 0) == Duration{1'000});
     CHECK(policy.wait_after(4, 0) == Duration{8'000});
@@ -212,7 +213,7 @@ TEST_CASE("a policy may give up sooner than the job, and its waits have an end")
     CHECK(scene.queue() == QueueStatus{.buried = 1});
 }
 
-TEST_CASE("the longest wait is wait_max, lengthened by its jitter") {
+TEST_CASE("the longest wait between attempts is wait_max, lengthened by jitter") {
     RetryPolicy policy{.wait_max = Duration{10'000}, .jitter = 0.5};
     const std::vector<std::uint32_t> late{5, 6, 25, 4'000'000'000};
     for (const auto attempts : late) {
@@ -228,7 +229,7 @@ TEST_CASE("the longest wait is wait_max, lengthened by its jitter") {
     CHECK(policy.wait_after(1, 0.75) == Duration{10'000});
 }
 
-TEST_CASE("a policy may limit how long a job goes on failing") {
+TEST_CASE("a retry policy may limit for how long a job may go on failing") {
     JobScene scene;
     HandPool pool{
         scene, {.retry = {.wait_max = Duration{1'000}, .jitter = 0, .time_max = Duration{5'000}}}};
@@ -247,7 +248,7 @@ TEST_CASE("a policy may limit how long a job goes on failing") {
     CHECK_THROWS_AS(HandPool(scene, {.retry = {.time_max = Duration{-1}}}), Failure);
 }
 
-TEST_CASE("a catch-all handler does jobs of names without a handler") {
+TEST_CASE("a catch-all handler does jobs whose name has no handler") {
     JobScene scene;
     HandPool pool{scene};
     std::string done;
@@ -264,7 +265,7 @@ TEST_CASE("a catch-all handler does jobs of names without a handler") {
     CHECK_THROWS_AS(pool.pool.handle_others([](JobContext&) {}), Failure);
 }
 
-TEST_CASE("a pool with threads is started, and a pool without threads is polled") {
+TEST_CASE("a pool with threads must be started, and a pool without threads must be polled") {
     JobScene scene;
     WorkerPool idle{scene.memory, {.queues = {"work"}, .threads = 0}};
     CHECK_THROWS_AS(idle.start(), Failure);
@@ -275,7 +276,7 @@ TEST_CASE("a pool with threads is started, and a pool without threads is polled"
     started.stop(Duration{0});
 }
 
-TEST_CASE("log lines about a job have its queue, and a shortened long name") {
+TEST_CASE("log lines about a job contain its queue, and a shortened long name") {
     JobScene scene;
     HandPool pool{scene};
     const auto name = std::string(98, 'x') + "\u00fc\u00fc\u00fc";
@@ -300,7 +301,7 @@ TEST_CASE("a log line about a job is one line, even for names and errors with li
                           "second [0m") == 1);
 }
 
-TEST_CASE("the text of an error is bounded, and whole UTF-8") {
+TEST_CASE("the stored text of a job's error is limited in length, and is valid UTF-8") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("long", [](JobContext&) {
@@ -355,7 +356,7 @@ TEST_CASE("an undecodable job is BURIED, and does not stop further jobs") {
     CHECK(scene.queue() == QueueStatus{.buried = 1});
 }
 
-TEST_CASE("middleware runs around handlers, the first outermost") {
+TEST_CASE("middleware runs around handlers, the first middleware outermost") {
     JobScene scene;
     HandPool pool{scene};
     Names steps;
@@ -386,7 +387,7 @@ TEST_CASE("middleware runs around handlers, the first outermost") {
     CHECK(scene.queue() == QueueStatus{.scheduled = 1});
 }
 
-TEST_CASE("a queue of Ruby Routemaster is served: its jobs are never BURIED") {
+TEST_CASE("jobs of a queue of Ruby Routemaster are done, and never BURIED") {
     JobScene scene;
     JobQueue aux{scene.memory, "aux", scene.clock};
     HandPool pool{scene, {.queues = {"aux"}}};
@@ -404,7 +405,7 @@ TEST_CASE("a queue of Ruby Routemaster is served: its jobs are never BURIED") {
     CHECK(aux.status().value() == QueueStatus{.scheduled = 1});
 }
 
-TEST_CASE("settings without any possible work are refused") {
+TEST_CASE("pool settings that make any work impossible are refused") {
     MemoryStore store;
     const auto refused = [&](WorkerPoolOptions options) {
         CHECK_THROWS_AS((WorkerPool{store, std::move(options)}), Failure);

@@ -77,13 +77,13 @@ TEST_CASE("a pool with threads does each of many jobs once") {
     CHECK(scene.pool.status() == WorkerPoolStatus{.done = count});
 }
 
-TEST_CASE("a pool fetches ahead only jobs before their first attempt") {
+TEST_CASE("a pool fetches ahead only jobs that have had no attempt") {
     constexpr std::uint32_t count = 5'000;
     ThreadScene scene{{.threads = 2}};
     scene.push("a", count);
     bool again = false;
-    SUBCASE("") {}
-    SUBCASE("jobs with an earlier attempt wait in the store") { again = true; }
+    SUBCASE("jobs without an attempt are fetched ahead") {}
+    SUBCASE("jobs with an earlier attempt stay in the store") { again = true; }
     const auto now = system_clock().now();
     if (again) {
         const AcquireJobs acquire{.queue = "work", .worker = Uid{1, 1}, .limit = count};
@@ -103,7 +103,7 @@ TEST_CASE("a pool fetches ahead only jobs before their first attempt") {
     CHECK((most <= 50) == again);
 }
 
-TEST_CASE("as many handlers run at once as there are threads, and no more") {
+TEST_CASE("as many job handlers run at once as the pool has threads, and no more") {
     ThreadScene scene{{.threads = 4}};
     std::atomic<int> running{0};
     std::atomic<int> most{0};
@@ -132,7 +132,7 @@ TEST_CASE("as many handlers run at once as there are threads, and no more") {
     CHECK(other.drained());
 }
 
-TEST_CASE("a responder reports from any thread") {
+TEST_CASE("a responder of a job can report from any thread") {
     ThreadScene scene{{.threads = 1, .concurrency = 100}};
     std::mutex mutex;
     std::vector<JobResponder> waiting;
@@ -155,7 +155,7 @@ TEST_CASE("a responder reports from any thread") {
     CHECK(scene.drained());
 }
 
-TEST_CASE("stopping a pool lets handlers end within the grace, and begins no handler") {
+TEST_CASE("stopping a pool lets handlers end within the grace period, and begins no handler") {
     ThreadScene scene{{.threads = 2}};
     std::atomic<int> begun{0};
     std::latch released{1};
@@ -176,7 +176,8 @@ TEST_CASE("stopping a pool lets handlers end within the grace, and begins no han
     scene.pool.stop(Duration{0});
 }
 
-TEST_CASE("at the end of the grace the token stops, and the job goes back uncounted") {
+TEST_CASE(
+    "at the end of the grace period a job's token is stopped, and the attempt does not count") {
     ThreadScene scene;
     std::promise<JobId> begun;
     scene.pool.handle("a", [&](JobContext& job) {
@@ -194,7 +195,7 @@ TEST_CASE("at the end of the grace the token stops, and the job goes back uncoun
     CHECK(scene.pool.status().released == 1);
 }
 
-TEST_CASE("a pool runs until its stop token is set") {
+TEST_CASE("a pool run with a stop token runs until the token is set") {
     ThreadScene scene;
     std::stop_source stopping;
     scene.pool.handle("a", [&](JobContext&) { stopping.request_stop(); });
@@ -203,7 +204,7 @@ TEST_CASE("a pool runs until its stop token is set") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a pool with a stop token lets handlers end within its grace") {
+TEST_CASE("a pool run with a stop token lets handlers end within its grace period") {
     ThreadScene scene{{.threads = 1, .grace = Duration{600'000}}};
     std::stop_source stopping;
     std::atomic<bool> cut_off{false};
@@ -223,7 +224,7 @@ TEST_CASE("a pool with a stop token lets handlers end within its grace") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a pool with a stop token stops handlers after its grace") {
+TEST_CASE("a pool run with a stop token cancels handlers after its grace period") {
     ThreadScene scene{{.threads = 1, .grace = Duration{10}}};
     std::stop_source stopping;
     scene.pool.handle("a", [&](JobContext& job) {
@@ -238,7 +239,7 @@ TEST_CASE("a pool with a stop token stops handlers after its grace") {
     CHECK(scene.pool.status().released == 1);
 }
 
-TEST_CASE("heartbeats do not depend on handlers") {
+TEST_CASE("a slow handler does not delay the heartbeats of its pool") {
     ThreadScene scene{{.heartbeat_interval = Duration{20}, .worker_silence = Duration{10'000}}};
     std::atomic<bool> begun{false};
     std::latch released{1};
@@ -260,7 +261,7 @@ TEST_CASE("heartbeats do not depend on handlers") {
     CHECK(scene.pool.status().lease_lost == 0);
 }
 
-TEST_CASE("a handler beyond its timeout loses its job, and keeps its thread until it returns") {
+TEST_CASE("a handler beyond its timeout loses its job, and occupies its thread until it returns") {
     ThreadScene scene;
     std::atomic<int> begun{0};
     std::latch released{1};
@@ -285,7 +286,7 @@ TEST_CASE("a handler beyond its timeout loses its job, and keeps its thread unti
     CHECK(begun == 2);
 }
 
-TEST_CASE("long jobs are left to other pools, even after short jobs") {
+TEST_CASE("a pool with only long jobs leaves further jobs to other pools, even after short jobs") {
     ThreadScene scene{{.threads = 1}};
     std::latch released{1};
     std::atomic<int> blocked{0};
@@ -307,7 +308,9 @@ TEST_CASE("long jobs are left to other pools, even after short jobs") {
     CHECK(scene.drained());
 }
 
-TEST_CASE("jobs that wait for a slot when a pool stops go back at once, uncounted") {
+TEST_CASE(
+    "jobs that wait for a slot when a pool stops are released at once, without counting an "
+    "attempt") {
     ThreadScene scene{{.threads = 1}};
     std::atomic<bool> blocked{false};
     std::latch released{1};
@@ -332,7 +335,7 @@ TEST_CASE("jobs that wait for a slot when a pool stops go back at once, uncounte
     }
 }
 
-TEST_CASE("a pool that stalled begins no job that waited for a slot meanwhile") {
+TEST_CASE("a pool that stalled does not begin jobs that it had fetched before the stall") {
     std::latch released{1};
     ThreadScene scene{{.threads = 1}};
     std::atomic<bool> blocked{false};
@@ -383,7 +386,7 @@ TEST_CASE("asynchronous jobs wait for a free slot before they begin") {
     CHECK(await([&] { return begun == 4; }));
 }
 
-TEST_CASE("a pool may be made, and ended, without a start") {
+TEST_CASE("a pool may be created and destroyed without a start") {
     ThreadScene scene;
     scene.pool.handle("a", [](JobContext&) {});
     scene.push("a", 1);

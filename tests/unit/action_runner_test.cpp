@@ -126,7 +126,7 @@ std::string rewritten(const std::string& json) {
 
 }  // namespace
 
-TEST_CASE("a job is pushed when its timer fires, and not one millisecond sooner") {
+TEST_CASE("a job action pushes its job when its timer fires, and not one millisecond sooner") {
     ActionScene scene;
     const auto posted = scene.actions.post(resizing(), a_minute, "later").value();
     CHECK(posted == PostedTimer{"later", TimerPosted::posted});
@@ -140,7 +140,7 @@ TEST_CASE("a job is pushed when its timer fires, and not one millisecond sooner"
     CHECK(scene.runner.status().failed == 0);
 }
 
-TEST_CASE("each of many actions that are due at once is done once") {
+TEST_CASE("of many actions (timers that push or publish) due at once, each is done once") {
     ActionScene scene;
     for (std::int64_t i = 0; i < 250; ++i) scene.actions.post(resizing(i), Duration{5}).value();
     scene.run_for(Duration{5});
@@ -148,7 +148,7 @@ TEST_CASE("each of many actions that are due at once is done once") {
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("an action is cancelled, postponed, found and replaced as any timer") {
+TEST_CASE("an action can be cancelled, postponed, found and replaced like any timer") {
     ActionScene scene;
     scene.actions.post(resizing(1), a_minute, "a").value();
     CHECK(scene.actions.post(resizing(2), a_minute, "a").value().outcome == TimerPosted::replaced);
@@ -163,7 +163,7 @@ TEST_CASE("an action is cancelled, postponed, found and replaced as any timer") 
     CHECK(scene.pushed().empty());
 }
 
-TEST_CASE("an event is published to a topic, or delivered to a single subscriber") {
+TEST_CASE("an event action publishes to a topic, or delivers to a single subscriber") {
     ActionScene scene;
     scene.actions.post(PublishAction{.event = order_changed("refunds")}, Duration{10}).value();
     scene.run_for(Duration{10});
@@ -182,7 +182,8 @@ TEST_CASE("an event is published to a topic, or delivered to a single subscriber
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("an action for a missing subscriber is DEAD, and is done once the subscriber is back") {
+TEST_CASE(
+    "an action for a missing subscriber is DEAD, and can be done once the subscriber is back") {
     ActionScene scene;
     scene.bus.subscriber("billing").remove().value();
     scene.actions.post(DeliverAction{"billing", order_changed()}, Duration{10}, "call").value();
@@ -203,7 +204,7 @@ TEST_CASE("an action for a missing subscriber is DEAD, and is done once the subs
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("the publisher of an action needs the right to publish when the action is due") {
+TEST_CASE("the publisher of an event action needs the right to publish when the action is due") {
     ActionScene scene;
     const auto post = [&](bool authenticate) {
         scene.actions
@@ -230,7 +231,7 @@ TEST_CASE("the publisher of an action needs the right to publish when the action
     CHECK(scene.actions.counts().value().dead == 2);
 }
 
-TEST_CASE("an action for a missing or ended batch is DEAD with the reason") {
+TEST_CASE("an action that pushes into a missing or ended batch is DEAD with the reason") {
     ActionScene scene;
     JobBatches batches{scene.memory, scene.clock};
     const auto ended = batches.create({.name = "import"}).value().id;
@@ -250,7 +251,7 @@ TEST_CASE("an action for a missing or ended batch is DEAD with the reason") {
     CHECK(scene.pushed().empty());
 }
 
-TEST_CASE("an action refused by the store is done later, once") {
+TEST_CASE("an action that the store refused is done later, once") {
     ActionScene scene;
     scene.store.refuse<CompleteTimer>(1'000'000);
     scene.actions.post(resizing(), Duration{0}).value();
@@ -279,7 +280,7 @@ TEST_CASE("an action whose reply is lost is done once") {
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("an action of a runner that died is done once by another runner") {
+TEST_CASE("an action is done once by another runner if its runner died") {
     ActionScene scene;
     scene.actions
         .post(
@@ -307,7 +308,7 @@ TEST_CASE("an action of a runner that died is done once by another runner") {
     CHECK(scene.images.status().value().ready == 1);
 }
 
-TEST_CASE("an action that cannot become DEAD at once becomes DEAD when the store can") {
+TEST_CASE("an action that cannot become DEAD at once becomes DEAD when the store works again") {
     ActionScene scene;
     scene.store.refuse<GiveUpTimer>(3);
     scene.actions.post(DeliverAction{"nobody", order_changed()}, Duration{0}).value();
@@ -315,7 +316,7 @@ TEST_CASE("an action that cannot become DEAD at once becomes DEAD when the store
     CHECK(scene.actions.counts().value().dead == 1);
 }
 
-TEST_CASE("a recurring action is done at each tick, once, though two schedulers run") {
+TEST_CASE("a recurring action is done once at each tick, even if two schedulers run") {
     ActionScene scene;
     RecurringTicks ticks{scene};
     scene.actions.every("resize", Duration{10'000}, resizing_again()).value();
@@ -325,7 +326,7 @@ TEST_CASE("a recurring action is done at each tick, once, though two schedulers 
     CHECK(ticks.recurring.find("resize").value()->runs == 3);
 }
 
-TEST_CASE("a pending action of a tick keeps the next ticks waiting, unless ticks overlap") {
+TEST_CASE("the pending action of a tick delays the next ticks, unless overlap is allowed") {
     ActionScene scene;
     RecurringTicks ticks{scene};
     scene.store.refuse<CompleteTimer>(1'000'000);
@@ -341,7 +342,7 @@ TEST_CASE("a pending action of a tick keeps the next ticks waiting, unless ticks
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("a recurring action is triggered, and changed by the next put") {
+TEST_CASE("a recurring action can be triggered, and changed by the next put") {
     ActionScene scene;
     RecurringJobs recurring{scene.memory, scene.clock};
     scene.actions.cron("resize", "@daily", resizing(1)).value();
@@ -374,7 +375,7 @@ TEST_CASE("option effects: a recurring action is put with all its options") {
     }
 }
 
-TEST_CASE("an impossible recurring action is refused when it is put") {
+TEST_CASE("an invalid recurring action is refused when it is put") {
     ActionScene scene;
     RecurringJobs recurring{scene.memory, scene.clock};
     const auto refused = [](const Result<void>& put) {
@@ -412,7 +413,7 @@ TEST_CASE("a closed runner leaves its actions to other runners") {
     CHECK(!scene.runner.trouble());
 }
 
-TEST_CASE("an impossible action is refused when it is posted") {
+TEST_CASE("an invalid action is refused when it is posted") {
     ActionScene scene;
     const auto refused = [&](const TimerAction& action) {
         const auto posted = scene.actions.post(action, a_minute);
@@ -430,7 +431,7 @@ TEST_CASE("an impossible action is refused when it is posted") {
     CHECK(scene.timers() == 0);
 }
 
-TEST_CASE("the namespace of actions accepts only actions and only its own listener") {
+TEST_CASE("the namespace of actions accepts only actions, and only the runner's own listener") {
     ActionScene scene;
     Delayer plain{scene.memory, actions_space, scene.clock};
     CHECK(plain.post("x", a_minute).error().context().starts_with("payload: action:"));
@@ -440,7 +441,7 @@ TEST_CASE("the namespace of actions accepts only actions and only its own listen
                     Failure);
 }
 
-TEST_CASE("an action is printed as it was parsed, without default settings") {
+TEST_CASE("printing a parsed action returns the text without default settings") {
     for (const std::string json :
          {R"({"push":{"queue":"q","name":"n"}})", R"({"push":{"queue":"q","name":"n","run_at":6}})",
           R"({"push":{"queue":"q","name":"n","arguments":[1,"a",null],"delay":5,)"

@@ -85,7 +85,7 @@ TEST_CASE("a full store refuses new events until there is space again") {
                           "801 of 1100 bytes") == 1);
 }
 
-TEST_CASE("while a store is full all steps but publications and pushes pass, each in its place") {
+TEST_CASE("a full store refuses only publications and pushes, and keeps the order of all steps") {
     FillingScene scene;
     CHECK(scene.publish(1'001).has_value());
     REQUIRE(scene.guard.full());
@@ -100,7 +100,7 @@ TEST_CASE("while a store is full all steps but publications and pushes pass, eac
     CHECK(std::get<QueueStatus>(*outcomes[3]) == QueueStatus{});
 }
 
-TEST_CASE("steps accepted after the beginning of a measurement are added to the result") {
+TEST_CASE("the size of steps accepted during a measurement of the store is added to the result") {
     FillingScene scene;
     CHECK(scene.publish(600).has_value());
     scene.disturbed.delay<MeasureUse>();
@@ -113,7 +113,7 @@ TEST_CASE("steps accepted after the beginning of a measurement are added to the 
     CHECK(scene.guard.full());
 }
 
-TEST_CASE("setting the clock back does not stop the measurements") {
+TEST_CASE("setting the clock back does not stop the measurements of the store") {
     FillingScene scene;
     REQUIRE(scene.disturbed.times_of<MeasureUse>().size() == 1);
     scene.now -= Duration{3'600'000};
@@ -121,7 +121,7 @@ TEST_CASE("setting the clock back does not stop the measurements") {
     CHECK(scene.disturbed.times_of<MeasureUse>().size() == 2);
 }
 
-TEST_CASE("a store that cannot be measured is limited by the last known use") {
+TEST_CASE("the limit of a store that cannot be measured uses the last measurement") {
     FillingScene scene;
     scene.disturbed.refuse<MeasureUse>(2);
     scene.look();

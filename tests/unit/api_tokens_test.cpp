@@ -24,7 +24,7 @@ using Name = std::optional<std::string>;
 
 }  // namespace
 
-TEST_CASE("a token is valid under its name until its removal") {
+TEST_CASE("a token is valid, with its name, until its removal") {
     Office office;
     CHECK(office.tokens.find("shop--key").value() == Name{});
     CHECK(office.tokens.put({"shop--key", "shop"}));
@@ -44,7 +44,7 @@ TEST_CASE("an invalid token or name is refused, and the error names the field") 
     CHECK(office.tokens.list().value().empty());
 }
 
-TEST_CASE("removing a token forgets its subscriber") {
+TEST_CASE("removing a token removes its subscriber") {
     Office office;
     Bus bus{office.store};
     bus.subscriber("billing").subscribe({"orders"}, {.callback = "https://b.example"}).value();
@@ -76,7 +76,7 @@ TEST_CASE("a call about tokens is repeated when its reply is lost") {
     CHECK(office.tokens.find("shop--key").error().code() == Errc::timed_out);
 }
 
-TEST_CASE("every call about tokens has a form with a completion") {
+TEST_CASE("every call about tokens also exists with a completion") {
     Office office;
     int replied = 0;
     office.tokens.put({"shop--key", "shop"},

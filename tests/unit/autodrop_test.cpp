@@ -101,7 +101,9 @@ CapacityOptions capacity_for(std::uint64_t orders, std::uint64_t free) {
 
 }  // namespace
 
-TEST_CASE("the limits are one and two times the free space below the greatest use") {
+TEST_CASE(
+    "the limits for dropping batches are computed from the free space and the greatest memory "
+    "use") {
     const auto marks = [](CapacityOptions capacity) {
         return std::pair{capacity.low_mark(), capacity.high_mark()};
     };
@@ -112,7 +114,7 @@ TEST_CASE("the limits are one and two times the free space below the greatest us
     CHECK(marks({.bytes_max = UINT64_MAX, .bytes_free_min = 0}) == Marks{UINT64_MAX, UINT64_MAX});
 }
 
-TEST_CASE("nothing is dropped up to the high limit") {
+TEST_CASE("no batch is dropped up to the high memory limit") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(900);
     scene.run();
@@ -121,7 +123,7 @@ TEST_CASE("nothing is dropped up to the high limit") {
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("above the high limit the oldest batches are dropped until below the low limit") {
+TEST_CASE("above the high memory limit, the oldest batches are dropped down to the low limit") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.run();
@@ -140,7 +142,7 @@ TEST_CASE("above the high limit the oldest batches are dropped until below the l
     CHECK(scene.drops() == 2);
 }
 
-TEST_CASE("exactly at the low limit there is not enough space yet") {
+TEST_CASE("memory use equal to the low limit still counts as too high") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(1'000);
     scene.run();
@@ -148,7 +150,7 @@ TEST_CASE("exactly at the low limit there is not enough space yet") {
     CHECK(scene.batches() == 700);
 }
 
-TEST_CASE("between the limits nothing happens, whether the use rises or falls") {
+TEST_CASE("between the two memory limits no batch is dropped, whether the use rises or falls") {
     AutodropScene scene{capacity_for(1'000, 200)};
     scene.publish(700);
     scene.run_for(Duration{30'000});
@@ -161,7 +163,7 @@ TEST_CASE("between the limits nothing happens, whether the use rises or falls") 
     CHECK(scene.batches() == 701);
 }
 
-TEST_CASE("autodrop checks at once, and then every interval") {
+TEST_CASE("the memory use is checked at once, and then at every interval") {
     AutodropScene scene{{}};
     const auto begin = scene.clock.now();
     scene.run_for(Duration{25'000});
@@ -169,7 +171,7 @@ TEST_CASE("autodrop checks at once, and then every interval") {
           std::vector{begin, begin + Duration{10'000}, begin + Duration{20'000}});
 }
 
-TEST_CASE("setting the clock back does not stop the checks") {
+TEST_CASE("setting the clock back does not stop the checks of the memory use") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.run();
     scene.clock.advance(Duration{-3'600'000});
@@ -179,7 +181,7 @@ TEST_CASE("setting the clock back does not stop the checks") {
     CHECK(scene.batches() == 701);
 }
 
-TEST_CASE("autodrop stops when no batch is left, logs this once, and checks again later") {
+TEST_CASE("autodrop stops when no batch remains, logs this once, and checks again later") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(150);
     scene.weighed.bytes = UINT64_MAX;
@@ -202,7 +204,7 @@ TEST_CASE("autodrop stops when no batch is left, logs this once, and checks agai
     CHECK(scene.log.count(LogLevel::error, "") == 2);
 }
 
-TEST_CASE("one poll performs at most one step of the store") {
+TEST_CASE("one poll of autodrop performs at most one step of the store") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     Autodrop autodrop{scene.disturbed, {.capacity = capacity_for(1'000, 100)}};
@@ -212,7 +214,7 @@ TEST_CASE("one poll performs at most one step of the store") {
     }
 }
 
-TEST_CASE("a store that does not report its use is asked again after an interval") {
+TEST_CASE("a store that does not report its memory use is asked again after an interval") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(901);
     scene.disturbed.refuse<MeasureUse>(3);
@@ -227,7 +229,7 @@ TEST_CASE("a store that does not report its use is asked again after an interval
     CHECK(scene.log.count(LogLevel::warning, "cannot measure how much space") == 2);
 }
 
-TEST_CASE("a refused drop is retried after an interval, down to the low limit") {
+TEST_CASE("a drop that the store refused is retried after an interval, down to the low limit") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(950);
     SUBCASE("the request is lost") {
@@ -252,7 +254,7 @@ TEST_CASE("a refused drop is retried after an interval, down to the low limit") 
     }
 }
 
-TEST_CASE("autodrop closes at once when idle, and otherwise after the reply of the store") {
+TEST_CASE("closing autodrop waits for a reply of the store that is under way") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     const auto close = [&](Duration grace) {
@@ -317,7 +319,7 @@ TEST_CASE("autodrop closes at once when idle, and otherwise after the reply of t
     CHECK(scene.runner.next() == never);
 }
 
-TEST_CASE("a reply after the end of an autodrop does no harm") {
+TEST_CASE("a reply of the store after the end of autodrop does no harm") {
     AutodropScene scene{capacity_for(1'000, 100)};
     scene.publish(2'000);
     scene.disturbed.delay<MeasureUse>();

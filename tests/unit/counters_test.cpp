@@ -10,7 +10,7 @@
 using namespace routemaster;
 using namespace routemaster::detail;
 
-TEST_CASE("a counter is found by its key and keeps its address") {
+TEST_CASE("a counter is found by its key, and keeps its address") {
     NoChangeLog changes;
     CounterTable table{changes};
     auto& first = table.at({"b", {{"queue", "q"}}});
@@ -52,7 +52,7 @@ TEST_CASE("the cost of a page of counters does not depend on the number of count
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::milliseconds{500});
 }
 
-TEST_CASE("an overflowing counter wraps without undefined behaviour") {
+TEST_CASE("a counter that overflows wraps to 0 without undefined behaviour") {
     NoChangeLog changes;
     CounterTable table{changes};
     auto& counter = table.at({"a", {}});

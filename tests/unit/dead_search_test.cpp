@@ -53,7 +53,7 @@ TEST_CASE("a job of a dead process is READY within 5 s, even without further req
     CHECK(two.idle.lease()->has_value());
 }
 
-TEST_CASE("a process without clients finds dead workers as before") {
+TEST_CASE("a process without requests for jobs still finds dead workers") {
     TwoProcesses two;
     two.idle.lease({.queue = "other"});
     two.live(Duration{20'000});
@@ -61,7 +61,7 @@ TEST_CASE("a process without clients finds dead workers as before") {
     CHECK(two.handed_on());
 }
 
-TEST_CASE("after all processes stalled, no process is taken for dead") {
+TEST_CASE("after all processes stalled at once, no process is declared dead") {
     TwoProcesses two;
     two.live(Duration{5'000});
     two.scene.clock.advance(Duration{60'000});
@@ -71,7 +71,7 @@ TEST_CASE("after all processes stalled, no process is taken for dead") {
     CHECK(!two.handed_on());
 }
 
-TEST_CASE("after all processes stalled twice in a row, no process is taken for dead") {
+TEST_CASE("after all processes stalled twice in a row, no process is declared dead") {
     TwoProcesses two;
     two.live(Duration{5'000});
     for (int i = 0; i < 2; ++i) {
@@ -80,7 +80,7 @@ TEST_CASE("after all processes stalled twice in a row, no process is taken for d
         two.live(Duration{2'000});
     }
     CHECK(!two.handed_on());
-    SUBCASE("but a process that is always late finds dead workers") {
+    SUBCASE("a process that is always late still finds dead workers") {
         for (int i = 0; i < 4; ++i) {
             two.scene.clock.advance(Duration{4'000});
             two.idle.run();
@@ -89,7 +89,7 @@ TEST_CASE("after all processes stalled twice in a row, no process is taken for d
     }
 }
 
-TEST_CASE("after an outage of the store an idle process takes no process for dead") {
+TEST_CASE("after an outage of the store, an idle process declares no process dead") {
     TwoProcesses two;
     two.live(Duration{5'000});
     two.scene.store.refuse<Heartbeat>(60);
@@ -111,7 +111,7 @@ TEST_CASE("after an outage of the store an idle process takes no process for dea
     CHECK(!two.handed_on());
 }
 
-TEST_CASE("dead workers with very many jobs are found without a wait until the last") {
+TEST_CASE("all dead workers are found without a pause, even with very many jobs") {
     JobScene scene;
     HandLeases busy{scene};
     HandLeases idle{scene};
@@ -123,7 +123,8 @@ TEST_CASE("dead workers with very many jobs are found without a wait until the l
     CHECK(scene.queue() == QueueStatus{.ready = 1'100});
 }
 
-TEST_CASE("when a worker of the process finds dead workers, its job leases do not") {
+TEST_CASE(
+    "if a process runs a worker that searches for dead workers, its job leases do not search") {
     JobScene scene;
     HandLeases hand{scene, {.finds_dead = false}};
     hand.run_for(Duration{60'000});
@@ -131,7 +132,7 @@ TEST_CASE("when a worker of the process finds dead workers, its job leases do no
     CHECK(scene.store.times_of<ScrubWorkers>().empty());
 }
 
-TEST_CASE("a process that ends stops finding dead workers") {
+TEST_CASE("a process that ends stops searching for dead workers") {
     JobScene scene;
     HandLeases hand{scene};
     hand.run_for(Duration{10'000});

@@ -29,7 +29,7 @@ std::vector<std::string> ids_of(const std::vector<TimerStatus>& timers) {
 
 }  // namespace
 
-TEST_CASE("a posted timer is found with its settings") {
+TEST_CASE("a posted timer can be found, with its settings") {
     TimerScene scene;
     const auto posted = scene.calls.post(Value::Map{{"to", "Ada"}}, Duration{1'500},
                                          {.id = "a/1", .retries_max = 3});
@@ -57,7 +57,7 @@ TEST_CASE("a timer without an id gets a generated id") {
     CHECK(scene.counts().pending == 2);
 }
 
-TEST_CASE("a post with an existing id replaces the timer, and reports the replacement") {
+TEST_CASE("a post with an existing id replaces the timer, and the result reports this") {
     TimerScene scene;
     scene.post("old", Duration{1'000}, {.id = "a"});
     CHECK(scene.calls.post("new", Duration{5'000}, {.id = "a"}).value().outcome ==
@@ -68,7 +68,8 @@ TEST_CASE("a post with an existing id replaces the timer, and reports the replac
     CHECK(found->at == scene.clock.now() + Duration{5'000});
 }
 
-TEST_CASE("a negative delay is due now, and an endless delay at the last instant") {
+TEST_CASE(
+    "a timer with a negative delay is due now, and with an endless delay at the last instant") {
     TimerScene scene;
     scene.post("now", Duration{-5}, {.id = "now"});
     scene.post("now", Duration{std::numeric_limits<std::int64_t>::min()}, {.id = "min"});
@@ -80,7 +81,7 @@ TEST_CASE("a negative delay is due now, and an endless delay at the last instant
     CHECK(scene.calls.peek("now").value()->at == due_at_max);
 }
 
-TEST_CASE("a bad post is refused with the field, and changes nothing") {
+TEST_CASE("an invalid post is refused with the name of the field, and changes nothing") {
     TimerScene scene;
     const auto refused = [&](const TimerPost& post, const std::string& field) {
         const auto reply = post.at ? scene.calls.post(post.payload, *post.at, post.options)
@@ -133,7 +134,7 @@ TEST_CASE("an invalid id is refused by every call that names a timer") {
     }
 }
 
-TEST_CASE("many timers are posted in one trip, each with its own result") {
+TEST_CASE("many timers are posted in one submission, each with its own result") {
     TimerScene scene;
     scene.post("old", Duration{0}, {.id = "c"});
     const std::vector<TimerPost> posts{
@@ -197,7 +198,7 @@ TEST_CASE("timers due within a span are listed in the order of their due times")
     CHECK(scene.calls.upcoming({.limit = 0}).error().code() == Errc::invalid);
 }
 
-TEST_CASE("timers of a state are listed page by page") {
+TEST_CASE("timers are listed by state, page by page") {
     TimerScene scene;
     for (int i = 0; i < 5; ++i) {
         scene.post(i, Duration{100}, {.id = std::string(1, static_cast<char>('a' + i))});
@@ -237,7 +238,7 @@ TEST_CASE("DEAD timers are kept, posted again and dropped") {
     CHECK(scene.counts().dead == 0);
 }
 
-TEST_CASE("each call about timers has a form with a completion, with an equal result") {
+TEST_CASE("each call about timers also exists with a completion, and with an equal result") {
     TimerScene scene;
     int calls = 0;
     scene.calls.post("a", Duration{100}, {.id = "a"}, [&](const Result<PostedTimer>& reply) {

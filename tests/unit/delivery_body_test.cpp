@@ -77,7 +77,7 @@ TEST_CASE("a batch is delivered in the format of Ruby Routemaster") {
     CHECK(body.undecodable == 0);
 }
 
-TEST_CASE("data comes last, even if empty, and is left out if nil") {
+TEST_CASE("an event's data is the last field of its JSON, even if empty, and is left out if nil") {
     Event with_data = cat;
     with_data.data = Value{Value::Map{{"a", Value::Array{1, 2.5, Value{}}}, {"é", "\""}}};
     Event with_empty = cat;
@@ -92,7 +92,7 @@ TEST_CASE("data comes last, even if empty, and is left out if nil") {
     CHECK(body.events == 3);
 }
 
-TEST_CASE("an event without a URL is delivered, and decodes to the original") {
+TEST_CASE("an event without a URL is delivered, and decodes to the original event") {
     Event event = cat;
     event.url.clear();
     event.data = Value{Value::Map{{"id", 42}}};
@@ -103,7 +103,7 @@ TEST_CASE("an event without a URL is delivered, and decodes to the original") {
     CHECK(decode_message(encoded) == event);
 }
 
-TEST_CASE("messages that are not events make an empty array") {
+TEST_CASE("a batch of undecodable messages is delivered as an empty array") {
     CHECK(delivery_body({}).json == "[]");
     const auto body = delivery_body(messages({hex("92 a170 82 a174 01 a164 c0"),  // ping
                                               hex("92 a16b 81 a174 01"),          // kill
@@ -114,7 +114,7 @@ TEST_CASE("messages that are not events make an empty array") {
     CHECK(body.undecodable == 4);
 }
 
-TEST_CASE("undecodable messages are left out") {
+TEST_CASE("undecodable messages are left out of the delivered body") {
     const auto encoded = encode_message(cat, TimePoint{});
     const auto one = delivery_body(messages({encoded})).json;
     const auto body = delivery_body(
@@ -125,7 +125,7 @@ TEST_CASE("undecodable messages are left out") {
     CHECK(body.undecodable == 2);
 }
 
-TEST_CASE("truncated data leaves no trace in the next event") {
+TEST_CASE("the truncated data of an event does not affect the next event") {
     Event with_data = cat;
     with_data.data = Value{Value::Map{{"a", Value::Array{1, 2, 3}}}};
     const auto encoded = encode_message(with_data, TimePoint{});
@@ -136,7 +136,7 @@ TEST_CASE("truncated data leaves no trace in the next event") {
     CHECK(body.undecodable == 1);
 }
 
-TEST_CASE("times are printed as they were written") {
+TEST_CASE("timestamps are printed in delivered bodies as they were encoded") {
     const auto time = [](const Value& value) {
         const auto fields = hex("92 a165 84 a16f a163 a179 a46e6f6f70 a175 a175 a174");
         const auto json = delivery_body(messages({fields + encode(value)})).json;
@@ -151,7 +151,7 @@ TEST_CASE("times are printed as they were written") {
     CHECK(time("1") == "");
 }
 
-TEST_CASE("the body equals the decoded events") {
+TEST_CASE("the delivered body equals the JSON of the decoded events") {
     const auto seed = test::seed(6);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -172,7 +172,7 @@ TEST_CASE("the body equals the decoded events") {
     }
 }
 
-TEST_CASE("damaged messages are delivered as decoded, or not at all") {
+TEST_CASE("damaged messages are delivered as decoded, or left out") {
     const auto seed = test::seed(8);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -196,7 +196,7 @@ TEST_CASE("damaged messages are delivered as decoded, or not at all") {
     CHECK(decoded > 2'000);
 }
 
-TEST_CASE("random messages make a valid JSON body") {
+TEST_CASE("any random messages make a valid JSON body") {
     const auto seed = test::seed(7);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

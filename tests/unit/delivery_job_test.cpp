@@ -6,7 +6,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("a delivery job has the bytes of Ruby Routemaster") {
+TEST_CASE("a delivery job is encoded in the bytes of Ruby Routemaster") {
     const auto uid = *Uid::parse("abcdefghijklmnopqrst");
     CHECK(detail::delivery_job(uid) ==
           "\x92\xa5"
@@ -15,7 +15,7 @@ TEST_CASE("a delivery job has the bytes of Ruby Routemaster") {
     CHECK(detail::batch_of(detail::delivery_job(uid)) == uid);
 }
 
-TEST_CASE("a job of another kind is not a delivery job") {
+TEST_CASE("a job with other bytes is not decoded as a delivery job") {
     const auto job = detail::delivery_job(*Uid::parse("abcdefghijklmnopqrst"));
     for (const std::string& other :
          {std::string{}, std::string{"\x92\xa7monitor\x90"}, job + "x",

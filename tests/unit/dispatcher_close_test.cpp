@@ -11,7 +11,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a dispatcher with nothing under way closes at once") {
+TEST_CASE("a dispatcher without deliveries under way closes at once") {
     DeliveryScene scene;
     scene.run();
     CHECK(!scene.dispatcher.closed());
@@ -36,7 +36,7 @@ TEST_CASE("a closing dispatcher acquires no jobs and lets deliveries end") {
     CHECK(scene.queue() == QueueStatus{0, 2, 0});
 }
 
-TEST_CASE("at the deadline the jobs of unfinished deliveries return to the queue") {
+TEST_CASE("at the deadline of closing, the jobs of unfinished deliveries return to the queue") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.subscribe("audit", {.max_events = 1});
@@ -60,7 +60,7 @@ TEST_CASE("at the deadline the jobs of unfinished deliveries return to the queue
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("a refused settlement is repeated until the deadline") {
+TEST_CASE("a settlement that the store refused is repeated until the deadline of closing") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -74,7 +74,7 @@ TEST_CASE("a refused settlement is repeated until the deadline") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("finished deliveries are settled even when the end allows no time") {
+TEST_CASE("finished deliveries are settled even when closing has a deadline of now") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -86,7 +86,8 @@ TEST_CASE("finished deliveries are settled even when the end allows no time") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("settlements under way at the deadline are awaited, and unsettled jobs are released") {
+TEST_CASE(
+    "settlements under way at the deadline of closing are awaited, and other jobs are released") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.subscribe("audit");
@@ -106,7 +107,7 @@ TEST_CASE("settlements under way at the deadline are awaited, and unsettled jobs
     CHECK(scene.log.count(LogLevel::warning, "") == 0);
 }
 
-TEST_CASE("a dispatcher ends 5 s after the deadline, though the store settles nothing") {
+TEST_CASE("a dispatcher closes 5 s after the deadline, even if the store settles nothing") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -137,7 +138,7 @@ TEST_CASE("a store that refuses settlements after the deadline is asked again fo
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("after 5 s without replies to settlements the dispatcher gives up, and logs this") {
+TEST_CASE("after 5 s without replies to settlements, the dispatcher stops waiting, and logs this") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -153,7 +154,8 @@ TEST_CASE("after 5 s without replies to settlements the dispatcher gives up, and
     CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
 }
 
-TEST_CASE("a callback that runs at the deadline is awaited and settled") {
+TEST_CASE(
+    "a callback that runs at the deadline of closing is awaited, and its delivery is settled") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -172,7 +174,7 @@ TEST_CASE("a callback that runs at the deadline is awaited and settled") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().size() == 1);
 }
 
-TEST_CASE("nothing begins after the deadline") {
+TEST_CASE("no delivery begins after the deadline of closing") {
     DeliveryScene scene;
     scene.subscribe("audit");
     scene.publish();
@@ -193,7 +195,7 @@ TEST_CASE("nothing begins after the deadline") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a delivery that begins at the deadline is not made") {
+TEST_CASE("a delivery whose beginning is confirmed at the deadline of closing is not sent") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.delay<BeginDelivery>();
@@ -255,7 +257,7 @@ TEST_CASE("a closed dispatcher is no longer a worker of the store") {
     CHECK(scene.run() == never);
 }
 
-TEST_CASE("a closed dispatcher releases all jobs under way, however many") {
+TEST_CASE("a closed dispatcher has released all of its jobs, however many") {
     DeliveryScene scene{{.in_flight_max = 4'096}};
     for (int i = 0; i < 70; ++i) {
         scene.subscribe("billing-" + std::to_string(i), {.max_events = 1, .max_in_flight = 16});
@@ -280,7 +282,7 @@ TEST_CASE("a dispatcher closes even if the store cannot release its jobs") {
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }
 
-TEST_CASE("a report after the destruction of the dispatcher is ignored") {
+TEST_CASE("a transport's report after the destruction of the dispatcher is ignored") {
     std::optional<DeliveryScene> scene{std::in_place};
     testing::ScriptedTransport transport;
     {

@@ -28,7 +28,7 @@ DeadBatchStatus dead(DeliveryScene& scene) {
 
 }  // namespace
 
-TEST_CASE("a batch without attempts left frees the next batch, and is logged") {
+TEST_CASE("a batch without attempts left lets the next batch begin, and is logged") {
     DeliveryScene scene;
     // A token is a password: the log shows its public part only.
     scene.subscribe("billing", {.max_events = 2, .attempts_max = 3});
@@ -52,7 +52,8 @@ TEST_CASE("a batch without attempts left frees the next batch, and is logged") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a permanent failure is final only for subscribers with DEAD batches") {
+TEST_CASE(
+    "a permanent failure makes a batch DEAD only for subscribers that limit attempts or age") {
     DeliveryScene scene;
     scene.subscribe("audit");
     scene.subscribe("billing", {.attempts_max = 100});
@@ -68,7 +69,7 @@ TEST_CASE("a permanent failure is final only for subscribers with DEAD batches")
     CHECK(scene.log.count(LogLevel::warning, "is DEAD after attempt 1") == 1);
 }
 
-TEST_CASE("a redelivered batch arrives after the queued batches, with its old id") {
+TEST_CASE("a redelivered batch is delivered after the queued batches, with its old id") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
     scene.publish(3);
@@ -86,7 +87,8 @@ TEST_CASE("a redelivered batch arrives after the queued batches, with its old id
     CHECK(deliveries.back().attempt == 1);
 }
 
-TEST_CASE("a batch without attempts left is DEAD without another attempt") {
+TEST_CASE(
+    "a batch that has already had its last allowed attempt becomes DEAD without another attempt") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 2});
     scene.publish();
@@ -105,7 +107,7 @@ TEST_CASE("a batch without attempts left is DEAD without another attempt") {
     CHECK(scene.log.count(LogLevel::warning, "is DEAD") == 1);
 }
 
-TEST_CASE("a last attempt is made though the reply to its beginning was lost") {
+TEST_CASE("the last allowed attempt is made even if the reply to its beginning was lost") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1, .attempts_max = 1});
     scene.publish();

@@ -40,7 +40,7 @@ std::string numbered(const char* name, int number) { return name + std::to_strin
 
 }  // namespace
 
-TEST_CASE("a subscriber alone gets most deliveries, and never the reserve") {
+TEST_CASE("a single busy subscriber gets most deliveries, except an eighth in reserve") {
     FairScene scene;
     scene.subscribe_greedy("billing");
     scene.publish(500);
@@ -79,7 +79,8 @@ TEST_CASE("subscribers that never respond leave the reserve to healthy subscribe
     CHECK(scene.transport.under_way() == silent);
 }
 
-TEST_CASE("the more subscribers want many deliveries at once, the less each subscriber gets") {
+TEST_CASE(
+    "the more subscribers compete for deliveries, the fewer deliveries each may have at once") {
     FairScene scene;
     for (int i = 0; i < 20; ++i) scene.subscribe_greedy(numbered("silent-", i));
     scene.publish(100);
@@ -88,7 +89,7 @@ TEST_CASE("the more subscribers want many deliveries at once, the less each subs
     CHECK(scene.transport.under_way() <= slots - slots / 8);
 }
 
-TEST_CASE("a subscriber that wants one delivery at a time gets a free delivery") {
+TEST_CASE("a subscriber with one delivery at a time may use any free delivery, even the reserve") {
     FairScene scene;
     for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("silent-", i));
     scene.publish();
@@ -96,7 +97,7 @@ TEST_CASE("a subscriber that wants one delivery at a time gets a free delivery")
     CHECK(scene.transport.under_way() == slots);
 }
 
-TEST_CASE("deferred batches go out in order as soon as a delivery is free") {
+TEST_CASE("deferred batches are delivered in order as soon as capacity is free") {
     FairScene scene;
     scene.subscribe_greedy("billing");
     scene.publish(100);
@@ -115,7 +116,7 @@ TEST_CASE("deferred batches go out in order as soon as a delivery is free") {
     CHECK(scene.counter("delivery.batches", "billing", "throttled") == 0);
 }
 
-TEST_CASE("unhealthy subscribers never use the reserve, and go on when a delivery ends") {
+TEST_CASE("unhealthy subscribers never use the reserve, and continue when a delivery ends") {
     FairScene scene;
     for (int i = 0; i < 100; ++i) scene.subscribe_modest(numbered("failing-", i));
     scene.publish();
@@ -142,7 +143,8 @@ TEST_CASE("unhealthy subscribers never use the reserve, and go on when a deliver
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a dispatcher of few deliveries has no reserve, and one subscriber may use all") {
+TEST_CASE(
+    "a dispatcher of few concurrent deliveries has no reserve, and one subscriber may use all") {
     for (const std::uint32_t few : {1U, 2U, 4U, 7U}) {
         DeliveryScene scene{{.in_flight_max = few}};
         scene.subscribe("billing", {.max_events = 1, .max_in_flight = 1'000});

@@ -70,7 +70,7 @@ std::set<TimePoint> retry_times(Duration took) {
 
 }  // namespace
 
-TEST_CASE("the waits between attempts double from 100 ms to the longest backoff") {
+TEST_CASE("the waits between attempts double from 100 ms up to the longest backoff") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -82,7 +82,7 @@ TEST_CASE("the waits between attempts double from 100 ms to the longest backoff"
     CHECK(scene.delivered_to("billing") == "1 1 1 1 1 1 1 1 1 1 1 1 1");
 }
 
-TEST_CASE("the waits of an unhealthy subscriber follow its health") {
+TEST_CASE("the waits of an unhealthy subscriber depend on its health") {
     DeliveryScene scene{{.health = {.damage_rate = -24}}};
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(1);
@@ -97,7 +97,7 @@ TEST_CASE("the waits of an unhealthy subscriber follow its health") {
     CHECK(scene.transport.deliveries().back().attempt == 3);
 }
 
-TEST_CASE("the longest backoff bounds every wait") {
+TEST_CASE("the longest backoff limits every wait") {
     DeliveryScene scene{{.health = {.damage_rate = -100, .backoff_max = Duration{150}}}};
     scene.subscribe("billing");
     scene.publish();
@@ -125,7 +125,7 @@ TEST_CASE("subscribers that failed at different times are retried together") {
     CHECK(retry_times(Duration{0}).size() <= 9);  // Every 32 ms, for at most 250 ms.
 }
 
-TEST_CASE("subscribers with slow failures are retried together in larger groups") {
+TEST_CASE("subscribers whose failures are slow are retried together in larger groups") {
     CHECK(retry_times(Duration{5'000}).size() <= 2);  // Every 1,024 ms.
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("further batches of an unhealthy subscriber are throttled") {
     CHECK(scene.delivered_to("billing").find('2') != std::string::npos);
 }
 
-TEST_CASE("results of deliveries are logged") {
+TEST_CASE("the dispatcher logs the results of deliveries") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish(3);

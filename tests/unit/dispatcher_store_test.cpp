@@ -22,7 +22,7 @@ std::vector<long> gaps(const std::vector<TimePoint>& times) {
 
 }  // namespace
 
-TEST_CASE("a refused settlement is repeated until it is done") {
+TEST_CASE("a settlement that the store refused is repeated until it is done") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -42,7 +42,7 @@ TEST_CASE("a refused settlement is repeated until it is done") {
     CHECK(scene.counter("delivery.batches", "billing", "success") == 2);
 }
 
-TEST_CASE("a refused settlement of a failure is repeated as a failure") {
+TEST_CASE("a settlement of a failure that the store refused is repeated as a failure") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -55,7 +55,7 @@ TEST_CASE("a refused settlement of a failure is repeated as a failure") {
     CHECK(scene.status("billing").health_points == 98);
 }
 
-TEST_CASE("a refused beginning is repeated until it is done") {
+TEST_CASE("a beginning of a delivery that the store refused is repeated until it is done") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.refuse<BeginDelivery>(3);
@@ -68,7 +68,7 @@ TEST_CASE("a refused beginning is repeated until it is done") {
     CHECK(gaps(scene.disturbed.times_of<BeginDelivery>()) == std::vector<long>{100, 200, 400});
 }
 
-TEST_CASE("a refused acquisition is repeated with growing waits") {
+TEST_CASE("an acquisition that the store refused is repeated after growing waits") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.publish();
@@ -131,7 +131,7 @@ TEST_CASE("jobs whose acquisition got no reply arrive with the next acquisition"
     CHECK(scene.queue().pending == 0);
 }
 
-TEST_CASE("refused heartbeats, scrubs and counts do no harm") {
+TEST_CASE("heartbeats, searches for dead workers and counts that the store refused do no harm") {
     DeliveryScene scene;
     scene.subscribe("billing");
     scene.disturbed.refuse<Heartbeat>(100);

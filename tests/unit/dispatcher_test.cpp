@@ -43,7 +43,8 @@ public:
 
 }  // namespace
 
-TEST_CASE("a stale batch is delivered at its due time and not before, as poll returns") {
+TEST_CASE(
+    "a batch that is not full is delivered at the due time that poll returns, and not before") {
     DeliveryScene scene{{.heartbeat_interval = Duration{3'600'000},
                          .worker_silence = Duration{7'200'000},
                          .poll_interval = Duration{3'600'000}}};
@@ -184,7 +185,7 @@ TEST_CASE("the batches of a removed subscriber end without a delivery") {
     CHECK(scene.counter("events.removed", "billing") == 3);
 }
 
-TEST_CASE("a subscriber removed during its delivery gets nothing more") {
+TEST_CASE("a subscriber removed during its delivery gets no further delivery") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -196,7 +197,7 @@ TEST_CASE("a subscriber removed during its delivery gets nothing more") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a URL without a transport is a failure with retries") {
+TEST_CASE("a delivery to a URL without a transport fails, and is retried") {
     PickyTransport picky;
     DeliveryScene scene{{.transports = {&picky}}};
     scene.subscribe("here", {.callback = "http://here.example/events"});
@@ -212,7 +213,8 @@ TEST_CASE("a URL without a transport is a failure with retries") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a callback waits for a process that serves it, without failures meanwhile") {
+TEST_CASE(
+    "a delivery to a callback waits for a process that serves it, and does not fail meanwhile") {
     PickyTransport picky;
     DeliveryScene scene{{.transports = {&picky}}};
     scene.subscribe("here", {.callback = "local:here"});
@@ -261,7 +263,7 @@ TEST_CASE("with one delivery at a time, callbacks and URLs take turns") {
     CHECK(served.substr(0, 4).find('b') != std::string::npos);
 }
 
-TEST_CASE("a callback goes to the first transport that serves it") {
+TEST_CASE("a delivery to a callback uses the first transport that serves the callback") {
     PickyTransport picky;
     testing::ScriptedTransport any;
     any.reach({"here"});
@@ -304,12 +306,12 @@ TEST_CASE("a job that becomes due during an acquisition is not missed") {
     scene.subscribe("billing", {.timeout = Duration{3'600'000}, .max_events = 1});
     scene.run();
 
-    SUBCASE("the reply and the wake-up come together") {
+    SUBCASE("the reply and the wake-up arrive together") {
         scene.clock.advance(Duration{3'600'000});
         scene.dispatcher.poll(scene.clock.now());
         scene.publish();
     }
-    SUBCASE("the wake-up comes before the reply") {
+    SUBCASE("the wake-up arrives before the reply") {
         scene.disturbed.delay<AcquireJobs>();
         scene.run_for(Duration{3'600'000});
         scene.publish();
@@ -327,7 +329,7 @@ TEST_CASE("a dispatcher polls the queue even without wake-ups") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().size() == 5);
 }
 
-TEST_CASE("a clock step back does not stop deliveries") {
+TEST_CASE("setting the clock back does not stop deliveries") {
     DeliveryScene scene;
     scene.subscribe("billing", {.max_events = 1});
     scene.publish(2);
@@ -345,7 +347,7 @@ TEST_CASE("a clock step back does not stop deliveries") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().back() > stepped);
 }
 
-TEST_CASE("a clock step forward delivers the batches that are then due") {
+TEST_CASE("setting the clock forward delivers the batches that are then due") {
     DeliveryScene scene;
     scene.subscribe("billing", {.timeout = Duration{500}});
     scene.publish();

@@ -19,7 +19,8 @@ TEST_CASE("an idle dispatcher is healthy") {
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a store that refuses acquisitions for 5 s is unhealthy until an acquisition succeeds") {
+TEST_CASE(
+    "a dispatcher is unhealthy when its store refuses acquisitions for 5 s, until one succeeds") {
     DeliveryScene scene;
     scene.run();
     scene.disturbed.refuse<AcquireJobs>(9);
@@ -35,7 +36,7 @@ TEST_CASE("a store that refuses acquisitions for 5 s is unhealthy until an acqui
     CHECK(!scene.dispatcher.trouble());
 }
 
-TEST_CASE("a store that does not reply for 5 s is unhealthy until its reply") {
+TEST_CASE("a dispatcher is unhealthy when its store does not reply for 5 s, until the reply") {
     // No other work makes the dispatcher poll at the instant of the report.
     DeliveryScene scene{
         {.heartbeat_interval = Duration{3'600'000}, .worker_silence = Duration{7'200'000}}};

@@ -61,7 +61,7 @@ TEST_CASE("an event is delivered at once while other deliveries fail") {
     }
 }
 
-TEST_CASE("a dispatcher woken for nothing several times ignores wake-ups for 20 ms") {
+TEST_CASE("after several wake-ups without a job, a dispatcher ignores wake-ups for 20 ms") {
     RivalScene scene;
     for (int n = 0; n < 4; ++n) CHECK(scene.lose() == 1);
     for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 0);
@@ -72,7 +72,7 @@ TEST_CASE("a dispatcher woken for nothing several times ignores wake-ups for 20 
     CHECK(scene.looks() == before + 1);
 }
 
-TEST_CASE("a dispatcher that acquires a job after useless wake-ups follows all wake-ups") {
+TEST_CASE("a dispatcher that acquires a job again stops ignoring wake-ups") {
     RivalScene scene;
     for (int round = 0; round < 3; ++round) {
         for (int n = 0; n < 3; ++n) CHECK(scene.lose() == 1);

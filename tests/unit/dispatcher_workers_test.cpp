@@ -77,7 +77,7 @@ TEST_CASE("another dispatcher delivers the batches of a dead dispatcher within 5
     CHECK(counted);
 }
 
-TEST_CASE("a dispatcher that was taken for dead learns that its lease is lost") {
+TEST_CASE("a dispatcher that was declared dead learns that its lease is lost") {
     DeliveryScene scene;
     Colleague stalled{scene};
     scene.subscribe("billing");
@@ -98,7 +98,7 @@ TEST_CASE("a dispatcher that was taken for dead learns that its lease is lost") 
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("two dispatchers keep a subscriber's batches in order and deliver each once") {
+TEST_CASE("two dispatchers keep a subscriber's batches in order, and deliver each once") {
     DeliveryScene scene;
     Dispatcher other{scene.store, scene.complete({})};
     HandRunner others{other};

@@ -28,7 +28,7 @@
 using namespace routemaster;
 using namespace std::chrono_literals;
 
-TEST_CASE("documented numbers: keys, idempotency keys and ticks") {
+TEST_CASE("documented numbers: the limits of keys, idempotency keys and ticks are as documented") {
     CHECK(kept_keys_max == 100'000);
     CHECK(idempotency_keys_max == 100'000);
     CHECK(idempotency_time_default == 24h);
@@ -36,7 +36,7 @@ TEST_CASE("documented numbers: keys, idempotency keys and ticks") {
     CHECK(recurring_step_back_max == 10min);
 }
 
-TEST_CASE("documented numbers: chunks of jobs and timers") {
+TEST_CASE("documented numbers: the chunk sizes of jobs and timers are as documented") {
     CHECK(job_slice_bytes_max == 4 * 1'024 * 1'024);
     CHECK(released_max == 1'000);
     CHECK(taken_timers_max == 1'000);
@@ -44,7 +44,7 @@ TEST_CASE("documented numbers: chunks of jobs and timers") {
     CHECK(detail::JobPlaces::promoted_max == 1'000);
 }
 
-TEST_CASE("documented numbers: bounds on what is kept") {
+TEST_CASE("documented numbers: the limits of stored data are as documented") {
     CHECK(dead_timers_max == 1'000);
     CHECK(buried_max == 10'000);
     CHECK(job_errors_max == 10);
@@ -57,7 +57,7 @@ TEST_CASE("documented numbers: a job is overtaken for at most 200 minutes") {
     CHECK(2 * priority_max * priority_step == 200min);
 }
 
-TEST_CASE("documented numbers: heartbeats, silence and attempts") {
+TEST_CASE("documented numbers: heartbeats, allowed silence and attempts are as documented") {
     CHECK(DispatcherOptions{}.heartbeat_interval == 1s);
     CHECK(DispatcherOptions{}.worker_silence == 3'500ms);
     CHECK(WorkerPoolOptions{}.heartbeat_interval == 1s);
@@ -70,13 +70,13 @@ TEST_CASE("documented numbers: heartbeats, silence and attempts") {
     CHECK(isolated_deaths == 2);
 }
 
-TEST_CASE("documented numbers: sizes of jobs, batches and responses") {
+TEST_CASE("documented numbers: the largest jobs, batches and responses are as documented") {
     CHECK(PushOptions{}.bytes_max == 1'024 * 1'024);
     CHECK(batch_bytes_max == 1'024 * 1'024);
     CHECK(HttpTransportOptions{}.response_max == 1'024 * 1'024);
 }
 
-TEST_CASE("documented numbers: waits of deliveries") {
+TEST_CASE("documented numbers: the waits between deliveries are as documented") {
     CHECK(HealthOptions{}.backoff_max == 60s);
     CHECK(delivery_wait_max == 61min);
 }

@@ -29,7 +29,7 @@ std::string refusal(const Event& event, const EventRules& rules = {}) {
 
 }  // namespace
 
-TEST_CASE("event types are spelt as on the wire") {
+TEST_CASE("the names of event types are as in the wire format") {
     for (const auto type :
          {EventType::create, EventType::update, EventType::remove, EventType::noop}) {
         CHECK(event_type(to_string(type)) == type);
@@ -57,7 +57,7 @@ TEST_CASE("an event is checked field by field, and the error names the field") {
     CHECK(refusal(event).empty());
 }
 
-TEST_CASE("the rules of the bus decide the valid topics and URLs of events") {
+TEST_CASE("the rules of the bus decide which topics and URLs events may have") {
     auto event = valid_event();
     event.topic = "orders.v2";
     CHECK(refusal(event).empty());

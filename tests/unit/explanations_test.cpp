@@ -44,7 +44,7 @@ std::string text_of_batch(DeliveryScene& scene, const std::string& token) {
 
 }  // namespace
 
-TEST_CASE("a job names the missing part of its pools: a worker, a handler, a free slot") {
+TEST_CASE("an explanation names the missing worker, handler or free slot of the job's pools") {
     JobScene scene;
     const auto first = scene.push("resize");
     CHECK(text_of(scene, first) == "no worker serves its queue");
@@ -78,7 +78,7 @@ TEST_CASE("a job names the missing part of its pools: a worker, a handler, a fre
     CHECK(text_of(scene, third) == "no worker serves its queue; the last one was heard of 1 s ago");
 }
 
-TEST_CASE("a pool with a catch-all handler lacks no handler") {
+TEST_CASE("an explanation reports no missing handler for a pool with a catch-all handler") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle_others([](JobContext&) {});
@@ -88,7 +88,7 @@ TEST_CASE("a pool with a catch-all handler lacks no handler") {
     CHECK(only_profile(scene.memory, scene.clock).others == WorkerProfile::Others::handled);
 }
 
-TEST_CASE("HTTP workers serve a queue with their named handlers") {
+TEST_CASE("an explanation counts HTTP workers, with their named handlers") {
     JobScene scene;
     HandLeases hand{scene};
     CHECK(jobs_in(hand.lease({.worker = "w1", .handlers = {"resize"}})) == 0);
@@ -123,7 +123,7 @@ TEST_CASE("HTTP workers serve a queue with their named handlers") {
     }
 }
 
-TEST_CASE("HTTP workers are busy while no client asks for more jobs") {
+TEST_CASE("an explanation reports HTTP workers as busy while no client asks for more jobs") {
     JobScene scene;
     HandLeases hand{scene};
     static_cast<void>(scene.push("resize"));
@@ -164,7 +164,8 @@ TEST_CASE("HTTP workers are busy while no client asks for more jobs") {
     CHECK(hand.settle(tilt).value() == Settlement::settled);
 }
 
-TEST_CASE("a dispatcher reports its callbacks, its capacity and its deliveries under way") {
+TEST_CASE(
+    "the profile of a dispatcher has its callbacks, its capacity and its deliveries under way") {
     DeliveryScene scene{{.in_flight_max = 2, .worker_silence = 7s}};
     const auto began = scene.clock.now();
     scene.run();
@@ -193,7 +194,7 @@ TEST_CASE("a dispatcher reports its callbacks, its capacity and its deliveries u
     CHECK(*found.busy_since >= begun_at - 1s);
 }
 
-TEST_CASE("the process of HTTP workers reports its beginning and its leases") {
+TEST_CASE("the profile of a process of HTTP workers has its start time and its leases") {
     JobScene scene;
     HandLeases hand{scene};
     const auto began = scene.clock.now();
@@ -207,7 +208,8 @@ TEST_CASE("the process of HTTP workers reports its beginning and its leases") {
     CHECK(workers[0].profile.value().queues == std::vector<std::string>{"work"});
 }
 
-TEST_CASE("a batch reports that no worker delivers, or that no worker has its callback") {
+TEST_CASE(
+    "an explanation of a batch reports that no worker delivers, or that none has the callback") {
     DeliveryScene scene;
     scene.subscribe("audit", {.callback = "local:audit"});
     scene.subscribe("billing");
@@ -233,7 +235,7 @@ TEST_CASE("a batch reports that no worker delivers, or that no worker has its ca
     CHECK(!scene.bus.subscriber("billing").explain(Uid{1, 1}).value());
 }
 
-TEST_CASE("a recurring job reports missing schedulers, and missing workers for its jobs") {
+TEST_CASE("an explanation of a recurring job reports missing schedulers, and missing workers") {
     RecurringScene scene;
     scene.put("report", "@every 3600s");
     const auto text = [&] { return to_text(scene.recurring.explain("report").value().value()); };
@@ -278,7 +280,7 @@ TEST_CASE("schedulers send heartbeats while they run") {
     CHECK(gone.value().lack() == QueueWorkers::Lack::worker);
 }
 
-TEST_CASE("a timer reports whether its namespace has a listener") {
+TEST_CASE("an explanation of a timer reports whether its namespace has a listener") {
     TimerScene scene;
     const auto id = scene.post("call", 10s, {.retries_max = 1});
     const auto text = [&] { return to_text(scene.calls.explain(id).value().value()); };
@@ -296,7 +298,7 @@ TEST_CASE("a timer reports whether its namespace has a listener") {
     CHECK(!scene.calls.explain("none").value());
 }
 
-TEST_CASE("a duration is printed in its largest unit") {
+TEST_CASE("a duration in an explanation is printed in its largest unit") {
     CHECK(to_words(Duration{-1}) == "0 s");
     CHECK(to_words(59'999ms) == "59 s");
     CHECK(to_words(60s) == "1 min");

@@ -27,7 +27,7 @@ std::vector<std::size_t> shared(FairShare share, std::size_t subscribers) {
 
 }  // namespace
 
-TEST_CASE("n subscribers with unlimited demand get 8/(1 + 8n) each") {
+TEST_CASE("n subscribers with unlimited demand get a share of 8/(1 + 8n) of the deliveries each") {
     const FairShare share{1'024};
     CHECK(share.reserve() == 128);
     CHECK(shared(share, 1) == std::vector<std::size_t>{797});
@@ -36,7 +36,7 @@ TEST_CASE("n subscribers with unlimited demand get 8/(1 + 8n) each") {
     for (const auto mine : shared(share, 100)) CHECK((mine == 8 || mine == 9));
 }
 
-TEST_CASE("each subscriber may have one delivery under way, whatever is left") {
+TEST_CASE("each subscriber may have one delivery under way, however little capacity is free") {
     const FairShare share{64};
     CHECK(share.concurrency_max(56) == 1);
     CHECK(share.concurrency_max(63) == 1);
@@ -44,14 +44,14 @@ TEST_CASE("each subscriber may have one delivery under way, whatever is left") {
     CHECK(shared(share, 100).at(63) == 1);
 }
 
-TEST_CASE("the unhealthy may have all but the reserve") {
+TEST_CASE("unhealthy subscribers may use all capacity except the reserve") {
     const FairShare share{64};
     CHECK(!share.too_many(56));
     CHECK(share.too_many(57));
     CHECK(!FairShare{4}.too_many(4));
 }
 
-TEST_CASE("shares do not overflow") {
+TEST_CASE("computing the shares of deliveries does not overflow") {
     CHECK(FairShare{UINT32_MAX}.concurrency_max(0) == UINT32_MAX);
     CHECK(FairShare{0}.concurrency_max(0) == 1);
 }

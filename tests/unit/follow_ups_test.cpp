@@ -63,7 +63,7 @@ struct Follow {
 
 }  // namespace
 
-TEST_CASE("follow-ups of a job exist when the job is done, and not before") {
+TEST_CASE("follow-up jobs and events of a job exist when the job is done, and not before") {
     FollowScene scene;
     HandPool pool{scene};
     JobQueue next{scene.memory, "next", scene.clock};
@@ -94,7 +94,7 @@ TEST_CASE("follow-ups of a job exist when the job is done, and not before") {
     CHECK(late.error().message().find("the attempt has ended") != std::string::npos);
 }
 
-TEST_CASE("follow-ups of a failed attempt are dropped") {
+TEST_CASE("follow-up jobs and events of a failed attempt are dropped") {
     FollowScene scene;
     HandPool pool{scene, {.concurrency = 4}};
     pool.pool.handle("fails", [](JobContext& job) {
@@ -116,7 +116,7 @@ TEST_CASE("follow-ups of a failed attempt are dropped") {
     CHECK(scene.events() == 0);
 }
 
-TEST_CASE("follow-ups of a job with a lost lease are never performed") {
+TEST_CASE("follow-up jobs and events of a job with a lost lease are never added") {
     FollowScene scene;
     HandPool frozen{scene};
     frozen.keep("a");
@@ -138,7 +138,7 @@ TEST_CASE("follow-ups of a job with a lost lease are never performed") {
     CHECK(JobQueue(scene.memory, "next").status().value() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("follow-ups of a job whose reply was lost are performed once") {
+TEST_CASE("follow-up jobs and events are added once, even if the reply was lost") {
     FollowScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", follow);
@@ -150,7 +150,9 @@ TEST_CASE("follow-ups of a job whose reply was lost are performed once") {
     CHECK(pool.pool.status() == WorkerPoolStatus{.done = 1});
 }
 
-TEST_CASE("an attempt that may not publish its event fails without follow-ups") {
+TEST_CASE(
+    "an attempt with a follow-up event that may not be published fails, without any follow-up "
+    "job") {
     FollowScene scene;
     Bus shop{scene.memory, {.publisher = "shop", .clock = &scene.clock}};
     shop.publish(order_event()).value();
@@ -172,7 +174,7 @@ TEST_CASE("an attempt that may not publish its event fails without follow-ups") 
     CHECK(scene.events() == 2);
 }
 
-TEST_CASE("option effects: events that follow are published as PublicationOptions say") {
+TEST_CASE("option effects: follow-up events are published as PublicationOptions say") {
     FollowUps all;
     const TimePoint now = from_milliseconds(1'000);
     auto large = order_event();
@@ -190,7 +192,7 @@ TEST_CASE("option effects: events that follow are published as PublicationOption
     CHECK(last.authenticate);
 }
 
-TEST_CASE("while the store is full, jobs with follow-ups wait and occupy slots") {
+TEST_CASE("while the store is full, jobs with follow-up jobs or events wait and occupy slots") {
     FollowScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::size_t begun = 0;
@@ -213,7 +215,7 @@ TEST_CASE("while the store is full, jobs with follow-ups wait and occupy slots")
     CHECK(scene.events() == 20);
 }
 
-TEST_CASE("a bad follow-up is refused in the handler, and is not added") {
+TEST_CASE("an invalid follow-up job or event is refused inside the handler, and is not added") {
     FollowScene scene;
     HandPool pool{scene};
     int refused = 0;
@@ -245,7 +247,7 @@ TEST_CASE("a bad follow-up is refused in the handler, and is not added") {
     CHECK(JobQueue(scene.memory, "next").status().value() == QueueStatus{.ready = follow_ups_max});
 }
 
-TEST_CASE("the total size of follow-ups is bounded") {
+TEST_CASE("the total size of a job's follow-up jobs and events is limited") {
     FollowUps all;
     const TimePoint now = from_milliseconds(1'700'000'000'000);
     const std::string quarter(follow_up_bytes_max / 4 - 100, 'x');
@@ -259,7 +261,7 @@ TEST_CASE("the total size of follow-ups is bounded") {
     CHECK(std::move(all).step({.queue = "work", .job = "j", .worker = {}}).check());
 }
 
-TEST_CASE("a job may push itself again") {
+TEST_CASE("a job may push itself as a follow-up job") {
     testing::JobTester jobs{{.queues = {"work"}}};
     int runs = 0;
     jobs.pool().handle("again", [&](JobContext& job) {
@@ -271,7 +273,7 @@ TEST_CASE("a job may push itself again") {
     CHECK(runs == 4);
 }
 
-TEST_CASE("a tester shows and runs the follow-ups of jobs") {
+TEST_CASE("a tester shows and runs the follow-up jobs of jobs") {
     testing::JobTester jobs{{.queues = {"work"}}};
     std::vector<std::string> ran;
     jobs.pool().handle("first", [&](JobContext& job) {
@@ -290,7 +292,7 @@ TEST_CASE("a tester shows and runs the follow-ups of jobs") {
     CHECK(jobs.pushed("third").at(0).queue == "elsewhere");
 }
 
-TEST_CASE("the test of a handler sees follow-ups without a pool") {
+TEST_CASE("a test can inspect the follow-up jobs of a handler without a pool") {
     JobContext context{{"a"}, {.queue = "work", .job = "a", .worker = {}}};
     follow(context);
     const auto all = context.take_follow_ups();
@@ -301,7 +303,7 @@ TEST_CASE("the test of a handler sees follow-ups without a pool") {
     CHECK(!context.take_follow_ups());
 }
 
-TEST_CASE("a timer from a job is posted when the job is done, and not before") {
+TEST_CASE("a follow-up timer of a job is posted when the job is done, and not before") {
     FollowScene scene;
     HandPool pool{scene};
     Delayer calls{scene.memory, "calls", scene.clock};

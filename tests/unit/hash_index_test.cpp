@@ -57,7 +57,7 @@ struct IndexScene {
 
 }  // namespace
 
-TEST_CASE("an empty index finds nothing") {
+TEST_CASE("an empty hash index finds no element") {
     IndexScene scene{1};
     CHECK(scene.index.empty());
     CHECK(scene.find(0) == nullptr);
@@ -67,7 +67,7 @@ TEST_CASE("an empty index finds nothing") {
     scene.check();
 }
 
-TEST_CASE("an index finds its elements, and nothing else, whatever collides") {
+TEST_CASE("a hash index finds exactly its elements, whichever hashes collide") {
     const auto number = test::seed(7);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
@@ -88,7 +88,7 @@ TEST_CASE("an index finds its elements, and nothing else, whatever collides") {
     }
 }
 
-TEST_CASE("an index grows and shrinks with its elements") {
+TEST_CASE("a hash index grows and shrinks with its elements") {
     IndexScene scene{UINT32_MAX};
     constexpr std::uint64_t many = 20'000;
     for (std::uint64_t name = 0; name < many; ++name) scene.insert(name);

@@ -28,7 +28,9 @@ TEST_CASE("the backoff halves with every point of health, as in Ruby Routemaster
     CHECK(health_backoff(0, Duration{600'000}) == Duration{600'000});
 }
 
-TEST_CASE("the wait after a failure doubles until health or the maximum decides") {
+TEST_CASE(
+    "the wait after a failure doubles until it reaches the backoff for the health, or the "
+    "maximum") {
     const Duration longest{60'000};
     const auto wait = [&](int points, std::uint32_t attempt) {
         return retry_wait(points, attempt, longest, 0).count();
@@ -45,7 +47,7 @@ TEST_CASE("the wait after a failure doubles until health or the maximum decides"
     CHECK(wait(100, 0) == 100);
 }
 
-TEST_CASE("a short maximum bounds the wait from the first attempt on") {
+TEST_CASE("a short maximum limits the waits from the first attempt on") {
     CHECK(retry_wait(98, 1, Duration{40}, 0) == Duration{40});
     CHECK(retry_wait(0, 30, Duration{1}, 0) == Duration{1});
 }
@@ -55,7 +57,7 @@ TEST_CASE("jitter lengthens a wait by up to half") {
     CHECK(retry_wait(0, 1, Duration{60'000}, 0.4999) == Duration{89'994});
 }
 
-TEST_CASE("after a slow attempt more retries are due together") {
+TEST_CASE("after a slow attempt, more retries are combined to one due time") {
     const auto due = [](std::int64_t wait, std::int64_t took) {
         return retry_time(TimePoint{Duration{1}}, Duration{wait}, Duration{took})
             .time_since_epoch()
@@ -70,7 +72,7 @@ TEST_CASE("after a slow attempt more retries are due together") {
     CHECK(due(100, std::numeric_limits<std::int64_t>::max()) == 1'024);
 }
 
-TEST_CASE("retries are due together, at most half of their wait and a second late") {
+TEST_CASE("combining retries delays a retry by at most half of its wait plus a second") {
     const auto due = [](std::int64_t now, std::int64_t wait) {
         return retry_time(TimePoint{Duration{now}}, Duration{wait}).time_since_epoch().count();
     };

@@ -160,7 +160,7 @@ void check_rights(const rm::HttpRequest& request, const Rights& rights, int stat
 
 }  // namespace
 
-TEST_CASE("http api: the table of rights has each route once") {
+TEST_CASE("http api: the table of access rights contains each route once") {
     using Name = std::pair<std::string_view, std::string_view>;
     std::vector<Name> routes;
     for (const auto& route : rm::api::routes) routes.emplace_back(route.method, route.path);
@@ -183,7 +183,7 @@ TEST_CASE("http api: the table of rights has each route once") {
     CHECK(rows == routes);
 }
 
-TEST_CASE("http api: each route takes exactly the tokens of its row") {
+TEST_CASE("http api: each route accepts exactly the tokens that its access rights name") {
     for (const auto& [method, pattern, rights] : table) {
         const auto path = example_path(pattern);
         std::vector<std::string> methods{std::string{method}};
@@ -199,7 +199,7 @@ TEST_CASE("http api: each route takes exactly the tokens of its row") {
     }
 }
 
-TEST_CASE("http api: a 401 asks for Basic") {
+TEST_CASE("http api: a 401 response asks for Basic authentication") {
     Scenario bus;
     const auto answer = bus.get("/topics", "stranger");
     CHECK(answer.status == 401);
@@ -220,7 +220,8 @@ TEST_CASE("http api: the health routes refuse every Authorization header, even a
     }
 }
 
-TEST_CASE("http api: the user name is the token, and the password does not matter") {
+TEST_CASE(
+    "http api: the user name of the credentials is the token, and the password does not matter") {
     Scenario bus;
     const auto status = [&](const std::string& authorization) {
         auto asking = request("GET", "/topics", "");
@@ -229,29 +230,29 @@ TEST_CASE("http api: the user name is the token, and the password does not matte
         return bus.ask(asking).status;
     };
     const std::string token = shop;
-    SUBCASE("any password") {
+    SUBCASE("the password may be anything") {
         for (const char* password : {":", ":x", ":a:b", ":\xff\x01"}) {
             CHECK(status("Basic " + base64(token + password)) == 200);
         }
         CHECK(status("Basic " + base64(std::string{root} + ":")) == 200);
     }
-    SUBCASE("but the colon must be there") {
+    SUBCASE("the colon after the user name is required") {
         CHECK(status("Basic " + base64(token)) == 401);
         CHECK(status("Basic " + base64(root)) == 401);
         CHECK(status("Basic " + base64(":" + token)) == 401);
     }
-    SUBCASE("the scheme may be written in any case") {
+    SUBCASE("the scheme is accepted in upper and lower case") {
         CHECK(status("basic " + base64(token + ":x")) == 200);
         CHECK(status("BASIC  " + base64(token + ":x") + " ") == 200);
     }
-    SUBCASE("the padding may be missing") {
+    SUBCASE("the padding of the Base64 may be missing") {
         for (const char* password : {":", ":x", ":xy"}) {
             auto text = base64(token + password);
             while (text.ends_with('=')) text.pop_back();
             CHECK(status("Basic " + text) == 200);
         }
     }
-    SUBCASE("credentials of another scheme, or not in Base64, are refused") {
+    SUBCASE("credentials with another scheme, or not in Base64, are refused") {
         CHECK(status("Bearer " + base64(token + ":x")) == 401);
         CHECK(status("Basic" + base64(token + ":x")) == 401);
         CHECK(status("Basic " + token + ":x") == 401);
@@ -321,7 +322,7 @@ TEST_CASE("http api: HEAD responds like GET") {
     CHECK(bus.ask(request("HEAD", "/topics", "")).status == 401);
 }
 
-TEST_CASE("http api: invalid options are refused") {
+TEST_CASE("http api: invalid options of the HTTP API are refused") {
     rm::MemoryStore store;
     const auto refuses = [&](rm::HttpApiOptions options, const std::string& field) {
         try {
@@ -339,7 +340,7 @@ TEST_CASE("http api: invalid options are refused") {
     CHECK(refuses({.root_key = "a", .scaling_deadline = rm::Duration{-1}}, "scaling_deadline"));
 }
 
-TEST_CASE("http api: admission refuses unknown routes and needless tokens") {
+TEST_CASE("http api: unknown routes and needless tokens are refused before the body is read") {
     Scenario bus;
     const auto status = [&](const char* method, const char* path, const char* user) {
         return admission(bus, request(method, path, user)).status;
@@ -350,7 +351,7 @@ TEST_CASE("http api: admission refuses unknown routes and needless tokens") {
     CHECK(status("GET", "/health", shop) == 401);
 }
 
-TEST_CASE("http api: admission changes nothing") {
+TEST_CASE("http api: deciding whether to read the body of a request changes nothing") {
     Scenario bus;
     const auto before = holdings(bus.store);
     for (const auto& route : table) {

@@ -64,7 +64,7 @@ struct ActionScenario {
 
 }  // namespace
 
-TEST_CASE("http api: a job is pushed at a later time, and is a timer until then") {
+TEST_CASE("http api: a job to be pushed at a later time is a timer until then") {
     ActionScenario bus;
     const std::string push = R"({"push":{"queue":"images","name":"resize","arguments":[42]})";
     CHECK(bus.post(push + R"(,"delay":1500,"id":"a/1"})").body ==
@@ -89,7 +89,7 @@ TEST_CASE("http api: a job is pushed at a later time, and is a timer until then"
     CHECK(bus.images.status().value().ready == 2);
 }
 
-TEST_CASE("http api: an event is published, or delivered to one subscriber, at a later time") {
+TEST_CASE("http api: an event can be published, or delivered to one subscriber, at a later time") {
     ActionScenario bus;
     bus.subscribe("billing");
     bus.subscribe("audit");
@@ -110,7 +110,7 @@ TEST_CASE("http api: an event is published, or delivered to one subscriber, at a
     CHECK(events("audit") == 1);
 }
 
-TEST_CASE("http api: the publisher of a later event must be a client at that time") {
+TEST_CASE("http api: the publisher of a later event must still be a client at that time") {
     ActionScenario bus;
     const auto publish = [&](const std::string& topic) {
         const auto answer =
@@ -133,7 +133,7 @@ TEST_CASE("http api: the publisher of a later event must be a client at that tim
     CHECK(bus.actions.counts().value().dead == 2);
 }
 
-TEST_CASE("http api: an impossible action is refused") {
+TEST_CASE("http api: an invalid action is refused") {
     ActionScenario bus;
     const auto refused = [&](const std::string& body) {
         const auto answer = bus.post(body);
@@ -160,7 +160,8 @@ TEST_CASE("http api: an impossible action is refused") {
     CHECK(bus.ask("POST", "/v1/actions", "{}", shop).status == 401);
 }
 
-TEST_CASE("http api: the namespace of actions accepts only actions, and fires to no client") {
+TEST_CASE(
+    "http api: the namespace of actions accepts only actions, and clients cannot take its timers") {
     ActionScenario bus;
     const std::string timer = R"({"payload":{"push":{"queue":"q","name":"n"}},"retries_max":1})";
     CHECK(bus.ask("POST", actions_path, timer).body.starts_with("namespace:"));

@@ -53,7 +53,7 @@ const std::string batches_of_billing = std::string{"/v1/subscribers/"} + billing
 
 }  // namespace
 
-TEST_CASE("http api: queued batches come in pages, to their owner and to root") {
+TEST_CASE("http api: queued batches are listed in pages, to their subscriber and to root") {
     Scenario bus;
     CHECK(bus.get(own_batches, billing).body == "[]");
     refused(bus, request("GET", batches_of_billing, root), 404, "subscriber not found");
@@ -79,7 +79,7 @@ TEST_CASE("http api: queued batches come in pages, to their owner and to root") 
             "after: is not, or no longer, a queued batch of the subscriber");
 }
 
-TEST_CASE("http api: a queued batch is delivered now, or dropped") {
+TEST_CASE("http api: a queued batch can be delivered at once, or dropped") {
     Scenario bus;
     const auto ids = three_queued(bus);
     CHECK(bus.post(own_batches + "/" + ids[0] + "/deliver", billing, "").status == 204);
@@ -97,7 +97,7 @@ TEST_CASE("http api: a queued batch is delivered now, or dropped") {
             "the batch is being delivered");
 }
 
-TEST_CASE("http api: only its owner and root reach a queued batch") {
+TEST_CASE("http api: only its subscriber and root can access a queued batch") {
     Scenario bus;
     const auto ids = three_queued(bus);
     for (const auto& path : {own_batches + "/" + ids[1], own_batches + "/x",

@@ -77,7 +77,7 @@ const char* const no_urls[] = {
 
 }  // namespace
 
-TEST_CASE("http api: callbacks may lead anywhere but to this machine") {
+TEST_CASE("http api: callbacks may have any host but this machine") {
     Scenario bus;
     for (const char* callback :
          {"https://b.example", "HTTPS://b.example/", "https://b.example:8443/in#part",
@@ -99,7 +99,7 @@ TEST_CASE("http api: callbacks may lead anywhere but to this machine") {
     }
 }
 
-TEST_CASE("http api: http and this machine are accepted only where allowed") {
+TEST_CASE("http api: callbacks over http or to this machine are accepted only where allowed") {
     Scenario bus{lenient()};
     for (const std::string host : hosts_of_this_machine) {
         const auto callback = "http://user:pass@" + host + ":8080/in";
@@ -113,7 +113,7 @@ TEST_CASE("http api: http and this machine are accepted only where allowed") {
             "callback: URL is neither HTTPS nor HTTP");
 }
 
-TEST_CASE("http api: a callback has a host, and a port if any") {
+TEST_CASE("http api: a callback needs a host, and any port must be valid") {
     Scenario strict;
     Scenario permissive{lenient()};
     const auto refused_by_both = [&](const std::string& callback, const std::string& text) {
@@ -130,7 +130,7 @@ TEST_CASE("http api: a callback has a host, and a port if any") {
     }
 }
 
-TEST_CASE("http api: the length of a callback is bounded") {
+TEST_CASE("http api: the length of a callback URL is limited") {
     Scenario bus;
     const std::string start = "https://b.example/";
     const auto longest = start + std::string(8192 - start.size(), 'p');

@@ -104,7 +104,7 @@ rm::SubscriberStatus status(Scenario& bus) {
 
 }  // namespace
 
-TEST_CASE("http api: DEAD batches come in pages") {
+TEST_CASE("http api: DEAD batches are listed in pages") {
     Scenario bus;
     const auto ids = three_dead(bus);
     const auto first = bus.get("/subscriber/dead?limit=2", billing);
@@ -123,11 +123,11 @@ TEST_CASE("http api: DEAD batches come in pages") {
             "after: is not, or no longer, a DEAD batch of the subscriber");
 }
 
-TEST_CASE("http api: lists of batches with long errors end at a mebibyte") {
+TEST_CASE("http api: pages of batches with long errors end at a mebibyte") {
     Scenario bus;
     bool dead = false;
-    SUBCASE("of DEAD batches") { dead = true; }
-    SUBCASE("of queued batches") {}
+    SUBCASE("the batches are DEAD") { dead = true; }
+    SUBCASE("the batches are queued") {}
     const std::string path = dead ? "/subscriber/dead" : "/v1/subscriber/batches";
     const auto ids = failures(bus, 400, dead);
     const auto first = bus.get(path, billing);
@@ -143,7 +143,7 @@ TEST_CASE("http api: lists of batches with long errors end at a mebibyte") {
     CHECK(all == ids);
 }
 
-TEST_CASE("http api: the events of a large DEAD batch are produced part by part") {
+TEST_CASE("http api: the events of a large DEAD batch are produced in parts") {
     Scenario bus;
     CHECK(bus.post("/subscription", billing,
                    R"({"topics":["orders"],"callback":"https://b.example","timeout":0,"max":17,)"
@@ -254,7 +254,7 @@ TEST_CASE("http api: one DEAD batch is dropped, or all DEAD batches") {
     }
 }
 
-TEST_CASE("http api: no client manages the DEAD batches of another") {
+TEST_CASE("http api: no client can manage the DEAD batches of another client") {
     Scenario bus;
     const auto ids = three_dead(bus);
     for (const std::string method : {"GET", "DELETE"}) {
@@ -276,7 +276,7 @@ TEST_CASE("http api: no client manages the DEAD batches of another") {
     }
 }
 
-TEST_CASE("http api: an id without a DEAD batch is not found") {
+TEST_CASE("http api: an id that is not the id of a DEAD batch is not found") {
     Scenario bus;
     three_dead(bus);
     for (const std::string id : {"x", "AAAAAAAAAAAAAAAAAAAA", "%41", "redeliver"}) {

@@ -85,7 +85,7 @@ TEST_CASE("http api: an event is published as sent") {
     CHECK(bus.witness.published.back().timestamp == rm::from_milliseconds(1795222853691));
 }
 
-TEST_CASE("http api: an event may have four types") {
+TEST_CASE("http api: an event has one of four types") {
     Witnessed bus;
     for (const char* type : {"create", "update", "delete", "noop"}) {
         const auto event =
@@ -94,7 +94,7 @@ TEST_CASE("http api: an event may have four types") {
     }
 }
 
-TEST_CASE("http api: an event without a time happened now") {
+TEST_CASE("http api: an event without a timestamp gets the current time") {
     Witnessed bus;
     for (const auto& body :
          {good_event, with(R"("timestamp":null)"), with(R"("timestamp":false)")}) {
@@ -103,7 +103,7 @@ TEST_CASE("http api: an event without a time happened now") {
     }
 }
 
-TEST_CASE("http api: times are whole milliseconds of 64 bits, fractions are rounded") {
+TEST_CASE("http api: timestamps are 64-bit milliseconds, and fractions are rounded") {
     Witnessed bus;
     const auto time = [&](const std::string& text) {
         const auto event = bus.event(with(R"("timestamp":)" + text));
@@ -149,7 +149,7 @@ TEST_CASE("http api: of duplicate keys in data only the last is delivered") {
     CHECK(body.find(R"("data":{"id":[3],"a":{"x":2}}})") != std::string::npos);
 }
 
-TEST_CASE("http api: a bad event is refused with the name of the field, and changes nothing") {
+TEST_CASE("http api: an invalid event is refused with the name of the field, and changes nothing") {
     Scenario bus;
     const auto bad = [&](const std::string& body, const std::string& text) {
         refused(bus, request("POST", "/topics/fresh", shop, body), 400, text);
@@ -196,7 +196,7 @@ TEST_CASE("http api: a bad event is refused with the name of the field, and chan
     }
 }
 
-TEST_CASE("http api: a bad topic name leaves nothing behind") {
+TEST_CASE("http api: a refused topic name creates no topic") {
     Scenario bus;
     for (const auto& name :
          std::vector<std::string>{"Orders", "-orders", "..", "or ders", "abc\nX", "abc\n",
@@ -224,7 +224,7 @@ TEST_CASE("http api: topic names can be restricted to the rule of Ruby Routemast
     }
 }
 
-TEST_CASE("http api: events may have any URL, or data without a URL, if the setting allows") {
+TEST_CASE("http api: with a setting, events may have any URL, or data without a URL") {
     auto options = default_options();
     options.event_rules.urls = rm::UrlRule::any;
     Scenario bus{options};
@@ -249,7 +249,7 @@ TEST_CASE("http api: events may have any URL, or data without a URL, if the sett
     CHECK_THROWS_AS(Scenario{options}, rm::Failure);
 }
 
-TEST_CASE("http api: a topic has one publisher") {
+TEST_CASE("http api: a topic has only one publisher") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, good_event).status == 200);
     refused(bus, request("POST", "/topics/orders", billing, good_event), 403, "topic claimed");

@@ -100,7 +100,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("http api: garbage gets a clear response, and a refusal changes nothing") {
+TEST_CASE("http api: an unparsable request gets a precise error, and a refusal changes nothing") {
     const auto seed = rm::test::seed(20'261'121);
     ROUTEMASTER_TELL_SEED(seed);
     Garbage garbage{seed};

@@ -51,7 +51,7 @@ TEST_CASE("http api: a batch of jobs is created, filled, closed, shown and remov
     CHECK(bus.get(batches_path + "/1", root).body == "batch not found");
 }
 
-TEST_CASE("http api: a batch of jobs counts the ends of its jobs, and shows its closing time") {
+TEST_CASE("http api: a batch of jobs counts how its jobs ended, and shows when it was closed") {
     Scenario bus;
     CHECK(bus.post(batches_path, root, R"({"name":"first"})").status == 200);
     CHECK(bus.post(batches_path, root, R"({"on_end":{"queue":"mail","name":"end"}})").body ==
@@ -93,7 +93,7 @@ TEST_CASE("http api: ended batches are listed separately, in pages") {
     CHECK(bus.get(batches_path + "?after=x", root).body == "after: must be the id of a batch");
 }
 
-TEST_CASE("http api: a bad batch of jobs is refused and changes nothing") {
+TEST_CASE("http api: an invalid batch of jobs is refused and changes nothing") {
     Scenario bus;
     create_refused(bus, R"({"name":""})", "name: must not be empty; leave it out for a fresh one");
     create_refused(bus, R"({"name":7})", "name: requires a string");

@@ -54,7 +54,7 @@ TEST_CASE("http api: a job is pushed, and a repeated push is a duplicate") {
           rm::Value{rm::Value::Map{{"a", rm::Value::Array{rm::Value{}, 1.5}}}});
 }
 
-TEST_CASE("http api: a push has all options of a job") {
+TEST_CASE("http api: a push accepts all options of a job") {
     Scenario bus;
     CHECK(
         bus.post(jobs_path, root,
@@ -165,7 +165,7 @@ TEST_CASE("http api: an explanation counts the workers of the queue, and names B
                          now + R"(,"unprofiled":1,"last_at":)" + now + "}") != std::string::npos);
 }
 
-TEST_CASE("http api: a bad job is refused, and an array with a bad job pushes no job") {
+TEST_CASE("http api: an invalid job is refused, and an array with an invalid job pushes no job") {
     Scenario bus;
     push_refused(bus, "",
                  "JSON: syntax error while parsing value - unexpected end of input at byte 0");
@@ -399,7 +399,7 @@ TEST_CASE("http api: a page of jobs ends at its size limit") {
           "<" + jobs_path + "?state=ready&after=2&limit=100>; rel=\"next\"");
 }
 
-TEST_CASE("http api: one BURIED job is kicked, or many") {
+TEST_CASE("http api: one BURIED job can be kicked (started again), or many") {
     Scenario bus;
     for (const char* name : {"a", "b", "c"}) {
         CHECK(bus.post(jobs_path, root, R"({"name":")" + std::string{name} + R"("})").status ==
@@ -432,7 +432,7 @@ TEST_CASE("http api: jobs are cancelled and deleted, but a leased job is not del
     CHECK(counted(bus) == rm::QueueStatus{.pending = 1});
 }
 
-TEST_CASE("http api: actions without settings refuse a body with settings") {
+TEST_CASE("http api: requests without settings refuse a body with settings") {
     Scenario bus;
     CHECK(bus.post(jobs_path, root, R"({"name":"a"})").status == 200);
     for (const std::string& path :
@@ -447,7 +447,7 @@ TEST_CASE("http api: actions without settings refuse a body with settings") {
     CHECK(bus.post("/v1/queues/images/pause", root, "{}").status == 204);
 }
 
-TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no ids") {
+TEST_CASE("http api: the bus's delivery queue is refused, and jobs of Ruby's queues have no ids") {
     Scenario bus;
     const std::string body = R"({"name":"a"})";
     refused(bus, request("POST", "/v1/queues/main/jobs", root, body), 400,
@@ -474,7 +474,7 @@ TEST_CASE("http api: the bus's own queue is refused, and jobs of Ruby's have no 
             "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..");
 }
 
-TEST_CASE("http api: the routes of jobs take the root token alone") {
+TEST_CASE("http api: the routes of jobs accept the root token alone") {
     Scenario bus;
     for (const auto& user : {std::string{shop}, std::string{}}) {
         refused(bus, request("POST", jobs_path, user, R"({"name":"a"})"), 401,

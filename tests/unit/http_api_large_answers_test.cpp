@@ -86,7 +86,7 @@ TEST_CASE("http api: at most 16 large responses are made at once, and each is co
     CHECK(bus.reserved == std::vector<std::size_t>(50, 1U << 20U));
 }
 
-TEST_CASE("http api: where memory for a response is missing, the store is not asked") {
+TEST_CASE("http api: the store is not asked for a response that there is no memory for") {
     for (const auto* target :
          {"/topics", "/subscribers", "/subscribers/a--1/dead",
           "/subscribers/a--1/dead/00000000-0000-4000-8000-000000000000", "/api_tokens",

@@ -101,7 +101,7 @@ TEST_CASE("http api: a request leases as many jobs as its limit says, each with 
     CHECK(answer.body.ends_with(R"(,"attempt":1,"timeout":700,"metadata":{},"batch":null}]})"));
 }
 
-TEST_CASE("http api: a worker names the jobs of its handlers") {
+TEST_CASE("http api: a worker names the kinds of jobs that it can run") {
     LeaseScenario bus;
     bus.lease(R"({"worker":"w","handlers":["resize","crop"]})");
     bus.run_for(rm::Duration{10'000});
@@ -118,7 +118,7 @@ TEST_CASE("http api: a worker names the jobs of its handlers") {
                       R"("others":"refused",)") != std::string::npos);
 }
 
-TEST_CASE("http api: the heartbeat of a worker reports a cancelled job") {
+TEST_CASE("http api: the response to a worker's heartbeat reports a cancelled job") {
     LeaseScenario bus;
     const auto lease = bus.lease();
     CHECK(bus.post(images_path + "/jobs/1/cancel", "").body == R"({"outcome":"requested"})");
@@ -127,7 +127,7 @@ TEST_CASE("http api: the heartbeat of a worker reports a cancelled job") {
               .body.ends_with(R"("cancelled":true})"));
 }
 
-TEST_CASE("http api: a failed job runs again after the time set by its worker") {
+TEST_CASE("http api: a failed job runs again after the wait that its worker set") {
     LeaseScenario bus;
     const auto runs_at = [&] { return bus.images.find(1).value().value().run_at; };
     CHECK(bus.post(images_path + "/jobs/1/release", naming(bus.lease(), R"(,"retry_after":9000)"))
@@ -160,13 +160,13 @@ TEST_CASE("http api: a lease names the batch of its job") {
     CHECK(bus.post(images_path + "/lease", "{}").body.ends_with(R"(,"batch":1}]})"));
 }
 
-TEST_CASE("http api: a worker without a name gets a name") {
+TEST_CASE("http api: a worker that sends no name gets a generated name") {
     LeaseScenario bus;
     const auto answer = rm::parse_json(bus.post(images_path + "/lease", "{}").body).value();
     CHECK(answer.find("worker")->get_if<std::string>()->size() == 20);
 }
 
-TEST_CASE("http api: a job is nacked, buried and released") {
+TEST_CASE("http api: a leased job is nacked, buried and released") {
     LeaseScenario bus;
     CHECK(bus.post(images_path + "/jobs/1/release", naming(bus.lease())).status == 204);
     CHECK(bus.post(images_path + "/jobs/1/nack",
@@ -180,7 +180,7 @@ TEST_CASE("http api: a job is nacked, buried and released") {
     CHECK(bus.images.status().value() == rm::QueueStatus{.buried = 1});
 }
 
-TEST_CASE("http api: a request for jobs waits, and a zombie gets 409") {
+TEST_CASE("http api: a request for jobs waits, and a settlement after the lease expired gets 409") {
     LeaseScenario bus;
     const auto zombie = bus.lease(R"({"lease_time":1000})");
     const auto waiting = bus.send(images_path + "/lease", R"({"wait":30000})");
@@ -200,7 +200,7 @@ TEST_CASE("http api: a request for jobs waits, and a zombie gets 409") {
     CHECK(none->front().body.ends_with(R"(,"jobs":[]})"));
 }
 
-TEST_CASE("http api: bad requests about leases are refused, and change nothing") {
+TEST_CASE("http api: invalid requests about leases are refused, and change nothing") {
     LeaseScenario bus;
     const auto lease = bus.lease();
     const auto refused = [&](const std::string& path, const std::string& body,
@@ -243,7 +243,7 @@ TEST_CASE("http api: bad requests about leases are refused, and change nothing")
     CHECK(bus.post(images_path + "/jobs/1/ack", naming(lease)).status == 204);
 }
 
-TEST_CASE("http api: jobs and events follow from an acknowledged job") {
+TEST_CASE("http api: an ack of a job can add follow-up jobs and events") {
     LeaseScenario bus;
     rm::Bus events{bus.store, {.clock = &bus.clock}};
     REQUIRE(events.subscriber("billing").subscribe(
@@ -275,7 +275,7 @@ TEST_CASE("http api: jobs and events follow from an acknowledged job") {
     CHECK(rm::JobQueue(bus.store, "mail").status().value() == rm::QueueStatus{.ready = 1});
 }
 
-TEST_CASE("http api: timers follow from an acknowledged job") {
+TEST_CASE("http api: an ack of a job can add follow-up timers") {
     LeaseScenario bus;
     const auto lease = bus.lease();
     const auto ack = images_path + "/jobs/1/ack";
@@ -291,7 +291,7 @@ TEST_CASE("http api: timers follow from an acknowledged job") {
     CHECK(found->retries_max == 2);
 }
 
-TEST_CASE("http api: an error about follow-ups names the field, and the lease lasts") {
+TEST_CASE("http api: an error about a follow-up job names the field, and the lease stays valid") {
     LeaseScenario bus;
     rm::Bus shop{bus.store, {.publisher = "shop", .clock = &bus.clock}};
     REQUIRE(shop.publish({.topic = "orders",

@@ -99,7 +99,7 @@ void check_refused(const rm::HttpResponse& answer, std::string_view reason) {
 
 }  // namespace
 
-TEST_CASE("http api: every route that pushes a job obeys the limit for its bytes") {
+TEST_CASE("http api: every route that pushes a job applies the limit of the job's bytes") {
     LimitScenario bus;
     const std::string limit = "job: must have at most 100 bytes";
     const auto queued = R"({"queue":"mail",)" + bus.large_job + "}";
@@ -111,7 +111,7 @@ TEST_CASE("http api: every route that pushes a job obeys the limit for its bytes
     check_refused(bus.confirm(pushes), limit);
 }
 
-TEST_CASE("http api: every route that publishes an event obeys the limit for its data") {
+TEST_CASE("http api: every route that publishes an event applies the limit of the event's data") {
     LimitScenario bus;
     const std::string limit = "bytes of MessagePack, more than 50";
     const auto publication = R"({"topic":"orders",)" + bus.large_event + "}";
@@ -125,7 +125,7 @@ TEST_CASE("http api: every route that publishes an event obeys the limit for its
     check_refused(bus.confirm(publications), limit);
 }
 
-TEST_CASE("http api: every route that publishes an event obeys the rules for events") {
+TEST_CASE("http api: every route that publishes an event applies the rules for events") {
     LimitScenario bus;
     const std::string rule = "must be 1 to 64 of a-z and _";
     const auto publication = R"({"topic":"orders2",)" + bus.event + "}";
@@ -136,7 +136,7 @@ TEST_CASE("http api: every route that publishes an event obeys the rules for eve
     check_refused(bus.confirm(publications), rule);
 }
 
-TEST_CASE("http api: every route that publishes an event obeys the limit for topics") {
+TEST_CASE("http api: every route that publishes an event applies the limit of topics") {
     LimitScenario bus;
     REQUIRE(bus.post("/topics/orders", "{" + bus.event + "}", "shop").status == 200);
     const auto publications =

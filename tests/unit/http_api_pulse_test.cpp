@@ -16,7 +16,7 @@ TEST_CASE("http api: health and ping are JSON, with the time in the format of Ru
     }
 }
 
-TEST_CASE("http api: the pulse is 204 without a body") {
+TEST_CASE("http api: GET /pulse returns 204 without a body") {
     Scenario bus;
     for (const char* user : {root, shop}) {
         const auto answer = bus.get("/pulse", user);
@@ -25,7 +25,7 @@ TEST_CASE("http api: the pulse is 204 without a body") {
     }
 }
 
-TEST_CASE("http api: the pulse is 503 with the reason when nothing can be delivered") {
+TEST_CASE("http api: GET /pulse returns 503 with the reason when nothing can be delivered") {
     std::optional<std::string> trouble = "no name server answers";
     auto options = default_options();
     options.trouble = [&] { return trouble; };
@@ -40,7 +40,8 @@ TEST_CASE("http api: the pulse is 503 with the reason when nothing can be delive
     CHECK(bus.get("/pulse", shop).status == 204);
 }
 
-TEST_CASE("http api: the pulse for scaling reports the number of due jobs, and the busy state") {
+TEST_CASE(
+    "http api: the scaling pulse reports the number of due jobs, and whether the bus is busy") {
     auto options = default_options();
     options.scaling_threshold = 3;
     Scenario bus{options};
@@ -65,7 +66,7 @@ TEST_CASE("http api: the pulse for scaling reports the number of due jobs, and t
     CHECK(done(bus.store, rm::CountJobs{rm::delivery_queue}) == rm::QueueStatus{2, 2, 0});
 }
 
-TEST_CASE("http api: the pulse for scaling looks as far ahead as the options say") {
+TEST_CASE("http api: the scaling pulse counts jobs due within the span of the options") {
     auto options = default_options();
     options.scaling_deadline = rm::Duration{5'000};
     Scenario bus{options};

@@ -94,7 +94,7 @@ TEST_CASE("http api: a queue is paused and resumed") {
             "queue: aux is Ruby Routemaster's, whose jobs have no ids");
 }
 
-TEST_CASE("http api: a queue gets rate limits, and loses them") {
+TEST_CASE("http api: rate limits of a queue can be set and removed") {
     Scenario bus;
     const std::string path = "/v1/queues/images/rate_limits";
     const auto put = [&](const std::string& body) {

@@ -86,7 +86,7 @@ TEST_CASE("http api: a recurring job is paused, resumed and run now") {
     CHECK_FALSE(done(bus.store, rm::FindRecurringJob{"report"})->paused);
 }
 
-TEST_CASE("http api: a bad recurring job is refused, and the error names the field") {
+TEST_CASE("http api: an invalid recurring job is refused, and the error names the field") {
     Scenario bus;
     const auto with = [](const std::string& fields) {
         return R"({"queue":"images","job":{"name":"a"},)" + fields + "}";
@@ -166,7 +166,7 @@ TEST_CASE("http api: a recurring timer is put, shown and run now") {
     CHECK(bus.remove(report_path, root).status == 204);
 }
 
-TEST_CASE("http api: a bad recurring timer is refused, and the error names the field") {
+TEST_CASE("http api: an invalid recurring timer is refused, and the error names the field") {
     Scenario bus;
     const auto with = [](const std::string& timer, const std::string& fields = {}) {
         return R"({"schedule":"@daily","timer":)" + timer + fields + "}";
@@ -220,7 +220,7 @@ TEST_CASE("http api: a recurring action is put, shown and run now") {
     CHECK(bus.get(report_path, root).body.find(R"("authenticate":true)") != std::string::npos);
 }
 
-TEST_CASE("http api: an impossible recurring action is refused, and the error has the reason") {
+TEST_CASE("http api: an invalid recurring action is refused, and the error has the reason") {
     Scenario bus;
     const auto with = [](const std::string& action, const std::string& fields = {}) {
         return R"({"schedule":"@daily","action":)" + action + fields + "}";
@@ -242,7 +242,7 @@ TEST_CASE("http api: an impossible recurring action is refused, and the error ha
     put_refused(bus, with(action, R"(,"catch_up":"all")"), "catch_up: all needs");
 }
 
-TEST_CASE("http api: recurring jobs are for root alone") {
+TEST_CASE("http api: only root may manage recurring jobs") {
     Scenario bus;
     struct Route {
         const char* method;

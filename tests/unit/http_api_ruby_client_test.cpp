@@ -12,7 +12,7 @@ bool is_success(const rm::HttpResponse& answer) {
 
 }  // namespace
 
-TEST_CASE("http api: the Ruby client configures itself, publishes and subscribes") {
+TEST_CASE("http api: the Ruby client can configure itself, publish and subscribe") {
     Scenario bus;
     CHECK(is_success(bus.get("/pulse", shop)));
     CHECK(
@@ -31,7 +31,7 @@ TEST_CASE("http api: the Ruby client configures itself, publishes and subscribes
     CHECK(is_success(bus.remove("/topics/widgets", shop)));
 }
 
-TEST_CASE("http api: the Ruby client finds its keys in responses") {
+TEST_CASE("http api: responses have the keys that the Ruby client reads") {
     Scenario bus;
     CHECK(is_success(bus.post("/topics/widgets", shop,
                               R"({"type":"noop","url":"https://a.example/1","timestamp":null})")));
@@ -61,7 +61,7 @@ TEST_CASE("http api: the Ruby client finds its keys in responses") {
     }
 }
 
-TEST_CASE("http api: rtm adds, lists and deletes tokens") {
+TEST_CASE("http api: the Ruby command rtm can add, list and delete tokens") {
     Scenario bus;
     const auto added = bus.post("/api_tokens", root, R"({"name":"audit"})");
     REQUIRE(is_success(added));

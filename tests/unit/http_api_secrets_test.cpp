@@ -18,7 +18,7 @@ rm::Value text(const char* words) { return rm::Value{words}; }
 
 }  // namespace
 
-TEST_CASE("http api: only the publisher and root see its token in full") {
+TEST_CASE("http api: only the publisher and root see the publisher's token in full") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     CHECK(*first(bus.get("/topics", shop)).find("publisher") == text(shop));
@@ -39,7 +39,7 @@ TEST_CASE("http api: a token without a public part is hidden") {
     }
 }
 
-TEST_CASE("http api: only the subscriber and root see its credentials in full") {
+TEST_CASE("http api: only the subscriber and root see the subscriber's credentials in full") {
     Scenario bus;
     const auto* const callback = "https://user:pass@b.example:8443/in/key";
     CHECK(bus.post("/subscription", billing, payload_for(callback)).status == 204);
@@ -65,7 +65,7 @@ TEST_CASE("http api: only the subscriber and root see its credentials in full") 
     CHECK(*entry.find("events")->find("queued") == rm::Value{0});
 }
 
-TEST_CASE("http api: scheme, host and port of a callback are public, not the path") {
+TEST_CASE("http api: other clients see scheme, host and port of a callback, but not its path") {
     Scenario bus;
     const auto shown = [&](const std::string& callback) {
         done(bus.store, rm::Subscribe{billing, {}, {.callback = callback}});

@@ -17,7 +17,7 @@ rm::Subscription subscription(Scenario& bus) {
 
 }  // namespace
 
-TEST_CASE("http api: subscribing accepts all settings, under both names of the route") {
+TEST_CASE("http api: subscribing accepts all settings, under both routes for subscriptions") {
     for (const char* path : {"/subscription", "/subscriber"}) {
         Scenario bus;
         const auto answer = bus.post(
@@ -44,14 +44,14 @@ TEST_CASE("http api: subscribing accepts all settings, under both names of the r
     }
 }
 
-TEST_CASE("http api: omitted settings begin with their defaults") {
+TEST_CASE("http api: settings that a first subscription omits have their defaults") {
     Scenario bus;
     CHECK(bus.post("/subscription", billing, payload_with()).status == 204);
     CHECK(subscription(bus) ==
           rm::Subscription{.token = billing, .callback = "https://b.example/in", .uuid = ""});
 }
 
-TEST_CASE("http api: omitted numbers keep their value, and an omitted uuid is emptied") {
+TEST_CASE("http api: a later subscription keeps omitted numbers, and empties an omitted uuid") {
     Scenario bus;
     const auto all =
         R"("uuid":"u","timeout":3600000,"max":4294967295,"max_in_flight":2,"attempts_max":1000000,)"
@@ -86,19 +86,21 @@ TEST_CASE("http api: a new list of topics replaces the old list, and may be empt
     CHECK(topics("[]").empty());
 }
 
-TEST_CASE("http api: a bad subscription is refused with its field, and changes nothing") {
+TEST_CASE(
+    "http api: an invalid subscription is refused with the name of the field, and changes "
+    "nothing") {
     Scenario bus;
     const auto bad = [&](const std::string& body, const std::string& text) {
         refused(bus, request("POST", "/subscription", billing, body), 400, text);
     };
-    SUBCASE("an unknown field") {
+    SUBCASE("a field is unknown") {
         bad(payload_with(R"("colour":"red")"), R"(bad data in payload: unknown field "colour")");
         bad(payload_with(R"("\u0000\u001b\"":1)"),
             R"(bad data in payload: unknown field "\u0000\u001b\"")");
         bad(payload_with("\"" + std::string(300, 'k') + "\":1"),
             "bad data in payload: unknown field \"" + std::string(64, 'k') + "\"");
     }
-    SUBCASE("topics") {
+    SUBCASE("the topics are invalid") {
         for (const char* topics :
              {"", R"("topics":null,)", R"("topics":"orders",)", R"("topics":{"a":1},)"}) {
             bad("{" + std::string{topics} + R"("callback":"https://b.example"})",
@@ -111,7 +113,7 @@ TEST_CASE("http api: a bad subscription is refused with its field, and changes n
                 "first no - or .");
         }
     }
-    SUBCASE("callback") {
+    SUBCASE("the callback is invalid") {
         const auto bad_callback = [&](const std::string& callback, const std::string& text) {
             bad(R"({"topics":["orders"])" + callback + "}", "callback: " + text);
         };
@@ -124,7 +126,7 @@ TEST_CASE("http api: a bad subscription is refused with its field, and changes n
         bad_callback(R"(,"callback":"local:")", "URL is not HTTPS");
         bad_callback(R"(,"callback":"https://b.example/?a")", "URL has query string");
     }
-    SUBCASE("uuid") {
+    SUBCASE("the uuid is invalid") {
         bad(payload_with(R"("uuid":7)"), "uuid: requires a string");
         bad(payload_with(R"("uuid":false)"), "uuid: requires a string");
         bad(payload_with(R"("uuid":"a\u0007")"), "uuid: contains control characters");
@@ -133,14 +135,14 @@ TEST_CASE("http api: a bad subscription is refused with its field, and changes n
         bad(payload_with(R"("uuid":")" + std::string(1025, 'u') + "\""),
             "uuid: must be at most 1024 bytes");
     }
-    SUBCASE("timeout") {
+    SUBCASE("the timeout is invalid") {
         for (const char* number :
              {"-1", "3600001", "500.0", R"("500")", "true", "[]", "18446744073709551615"}) {
             bad(payload_with(R"("timeout":)" + std::string{number}),
                 "timeout: must be an integer from 0 to 3600000");
         }
     }
-    SUBCASE("max and max_in_flight") {
+    SUBCASE("max or max_in_flight is invalid") {
         const std::pair<std::string, std::string> fields[]{{"max", "4294967295"},
                                                            {"max_in_flight", "1000"}};
         for (const auto& [field, most] : fields) {
@@ -152,7 +154,7 @@ TEST_CASE("http api: a bad subscription is refused with its field, and changes n
         bad(payload_with(R"("max_in_flight":1001)"),
             "max_in_flight: must be an integer from 1 to 1000");
     }
-    SUBCASE("attempts_max, age_max and dead_max") {
+    SUBCASE("attempts_max, age_max or dead_max is invalid") {
         const std::array<std::string, 3> fields[]{{"attempts_max", "0", "1000000"},
                                                   {"age_max", "0", "31536000000"},
                                                   {"dead_max", "1", "10000"}};
@@ -169,7 +171,7 @@ TEST_CASE("http api: a bad subscription is refused with its field, and changes n
     }
 }
 
-TEST_CASE("http api: a subscriber has a bounded number of topics") {
+TEST_CASE("http api: the number of a subscriber's topics is limited") {
     auto options = default_options();
     options.topics_max = 2;
     Scenario bus{options};
@@ -181,7 +183,7 @@ TEST_CASE("http api: a subscriber has a bounded number of topics") {
             "topics: must be at most 2 names");
 }
 
-TEST_CASE("http api: subscribers are listed by token, under both names of the route") {
+TEST_CASE("http api: subscribers are listed in the order of tokens, under both routes") {
     Scenario bus;
     CHECK(bus.get("/subscribers", root).body == "[]");
     CHECK(
@@ -209,7 +211,8 @@ TEST_CASE("http api: subscribers are listed by token, under both names of the ro
     }
 }
 
-TEST_CASE("http api: whatever a callback's user name contains, the list is JSON") {
+TEST_CASE(
+    "http api: the list of subscribers is valid JSON, whatever a callback's user name contains") {
     Scenario bus;
     CHECK(
         bus.post("/subscription", billing, payload_with(R"("uuid":"\"\\ \u00e9 \u2028")")).status ==
@@ -220,7 +223,7 @@ TEST_CASE("http api: whatever a callback's user name contains, the list is JSON"
     CHECK(*entry.find("uuid") == rm::Value{"\"\\ \xc3\xa9 \xe2\x80\xa8"});
 }
 
-TEST_CASE("http api: a client ends one of its subscriptions") {
+TEST_CASE("http api: a client can end one of its subscriptions") {
     Scenario bus;
     const std::string path = "/subscriber/topics/orders";
     refused(bus, request("DELETE", path, billing), 404, "subscriber not found");
@@ -238,7 +241,7 @@ TEST_CASE("http api: a client ends one of its subscriptions") {
     refused(bus, request("DELETE", path, root), 404, "subscriber not found");
 }
 
-TEST_CASE("http api: a client removes only itself as a subscriber") {
+TEST_CASE("http api: a client can remove only itself as a subscriber") {
     Scenario bus;
     refused(bus, request("DELETE", "/subscriber", billing), 404, "subscriber not found");
     CHECK(bus.post("/subscription", billing, payload_with()).status == 204);

@@ -82,7 +82,7 @@ TEST_CASE("http api: a timer is posted, shown, postponed and cancelled") {
     CHECK(bus.calls.upcoming().value().at(0).at == noon);
 }
 
-TEST_CASE("http api: the id of a timer may contain slashes, and be any word") {
+TEST_CASE("http api: the id of a timer may contain slashes, and equal any word of a route") {
     TimerScenario bus;
     for (const std::string id : {"orders/42/remind", "take", "a//b/", "post one"}) {
         CHECK(bus.post(calls_path, R"({"payload":1,"delay":9,"id":")" + id + "\"}").status == 200);
@@ -171,7 +171,7 @@ TEST_CASE("http api: FIRED timers are listed, taken and shown with their own set
                          R"(,"retries":0,"retries_max":3,"payload":3}])");
 }
 
-TEST_CASE("http api: all timers are listed, whatever their payloads have") {
+TEST_CASE("http api: all timers are listed, whatever their payloads contain") {
     TimerScenario bus;
     for (int i = 0; i < 100; ++i) {
         const auto id = std::to_string(100 + i);
@@ -213,7 +213,7 @@ TEST_CASE("http api: a timer is taken with a long poll, and confirmed") {
         bus.post(calls_path + "/take", "{}").body.ends_with(R"("confirm_by":null,"firing":0}]})"));
 }
 
-TEST_CASE("http api: jobs, events and timers follow from a confirmed timer") {
+TEST_CASE("http api: a confirmation of a timer can add follow-up jobs, events and timers") {
     TimerScenario bus;
     rm::Bus events{bus.store, {.clock = &bus.clock}};
     REQUIRE(events.subscriber("billing").subscribe(
@@ -260,7 +260,7 @@ TEST_CASE("http api: DEAD timers are listed, posted again and dropped") {
     CHECK(bus.calls.counts().value().pending == 2);
 }
 
-TEST_CASE("http api: bad requests about timers are refused, and change nothing") {
+TEST_CASE("http api: invalid requests about timers are refused, and change nothing") {
     TimerScenario bus;
     const auto refused = [&](const std::string& path, const std::string& body,
                              const std::string& problem) {

@@ -14,7 +14,7 @@ std::string generated(Scenario& bus, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("http api: tokens are listed by token, as JSON") {
+TEST_CASE("http api: tokens are listed as JSON, in the order of tokens") {
     Scenario bus;
     const auto answer = bus.get("/api_tokens", root);
     CHECK(answer.status == 200);
@@ -32,7 +32,7 @@ TEST_CASE("http api: without tokens the list is empty") {
     CHECK(answer.body == "[]");
 }
 
-TEST_CASE("http api: a token is made valid, and may get another name") {
+TEST_CASE("http api: a token is added, and can be added again with another name") {
     Scenario bus;
     for (const char* name : {"audit", "log"}) {
         const auto answer =
@@ -46,7 +46,7 @@ TEST_CASE("http api: a token is made valid, and may get another name") {
     CHECK(bus.get("/topics", "audit--1").status == 200);
 }
 
-TEST_CASE("http api: a generated token is unique: the name of its owner and 32 digits") {
+TEST_CASE("http api: a generated token is unique, and has the name of its owner and 32 digits") {
     Scenario bus;
     std::set<std::string> tokens;
     std::set<char> upper_digits;
@@ -69,7 +69,7 @@ TEST_CASE("http api: a generated token is unique: the name of its owner and 32 d
     CHECK(bus.get("/topics", *tokens.begin()).status == 200);
 }
 
-TEST_CASE("http api: null and false also generate a token") {
+TEST_CASE("http api: a token sent as null or false is generated") {
     Scenario bus;
     for (const std::string none : {"null", "false"}) {
         const auto answer =
@@ -89,7 +89,7 @@ TEST_CASE("http api: the longest name of a generated token has 30 characters") {
               .status == 201);
 }
 
-TEST_CASE("http api: a bad token is refused with the name of the field, and changes nothing") {
+TEST_CASE("http api: an invalid token is refused with the name of the field, and changes nothing") {
     Scenario bus;
     const auto bad = [&](const std::string& body, const std::string& text) {
         refused(bus, request("POST", "/api_tokens", root, body), 400, text);
@@ -114,7 +114,7 @@ TEST_CASE("http api: a bad token is refused with the name of the field, and chan
     CHECK(bus.post("/api_tokens", root, R"({"name":"a:b","token":"t"})").status == 201);
 }
 
-TEST_CASE("http api: removing a token forgets its subscriber, and is always 204") {
+TEST_CASE("http api: removing a token removes its subscriber, and always returns 204") {
     Scenario bus;
     done(bus.store, rm::Subscribe{billing, {"orders"}, {.callback = "https://b.example"}});
     const auto path = std::string{"/api_tokens/"} + billing;
@@ -128,7 +128,7 @@ TEST_CASE("http api: removing a token forgets its subscriber, and is always 204"
     }
 }
 
-TEST_CASE("http api: a token of an invalid form does not exist") {
+TEST_CASE("http api: a token of an invalid form is treated as missing") {
     Scenario bus;
     const auto before = holdings(bus.store);
     for (const auto& token : std::vector<std::string>{"FOO", "a b", "\xff", std::string(100, 'a'),

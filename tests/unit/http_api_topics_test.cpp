@@ -19,7 +19,7 @@ TEST_CASE("http api: topics are listed by name, with publisher and count") {
           R"({"name":"refunds","publisher":"shop--0123456789abcdef0123456789abcdef","events":1}])");
 }
 
-TEST_CASE("http api: the publisher deletes its topic, and root any") {
+TEST_CASE("http api: a publisher can delete its own topic, and root any topic") {
     Scenario bus;
     for (const auto& user : {std::string{shop}, std::string{root}}) {
         CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
@@ -41,7 +41,7 @@ TEST_CASE("http api: only its publisher and root delete a topic") {
     CHECK(bus.remove("/topics/unclaimed", root).status == 204);
 }
 
-TEST_CASE("http api: a topic with a bad name does not exist") {
+TEST_CASE("http api: a topic with an invalid name is treated as missing") {
     Scenario bus;
     refused(bus, request("DELETE", "/topics/Bad-Name", root), 404, "");
 }
@@ -60,7 +60,7 @@ TEST_CASE("http api: a client owns no more topics than the setting allows") {
     CHECK(bus.post("/topics/d", shop, an_event).status == 200);
 }
 
-TEST_CASE("http api: a topic without a publisher goes with its last subscription") {
+TEST_CASE("http api: a topic without a publisher is removed with its last subscription") {
     Scenario bus;
     for (const std::string topics : {R"(["a","b"])", R"(["c","d"])", "[]"}) {
         CHECK(bus.post("/subscription", billing,
@@ -70,7 +70,7 @@ TEST_CASE("http api: a topic without a publisher goes with its last subscription
     }
 }
 
-TEST_CASE("http api: deleting a topic ends its subscriptions, and breaks no subscriber") {
+TEST_CASE("http api: deleting a topic ends its subscriptions, and keeps their subscribers") {
     Scenario bus;
     CHECK(bus.post("/topics/orders", shop, an_event).status == 200);
     const std::string payload = R"({"topics":["orders","refunds"],"callback":"https://b.example"})";

@@ -12,12 +12,12 @@
 using namespace routemaster::detail;
 using namespace routemaster::test;
 
-TEST_CASE("memory in huge pages is aligned to a huge page, usable, and returned") {
+TEST_CASE("memory in huge pages is aligned to a huge page, usable, and returned to the system") {
     std::size_t size = huge_page;
-    SUBCASE("one page") {}
-    SUBCASE("nearly one page") { size -= 1'000; }
-    SUBCASE("some pages") { size = 3 * huge_page; }
-    SUBCASE("some pages and a part") { size = 3 * huge_page + 1; }
+    SUBCASE("the size is one huge page") {}
+    SUBCASE("the size is slightly less than one huge page") { size -= 1'000; }
+    SUBCASE("the size is several huge pages") { size = 3 * huge_page; }
+    SUBCASE("the size is several huge pages and a part of another") { size = 3 * huge_page + 1; }
     HugePageAllocator<char> allocator;
     // Two blocks: deallocating one must not return the memory of the other.
     char* const memory = allocator.allocate(size);
@@ -39,7 +39,7 @@ TEST_CASE("memory in huge pages is aligned to a huge page, usable, and returned"
     CHECK_FALSE(is_mapped(other));
 }
 
-TEST_CASE("huge pages are requested if the system has any, for blocks that fill a page") {
+TEST_CASE("blocks of at least a huge page request huge pages, if the system has any") {
     HugePageAllocator<char> allocator;
     const auto before = huge_page_bytes();
     char* const small = allocator.allocate(huge_page / 2);
@@ -51,7 +51,7 @@ TEST_CASE("huge pages are requested if the system has any, for blocks that fill 
     CHECK(huge_page_bytes() == before);
 }
 
-TEST_CASE("data that grows into huge pages stays intact") {
+TEST_CASE("a container that grows into huge pages keeps its data") {
     std::vector<std::uint64_t, HugePageAllocator<std::uint64_t>> numbers;
     for (std::uint64_t n = 0; n < 1'000'000; ++n) numbers.push_back(n);
     for (std::uint64_t n = 0; n < numbers.size(); ++n) REQUIRE(numbers[n] == n);
@@ -60,7 +60,7 @@ TEST_CASE("data that grows into huge pages stays intact") {
     for (std::uint64_t n = 0; n < numbers.size(); ++n) CHECK(numbers[n] == n);
 }
 
-TEST_CASE("an impossible size is refused") {
+TEST_CASE("an allocation of an impossible size throws") {
     HugePageAllocator<std::uint64_t> allocator;
     CHECK_THROWS_AS(static_cast<void>(allocator.allocate(SIZE_MAX / 8)), std::bad_alloc);
     CHECK_THROWS_AS(static_cast<void>(allocator.allocate(SIZE_MAX / 32)), std::bad_alloc);

@@ -31,7 +31,7 @@ std::vector<std::uint64_t> after(const IdIndex& index, std::uint64_t id, std::si
 
 }  // namespace
 
-TEST_CASE("an index of ids agrees with a map over a random walk") {
+TEST_CASE("an index of ids agrees with a map over random insertions and removals") {
     const auto number = test::seed(5);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

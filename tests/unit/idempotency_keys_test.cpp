@@ -25,7 +25,7 @@ constexpr TimePoint pushed_at = from_milliseconds(1'000);
 
 }  // namespace
 
-TEST_CASE("of too many idempotency keys the key that expires first is removed, and counted") {
+TEST_CASE("of too many idempotency keys the key that expires first is removed and counted") {
     detail::NoChangeLog changes;
     detail::CounterTable counters{changes};
     detail::IdempotencyKeys keys{changes, counters};
@@ -66,7 +66,7 @@ TEST_CASE("a push repeated with its idempotency key returns the first reply") {
     CHECK(scene.jobs.push(Job{"a"}, options).value().id != first.id);
 }
 
-TEST_CASE("an idempotency key refuses a push that differs from the first push") {
+TEST_CASE("an idempotency key refuses a push that differs from the first push with the key") {
     const PushOptions first{.group = "g", .idempotency_key = "k"};
     const auto with = [&first](const std::function<void(PushOptions&)>& change) {
         auto options = first;
@@ -114,7 +114,7 @@ TEST_CASE("an idempotency key refuses a push that differs from the first push") 
     CHECK(scene.jobs.status().value() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("an idempotency key is for a push into a queue, for a positive time") {
+TEST_CASE("an idempotency key needs a push into a queue, and a positive time") {
     JobScene scene;
     const auto problem = [&scene](PushOptions options) {
         return scene.jobs.check(Job{"a"}, options).error().context();
@@ -133,13 +133,13 @@ TEST_CASE("an idempotency key is for a push into a queue, for a positive time") 
     REQUIRE(follow_ups.push("work", Job{"a"}, {.unique = Unique::off()}, pushed_at));
 }
 
-TEST_CASE("an idempotency key of push_many names each job by the index of the job") {
+TEST_CASE("with push_many, the idempotency key of each job has the index of the job") {
     JobScene scene;
     const std::vector<Job> equal(4, Job{"a"});
     const PushOptions options{.unique = Unique::off(), .idempotency_key = "K"};
     std::vector<Result<Pushed>> first;
-    SUBCASE("waiting") { first = scene.jobs.push_many(equal, options); }
-    SUBCASE("later") {
+    SUBCASE("the call waits for its results") { first = scene.jobs.push_many(equal, options); }
+    SUBCASE("the call has a completion") {
         scene.jobs.push_many(equal, options, [&](auto replies) { first = std::move(replies); });
     }
     REQUIRE(first.size() == 4);
@@ -175,8 +175,8 @@ TEST_CASE("push_each refuses a job with the idempotency key of an earlier job of
     const std::vector<JobPush> pushes{named("a", "K"), named("a", "K"), named("b", "K"),
                                       named("c", "L"), named("d", ""),  named("e", "")};
     std::vector<Result<Pushed>> replies;
-    SUBCASE("waiting") { replies = scene.jobs.push_each(pushes); }
-    SUBCASE("later") {
+    SUBCASE("the call waits for its results") { replies = scene.jobs.push_each(pushes); }
+    SUBCASE("the call has a completion") {
         scene.jobs.push_each(pushes, [&](auto all) { replies = std::move(all); });
     }
     REQUIRE(replies.size() == pushes.size());

@@ -39,7 +39,7 @@ struct Sum {
 
 }  // namespace
 
-TEST_CASE("a batch has the given name, or a generated name") {
+TEST_CASE("a batch of jobs has the given name, or a generated name") {
     JobTester tester{{.queues = {"work"}}};
     JobBatches batches{tester.store(), tester.clock()};
     const auto first = batches.create({}).value();
@@ -57,7 +57,7 @@ TEST_CASE("a batch has the given name, or a generated name") {
     CHECK(!batches.find(first.id).value());
 }
 
-TEST_CASE("every call about batches exists with a completion, too") {
+TEST_CASE("every call about batches of jobs also exists with a completion") {
     JobTester tester{{.queues = {"work"}}};
     JobBatches batches{tester.store(), tester.clock()};
     JobBatchId id = 0;
@@ -83,7 +83,7 @@ TEST_CASE("every call about batches exists with a completion, too") {
                    });
 }
 
-TEST_CASE("the callback of a batch must be a job that a push accepts") {
+TEST_CASE("the callback of a batch of jobs must be a job that a push accepts") {
     const auto typed = batch_callback("work", Sum{7}, {.priority = 3});
     CHECK(typed.job == encode_job({"sum", {7}}));
     CHECK(typed.priority == 3);
@@ -105,7 +105,7 @@ TEST_CASE("the callback of a batch must be a job that a push accepts") {
     CHECK(batches.list(false).value().batches.empty());
 }
 
-TEST_CASE("a handler knows its batch, and pushes into the batch until its last job has ended") {
+TEST_CASE("a handler can read its job's batch, and push into it until the batch has ended") {
     JobTester tester{{.queues = {"work", "after"}}};
     JobBatches batches{tester.store(), tester.clock()};
     auto work = tester.queue("work");
@@ -135,7 +135,7 @@ TEST_CASE("a handler knows its batch, and pushes into the batch until its last j
     CHECK(late.error().context() == "batch: batch 1 has ended");
 }
 
-TEST_CASE("an attempt fails when its push into an ended batch is refused") {
+TEST_CASE("an attempt fails when its push into an ended batch of jobs is refused") {
     JobTester tester{{.queues = {"work"}}};
     JobBatches batches{tester.store(), tester.clock()};
     const auto batch = batches.create({.name = "over"}).value().id;
@@ -171,7 +171,7 @@ TEST_CASE("a tester that runs jobs at once runs the callbacks of batches") {
     CHECK(ends == 2);
 }
 
-TEST_CASE("encoding the callback of a batch keeps all of its fields, and any metadata") {
+TEST_CASE("the encoded callback of a batch keeps all of its fields, and any metadata") {
     JobBatchCallback callback{.queue = "work", .job = "job", .attempts_max = 0, .priority = -100};
     callback.timeout = Duration{1};
     constexpr std::array<std::size_t, 5> sizes{0, 1, 15, 16, 31};

@@ -44,8 +44,12 @@ struct StoodStill {
 TEST_CASE("a lease that was lost while its process stalled is never extended") {
     StoodStill process{true};
     process.scene.store.delay<AcquireJobs>();
-    SUBCASE("the heartbeat returns before the query for lost leases") {}
-    SUBCASE("neither returns in time") { process.scene.store.delay<Heartbeat>(); }
+    SUBCASE("the heartbeat gets its reply before the query for lost leases") {}
+    SUBCASE(
+        "neither the heartbeat nor the query gets its reply in "
+        "time") {
+        process.scene.store.delay<Heartbeat>();
+    }
     const auto answer = process.hand.ask_to_extend(process.job);
     process.hand.run_for(Duration{900});
     CHECK(!answer->has_value());
@@ -70,7 +74,8 @@ TEST_CASE("after a stall a lease is extended when the store confirms the lease")
     CHECK(answer->value().value()->until == until);
 }
 
-TEST_CASE("an extension waits a bounded time for an unreachable store, and takes effect") {
+TEST_CASE(
+    "a lease extension waits a bounded time for an unreachable store, and then takes effect") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -90,7 +95,7 @@ TEST_CASE("an extension waits a bounded time for an unreachable store, and takes
     CHECK(hand.extend(job));
 }
 
-TEST_CASE("an extension that waits at the end of its process is refused") {
+TEST_CASE("a lease extension that waits at the end of its process is refused") {
     StoodStill process{false};
     process.scene.store.delay<AcquireJobs>();
     const auto answer = process.hand.ask_to_extend(process.job);

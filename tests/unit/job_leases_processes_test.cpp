@@ -11,7 +11,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("leases last while their process lives, and end within 5 s of its death") {
+TEST_CASE("leases stay valid while their process lives, and end within 5 s of its death") {
     JobScene scene;
     scene.push("a");
     HandLeases other{scene};
@@ -38,7 +38,7 @@ TEST_CASE("leases last while their process lives, and end within 5 s of its deat
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("another process settles a lease, but does not extend the lease") {
+TEST_CASE("another process can settle a lease, but cannot extend it") {
     JobScene scene;
     HandLeases here{scene};
     HandLeases there{scene};
@@ -59,7 +59,7 @@ TEST_CASE("another process settles a lease, but does not extend the lease") {
     CHECK(scene.log.count(LogLevel::warning, "BURIED") == 0);
 }
 
-TEST_CASE("a failure reported by another process keeps its attempt number") {
+TEST_CASE("a failure that another process reports has the attempt number of the lease") {
     JobScene scene;
     const JobLeasesOptions options{.retry = {.jitter = 0, .attempts_max = 4}};
     HandLeases here{scene, options};
@@ -78,7 +78,8 @@ TEST_CASE("a failure reported by another process keeps its attempt number") {
     CHECK(scene.job(id).state == JobStatus::State::buried);
 }
 
-TEST_CASE("a job is BURIED after its own attempts_max, though another process reports each") {
+TEST_CASE(
+    "a job is BURIED after its own attempts_max, even if another process reports the failures") {
     JobScene scene;
     HandLeases here{scene};
     HandLeases there{scene};

@@ -50,7 +50,7 @@ TEST_CASE("a job is leased, extended and done") {
     CHECK(!hand.extend(job));
 }
 
-TEST_CASE("a lease of a silent worker ends on time, and the job runs elsewhere") {
+TEST_CASE("the lease of a silent worker expires on time, and the job runs elsewhere") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a");
@@ -76,7 +76,7 @@ TEST_CASE("a lease of a silent worker ends on time, and the job runs elsewhere")
     CHECK(hand.settle(again).value() == Settlement::settled);
 }
 
-TEST_CASE("a settlement whose reply was lost is in doubt, even if the lease ends meanwhile") {
+TEST_CASE("a settlement whose reply was lost is in doubt, even if the lease expires meanwhile") {
     for (const auto kind : {AttemptEnd::Kind::done, failed, released}) {
         JobScene scene;
         HandLeases hand{scene};
@@ -130,7 +130,7 @@ TEST_CASE("very many leases that expire at once end within a few polls") {
     CHECK(scene.queue() == QueueStatus{.ready = 1'100});
 }
 
-TEST_CASE("the name of a worker forges no log lines") {
+TEST_CASE("the name of a worker cannot forge log lines") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -152,7 +152,7 @@ TEST_CASE("two workers with one name have separate leases") {
     CHECK(hand.extend(second));
 }
 
-TEST_CASE("a failed attempt counts, and the job runs again at the time set by its worker") {
+TEST_CASE("a failed attempt counts, and the job runs again after the wait that its worker set") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a");
@@ -180,7 +180,8 @@ TEST_CASE("a failed attempt counts, and the job runs again at the time set by it
     CHECK(scene.log.count(LogLevel::warning, "job 1 is BURIED") == 1);
 }
 
-TEST_CASE("the policy limits the attempts, and how long a job goes on failing") {
+TEST_CASE(
+    "the retry policy limits the attempts of leased jobs, and how long a job may go on failing") {
     JobScene scene;
     HandLeases hand{scene,
                     {.retry = {.jitter = 0, .attempts_max = 3, .time_max = Duration{5'000}}}};
@@ -197,7 +198,7 @@ TEST_CASE("the policy limits the attempts, and how long a job goes on failing") 
     CHECK(fail() == Settlement::buried);
 }
 
-TEST_CASE("a released attempt does not count") {
+TEST_CASE("the attempt of a released lease does not count") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -210,7 +211,7 @@ TEST_CASE("a released attempt does not count") {
     CHECK(scene.queue() == QueueStatus{.scheduled = 1});
 }
 
-TEST_CASE("a request waits until there is a job, or its time is over") {
+TEST_CASE("a request for jobs waits until there is a job, or its wait is over") {
     JobScene scene;
     HandLeases hand{scene};
     CHECK(jobs_in(hand.lease()) == 0);
@@ -227,7 +228,7 @@ TEST_CASE("a request waits until there is a job, or its time is over") {
     CHECK(only_job(patient).job == Job{"a"});
 }
 
-TEST_CASE("a thousand requests wait, and each job wakes one request, in their order") {
+TEST_CASE("a thousand requests for jobs wait, and each job wakes one request, in their order") {
     JobScene scene;
     HandLeases hand{scene};
     std::vector<Leased> waiting;
@@ -252,7 +253,7 @@ TEST_CASE("a thousand requests wait, and each job wakes one request, in their or
     CHECK(scene.queue() == QueueStatus{.pending = 4});
 }
 
-TEST_CASE("waiting requests cost the store only the heartbeats of one worker") {
+TEST_CASE("waiting requests for jobs cost the store only the heartbeats of one worker") {
     JobScene scene;
     HandLeases hand{scene, {.poll_interval = Duration{60'000}}};
     for (int i = 0; i < 100; ++i) hand.lease({.wait = Duration{30'000}});
@@ -265,7 +266,7 @@ TEST_CASE("waiting requests cost the store only the heartbeats of one worker") {
     CHECK(heartbeats() - beaten == 10);
 }
 
-TEST_CASE("a request gets the wanted number of jobs, or all available jobs") {
+TEST_CASE("a request gets the requested number of jobs, or all available jobs") {
     JobScene scene;
     HandLeases hand{scene};
     for (const auto* name : {"a", "b", "c", "d", "e"}) scene.push(name);
@@ -330,7 +331,7 @@ TEST_CASE("a worker learns from its heartbeat that its job was cancelled") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a lease settles only its own job, even among equal jobs") {
+TEST_CASE("a lease settles only its own job, even if an equal job is leased") {
     JobScene scene;
     HandLeases here{scene};
     HandLeases there{scene};
@@ -350,7 +351,7 @@ TEST_CASE("a lease settles only its own job, even among equal jobs") {
     }
 }
 
-TEST_CASE("a settlement that fails in the store keeps the lease unchanged") {
+TEST_CASE("a settlement that fails in the store leaves the lease unchanged") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -363,7 +364,7 @@ TEST_CASE("a settlement that fails in the store keeps the lease unchanged") {
     CHECK(hand.settle(job).value() == Settlement::settled);
 }
 
-TEST_CASE("a request fails when the store fails, and the next requests are served") {
+TEST_CASE("a request for jobs fails when the store fails, and the next requests are served") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -375,7 +376,7 @@ TEST_CASE("a request fails when the store fails, and the next requests are serve
     CHECK(jobs_in(hand.lease()) == 1);
 }
 
-TEST_CASE("a request waits only a bounded time for a store that does not reply") {
+TEST_CASE("a request for jobs waits only a bounded time for a store that does not reply") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -393,7 +394,7 @@ TEST_CASE("a request waits only a bounded time for a store that does not reply")
     CHECK(only_job(hand.lease()).lease.attempt == 1);
 }
 
-TEST_CASE("the numbers of waiting requests and of leases are bounded") {
+TEST_CASE("the numbers of waiting requests and of leases are limited") {
     JobScene scene;
     HandLeases hand{scene, {.waiting_max = 2, .leased_max = 1, .queues_max = 2}};
     const auto refusal = [&](LeaseRequest request) {
@@ -418,7 +419,7 @@ TEST_CASE("the numbers of waiting requests and of leases are bounded") {
     CHECK(jobs_in(hand.lease({.queue = "third"})) == 0);
 }
 
-TEST_CASE("requests without a wait are bounded by themselves") {
+TEST_CASE("requests for jobs that do not wait have a separate limit") {
     JobScene scene;
     HandLeases hand{scene, {.waiting_max = 2}};
     scene.push("a");
@@ -442,7 +443,7 @@ TEST_CASE("requests without a wait are bounded by themselves") {
     CHECK(!first->has_value());
 }
 
-TEST_CASE("the bytes of leases are bounded, too") {
+TEST_CASE("the bytes of all leased jobs are limited") {
     JobScene scene;
     HandLeases hand{scene, {.leased_bytes_max = 1'000}};
     for (int i = 0; i < 2; ++i) CHECK(scene.jobs.push({"a", {i, std::string(1'000, 'x')}}));
@@ -455,7 +456,7 @@ TEST_CASE("the bytes of leases are bounded, too") {
     CHECK(jobs_in(hand.lease()) == 1);
 }
 
-TEST_CASE("a bad request is refused, and names the field") {
+TEST_CASE("an invalid request for jobs is refused with the name of the field") {
     JobScene scene;
     HandLeases hand{scene};
     const auto problem = [&](LeaseRequest request) {
@@ -473,7 +474,7 @@ TEST_CASE("a bad request is refused, and names the field") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a stop ends waiting requests, and releases the leases") {
+TEST_CASE("stopping job leases ends waiting requests, and releases the leases") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -493,7 +494,7 @@ TEST_CASE("a stop ends waiting requests, and releases the leases") {
     CHECK(only_job(next.lease()).lease.attempt == 1);
 }
 
-TEST_CASE("setting the clock back does not repeat a wait") {
+TEST_CASE("setting the clock back does not repeat the wait of a request for jobs") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a");
@@ -506,7 +507,7 @@ TEST_CASE("setting the clock back does not repeat a wait") {
     CHECK(only_job(waiting).lease.attempt == 2);
 }
 
-TEST_CASE("an attempt times out though the clock was set back") {
+TEST_CASE("an attempt times out even if the clock was set back") {
     JobScene scene;
     HandLeases hand{scene};
     const auto id = scene.push("a", {.timeout = Duration{5'000}});
@@ -522,7 +523,7 @@ TEST_CASE("an attempt times out though the clock was set back") {
     CHECK(scene.job(id).errors.at(0).text == "timed out after 5000 ms");
 }
 
-TEST_CASE("a stall of its process does not end a lease") {
+TEST_CASE("a stall of its process does not expire a lease") {
     JobScene scene;
     HandLeases hand{scene};
     scene.push("a", {.timeout = Duration{20'000}});
@@ -538,7 +539,7 @@ TEST_CASE("a stall of its process does not end a lease") {
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("an undecodable job is BURIED") {
+TEST_CASE("an undecodable job is BURIED instead of leased") {
     JobScene scene;
     HandLeases hand{scene};
     CHECK(perform(scene.memory, PushJob{"work", "\x01", scene.clock.now()}, scene.clock.now()));

@@ -13,7 +13,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a push sets how its job is done, and the job is found with these settings") {
+TEST_CASE("a push sets the options of a job, and the job can be found with these options") {
     JobScene scene;
     const auto id = scene.push("a", {.delay = Duration{100},
                                      .attempts_max = 7,
@@ -79,7 +79,7 @@ TEST_CASE("jobs are listed by name or by group") {
     CHECK(!scene.jobs.explain(b + 1).value());
 }
 
-TEST_CASE("one BURIED job is kicked, or the jobs that were BURIED first") {
+TEST_CASE("one BURIED job can be kicked (started again), or the first BURIED jobs") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) { throw Bury{"no"}; });
@@ -157,7 +157,7 @@ TEST_CASE("a paused queue is shown as paused, and stays paused for every pool un
     CHECK(JobQueue{scene.memory, "main"}.resume().error().code() == Errc::invalid);
 }
 
-TEST_CASE("every call about jobs has a form with a completion") {
+TEST_CASE("every call about jobs also exists with a completion") {
     JobScene scene;
     const auto id = scene.push("a");
     int replies = 0;
@@ -177,7 +177,7 @@ TEST_CASE("every call about jobs has a form with a completion") {
     CHECK(replies == 8);
 }
 
-TEST_CASE("many jobs are pushed in one trip, each with its own settings") {
+TEST_CASE("many jobs are pushed in one submission, each with its own settings") {
     JobScene scene;
     JobQueue jobs{scene.store, "work", scene.clock};
     const std::vector<JobPush> pushes{{Job{"a"}, {.attempts_max = 3}},
@@ -200,7 +200,7 @@ TEST_CASE("many jobs are pushed in one trip, each with its own settings") {
     CHECK(duplicates == 2);
 }
 
-TEST_CASE("a push can be validated without pushing") {
+TEST_CASE("a push can be validated without pushing the job") {
     JobScene scene;
     CHECK(scene.jobs.check(Job{"a"}));
     CHECK(scene.jobs.check(Job{""}).error().context() == "name: of a job must not be empty");

@@ -48,8 +48,7 @@ TEST_CASE("a pushed job can be acquired at once") {
     CHECK(queue.jobs.status().value() == QueueStatus{0, 0, 1});
 }
 
-TEST_CASE(
-    "an equal job is a duplicate whatever its delay, and another argument makes another job") {
+TEST_CASE("a job with an equal name and arguments is a duplicate, whatever its delay") {
     Queue queue;
     CHECK(queue.jobs.push(resize).value() == PushOutcome::pushed);
     CHECK(queue.jobs.push(resize, {.delay = Duration{500}}).value() == PushOutcome::duplicate);
@@ -58,7 +57,7 @@ TEST_CASE(
     CHECK(other.push(resize).value() == PushOutcome::pushed);
 }
 
-TEST_CASE("a delayed job is due after its delay") {
+TEST_CASE("a delayed job is due when its delay is over") {
     Queue queue;
     CHECK(queue.jobs.push(resize, {.delay = Duration{500}}).value() == PushOutcome::pushed);
     CHECK(queue.jobs.status().value() == QueueStatus{1, 0, 0});
@@ -68,7 +67,7 @@ TEST_CASE("a delayed job is due after its delay") {
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }
 
-TEST_CASE("a job falls due at its instant, and has no delay beside the instant") {
+TEST_CASE("a job can have a due time, but not both a due time and a delay") {
     Queue queue;
     const auto at = queue.clock.now() + Duration{100};
     const auto refused = queue.jobs.push(resize, {.delay = Duration{9'000}, .run_at = at});
@@ -102,7 +101,7 @@ TEST_CASE("a job waits for the dependencies in its push") {
     CHECK(queue.jobs.status().value() == QueueStatus{.buried = 1});
 }
 
-TEST_CASE("a queue with a missing or too long name refuses jobs, naming the field") {
+TEST_CASE("a queue whose name is missing or too long refuses jobs, and the error names the field") {
     Queue queue;
     for (const auto& name : {std::string{}, std::string(65, 'q')}) {
         JobQueue bad{queue.store, name, queue.clock};
@@ -115,7 +114,7 @@ TEST_CASE("a queue with a missing or too long name refuses jobs, naming the fiel
     CHECK(longest.push(resize));
 }
 
-TEST_CASE("the queue of deliveries is the bus's own") {
+TEST_CASE("pushing into the delivery queue of the bus is refused") {
     Queue queue;
     JobQueue deliveries{queue.store, delivery_queue, queue.clock};
     const auto refused = [](const auto& reply) {
@@ -135,7 +134,7 @@ TEST_CASE("the queue of deliveries is the bus's own") {
           QueueStatus{});
 }
 
-TEST_CASE("a job has a name") {
+TEST_CASE("a job without a name is refused") {
     Queue queue;
     const auto refused = queue.jobs.push(Job{"", {Value{1}}});
     REQUIRE(!refused);
@@ -147,7 +146,7 @@ TEST_CASE("a job has a name") {
     CHECK(queue.acquire() == std::vector<Job>{resize});
 }
 
-TEST_CASE("a job that cannot be represented in JSON or in its encoding is refused") {
+TEST_CASE("a job that neither JSON nor its encoding can represent is refused") {
     Queue queue;
     const auto refused = [&](const Job& job, std::string_view field) {
         const auto reply = queue.jobs.push(job);
@@ -198,7 +197,7 @@ TEST_CASE("a job with an endless delay is due at the last instant") {
     CHECK(queue.jobs.find(pushed.id).value()->run_at == due_at_max);
 }
 
-TEST_CASE("a job is nested up to the limit of its decoder, and no deeper") {
+TEST_CASE("nested arguments of a job are accepted up to the limit of the decoder, and no deeper") {
     Queue queue;
     Value nested = 1;
     for (std::size_t depth = 1; depth <= msgpack_depth_max; ++depth) {
@@ -210,7 +209,7 @@ TEST_CASE("a job is nested up to the limit of its decoder, and no deeper") {
     }
 }
 
-TEST_CASE("a key is only for pushes that are unique by key") {
+TEST_CASE("a key is refused for pushes that are not unique by key") {
     Queue queue;
     for (const auto by : {Unique::By::job, Unique::By::nothing}) {
         const auto reply = queue.jobs.push(resize, {.unique = {.by = by, .key = "k"}});
@@ -221,15 +220,15 @@ TEST_CASE("a key is only for pushes that are unique by key") {
     CHECK(queue.jobs.status().value() == QueueStatus{});
 }
 
-TEST_CASE("a push whose reply is lost is repeated, alone or among many") {
+TEST_CASE("a push whose reply is lost is repeated, alone or among many pushes") {
     MemoryStore memory;
     test::DisturbedStore store{memory};
     JobQueue jobs{store, "work"};
     store.lose_replies<PushJob>(2);
     std::vector<Result<Pushed>> replies;
     const std::vector<Job> many{{"a"}, {"b"}, {"c"}};
-    SUBCASE("waiting") { replies = jobs.push_many(many); }
-    SUBCASE("with a completion") {
+    SUBCASE("the call waits for its results") { replies = jobs.push_many(many); }
+    SUBCASE("the call has a completion") {
         jobs.push_many(many, {}, [&](auto all) { replies = std::move(all); });
     }
     REQUIRE(replies.size() == 3);
@@ -245,7 +244,7 @@ TEST_CASE("a push whose reply is lost is repeated, alone or among many") {
     CHECK(jobs.push_many(std::vector<Job>{{"d"}}).at(0).error().code() == Errc::timed_out);
 }
 
-TEST_CASE("every call of a queue has a form with a completion") {
+TEST_CASE("every call of a queue also exists with a completion") {
     Queue queue;
     std::optional<Pushed> pushed;
     queue.jobs.push(resize, {}, [&](Result<Pushed> reply) { pushed = reply.value(); });
@@ -260,8 +259,8 @@ TEST_CASE("many jobs are pushed in order, each with its own outcome") {
     const std::vector<Job> jobs{{"a"}, resize, {"b"}, resize};
     REQUIRE(queue.jobs.push(Job{"b"}).value() == PushOutcome::pushed);
     std::vector<Result<Pushed>> replies;
-    SUBCASE("waiting") { replies = queue.jobs.push_many(jobs); }
-    SUBCASE("with a completion") {
+    SUBCASE("the call waits for its results") { replies = queue.jobs.push_many(jobs); }
+    SUBCASE("the call has a completion") {
         queue.jobs.push_many(jobs, {}, [&](auto all) { replies = std::move(all); });
     }
     REQUIRE(replies.size() == 4);

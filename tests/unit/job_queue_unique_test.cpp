@@ -15,7 +15,8 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("with uniqueness off each push is a job of its own, also when its reply is lost") {
+TEST_CASE(
+    "with uniqueness off, each push makes a job, and a push whose reply is lost is not repeated") {
     MemoryStore memory;
     DisturbedStore store{memory};
     JobQueue jobs{store, "work"};
@@ -28,7 +29,7 @@ TEST_CASE("with uniqueness off each push is a job of its own, also when its repl
     CHECK(jobs.status().value() == QueueStatus{.ready = 5});
 }
 
-TEST_CASE("a key excludes jobs until its job is done, or until its job starts") {
+TEST_CASE("a key excludes further jobs until its job is done, or until its job starts") {
     JobScene scene;
     HandPool pool{scene};
     std::vector<std::string> pushed_again;
@@ -66,7 +67,7 @@ TEST_CASE("the delay of a debounced job counts from the last push") {
     CHECK(scene.job(id).run_at == scene.clock.now() + Duration{100});
 }
 
-TEST_CASE("a throttled job is pushed once within its time, even after it is done") {
+TEST_CASE("a throttled job is pushed only once within its time, even after it is done") {
     JobScene scene;
     HandPool pool{scene};
     int mails = 0;
@@ -80,7 +81,7 @@ TEST_CASE("a throttled job is pushed once within its time, even after it is done
     CHECK(mails == 2);
 }
 
-TEST_CASE("a key is not empty, and a time is positive") {
+TEST_CASE("an empty key, or a key without a positive time, is refused") {
     JobScene scene;
     const auto refused = [&](Unique unique) {
         const auto pushed = scene.jobs.push(Job{"a"}, {.unique = std::move(unique)});

@@ -10,7 +10,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("the queues of a store are listed, with their jobs and how long these wait") {
+TEST_CASE("the queues of a store are listed, with their jobs and how long the jobs have waited") {
     JobScene scene;
     const JobQueues queues{scene.store, scene.clock};
     CHECK(queues.list().value().empty());
@@ -30,7 +30,7 @@ TEST_CASE("the queues of a store are listed, with their jobs and how long these 
     CHECK(listed == std::vector<ListedQueue>{paused, work});
 }
 
-TEST_CASE("a list of queues is repeated when its reply is lost") {
+TEST_CASE("listing the queues is repeated when the reply is lost") {
     JobScene scene;
     scene.push("a");
     scene.store.lose_replies<ListQueues>(1);

@@ -237,7 +237,7 @@ TEST_CASE("a cron expression names minutes, hours, days, months and days of the 
           Texts{"2024-03-02 09:00:00", "2024-03-03 09:00:00"});
 }
 
-TEST_CASE("Sunday begins or ends a range of days of the week") {
+TEST_CASE("Sunday may begin or end a range of days of the week") {
     // A Monday.
     const std::string from = "2024-01-01 00:00:00";
     const auto days = [&](std::string_view range) {
@@ -263,7 +263,7 @@ TEST_CASE("Sunday begins or ends a range of days of the week") {
     CHECK(days("0-7") == "01 02 03 04 05 06 07 ");
 }
 
-TEST_CASE("a step is no greater than its field") {
+TEST_CASE("a step in a cron expression is no greater than the range of its field") {
     CHECK(refusal("*/90 * * * *") ==
           "schedule: minute: '*/90' matches only 0, as its step is more than 60");
     CHECK(refusal("10-20/61 * * * *") ==
@@ -284,7 +284,8 @@ TEST_CASE("a step is no greater than its field") {
     CHECK(ticks(*stored, from, 2) == Texts{"2024-01-01 01:00:00", "2024-01-01 02:00:00"});
 }
 
-TEST_CASE("syntax of other crons is refused by its name") {
+TEST_CASE(
+    "syntax that only other cron programs support is refused, and the error names the syntax") {
     for (const char* days : {"L", "LW", "15W", "?", "0 0 ? * MON"}) {
         CAPTURE(days);
         const std::string text = days;
@@ -297,7 +298,7 @@ TEST_CASE("syntax of other crons is refused by its name") {
     CHECK(refusal("0 0 1 APRIL *").ends_with("nor from JAN to DEC"));
 }
 
-TEST_CASE("a sixth field in front has the seconds") {
+TEST_CASE("an optional sixth field at the front of a cron expression has the seconds") {
     CHECK(ticks(schedule("*/20 59 23 * * *"), "2024-01-01 23:59:20", 3) ==
           Texts{"2024-01-01 23:59:40", "2024-01-02 23:59:00", "2024-01-02 23:59:20"});
     CHECK(ticks(schedule("15 0 0 1 * *"), "2024-01-01 00:00:15", 1) ==
@@ -308,7 +309,7 @@ TEST_CASE("a sixth field in front has the seconds") {
     CHECK(schedule("* * * * * *").last(from_milliseconds(-1)) == from_milliseconds(-1'000));
 }
 
-TEST_CASE("either day must match, or both days if one begins with a star") {
+TEST_CASE("a cron day needs either day field to match, or both fields if one begins with a star") {
     CHECK(ticks(schedule("0 0 13 * FRI"), "2024-09-01 00:00:00", 3) ==
           Texts{"2024-09-06 00:00:00", "2024-09-13 00:00:00", "2024-09-20 00:00:00"});
     CHECK(ticks(schedule("0 0 */10 * FRI"), "2024-09-01 00:00:00", 2) ==
@@ -317,7 +318,7 @@ TEST_CASE("either day must match, or both days if one begins with a star") {
           Texts{"2024-09-13 00:00:00", "2024-10-13 00:00:00"});
 }
 
-TEST_CASE("words stand for common expressions") {
+TEST_CASE("words such as @daily stand for common cron expressions") {
     const std::string from = "2024-05-15 10:30:00";
     CHECK(ticks(schedule("@hourly"), from, 1) == Texts{"2024-05-15 11:00:00"});
     CHECK(ticks(schedule("@daily"), from, 1) == Texts{"2024-05-16 00:00:00"});
@@ -328,7 +329,7 @@ TEST_CASE("words stand for common expressions") {
     CHECK(ticks(schedule("@annually"), from, 1) == Texts{"2025-01-01 00:00:00"});
 }
 
-TEST_CASE("an interval is counted from the Unix epoch") {
+TEST_CASE("the ticks of an interval are counted from the Unix epoch") {
     const auto ninety = schedule("@every 1m30s");
     CHECK(ninety.next(from_milliseconds(0)) == from_milliseconds(90'000));
     CHECK(ninety.next(from_milliseconds(89'999)) == from_milliseconds(90'000));
@@ -391,7 +392,7 @@ TEST_CASE("an invalid schedule is refused, and the error names the field") {
     CHECK(refusal(std::string(1'000'000, 'x') + " * * * *").size() < 300);
 }
 
-TEST_CASE("dates that never occur are refused") {
+TEST_CASE("cron expressions for dates that never occur are refused") {
     CHECK(refusal("0 0 31 2,4,6,9,11 *") ==
           "schedule: '0 0 31 2,4,6,9,11 *' is a date that never comes");
     CHECK(refusal("0 0 30 2 *").ends_with("never comes"));
@@ -401,7 +402,7 @@ TEST_CASE("dates that never occur are refused") {
     CHECK(schedule("0 0 29 2 *").next(utc("2096-03-01 00:00:00")) == utc("2104-02-29 00:00:00"));
 }
 
-TEST_CASE("an invalid interval is refused") {
+TEST_CASE("an invalid interval of a recurring job is refused") {
     for (const char* text :
          {"@every", "@every ", "@every 0s", "@every 10", "@every s", "@every -1s", "@every 1s1h",
           "@every 1h1h", "@every 1.5s", "@every 3651d", "@every 99999999999999999999s",
@@ -430,7 +431,7 @@ TEST_CASE("an invalid interval is refused") {
     CHECK(refusal("@every 1h", "Europe/Berlin") == "time_zone: an interval has none but UTC");
 }
 
-TEST_CASE("an unknown zone is refused") {
+TEST_CASE("an unknown time zone is refused") {
     for (const char* zone :
          {"", "Berlin", "Europe/Atlantis", "../zoneinfo/UTC", "europe/berlin", "localtime",
           "posixrules", "/usr/share/zoneinfo/UTC", "Europe", "Europe/", "Europe//Berlin/",
@@ -446,14 +447,14 @@ TEST_CASE("an unknown zone is refused") {
     CHECK(refusal(std::string{"@every \0", 8}).starts_with("schedule: '@every ?' must be"));
 }
 
-TEST_CASE("instants far away have no tick, and the search for a tick is bounded") {
+TEST_CASE("very distant instants have no tick, and the search for a tick is bounded") {
     CHECK(schedule("@daily").next(never) == never);
     CHECK(schedule("@daily", "Europe/Berlin").next(TimePoint::max() - Duration{1}) == never);
     CHECK_FALSE(schedule("@daily").last(TimePoint::min()));
     CHECK(schedule("@daily").next(TimePoint::min()) > utc("1800-01-01 00:00:00"));
 }
 
-TEST_CASE("a fixed time inside a skipped hour comes at the first instant after the hour") {
+TEST_CASE("a fixed time inside a skipped hour runs at the first instant after the hour") {
     // In Berlin, 02:00 to 03:00 is skipped on this day, at 01:00 UTC.
     const auto half_past_two = schedule("30 2 * * *", "Europe/Berlin");
     CHECK(ticks(half_past_two, "2024-03-29 12:00:00", 3) ==
@@ -465,7 +466,7 @@ TEST_CASE("a fixed time inside a skipped hour comes at the first instant after t
           Texts{"2024-03-31 01:00:00", "2024-03-31 01:30:00", "2024-04-01 00:00:00"});
 }
 
-TEST_CASE("a fixed time inside a repeated hour comes only the first time") {
+TEST_CASE("a fixed time inside a repeated hour runs only the first time") {
     // In Berlin, 02:00 to 03:00 occurs twice on this day, from 00:00 UTC on.
     const auto half_past_two = schedule("30 2 * * *", "Europe/Berlin");
     CHECK(ticks(half_past_two, "2024-10-26 12:00:00", 2) ==
@@ -474,7 +475,7 @@ TEST_CASE("a fixed time inside a repeated hour comes only the first time") {
     CHECK(half_past_two.last(utc("2024-10-27 02:10:00")) == utc("2024-10-27 00:30:00"));
 }
 
-TEST_CASE("a zone keeps its rules after the year 2037") {
+TEST_CASE("a time zone keeps its rules after the year 2037") {
     const auto noon = schedule("0 12 * * *", "Europe/Berlin");
     CHECK(ticks(noon, "2050-01-01 00:00:00", 1) == Texts{"2050-01-01 11:00:00"});
     CHECK(ticks(noon, "2050-07-01 00:00:00", 1) == Texts{"2050-07-01 10:00:00"});
@@ -488,7 +489,7 @@ TEST_CASE("a zone keeps its rules after the year 2037") {
           Texts{"2104-02-28 13:00:00"});
 }
 
-TEST_CASE("an interval goes on through both clock changes") {
+TEST_CASE("an interval is not affected by changes to and from daylight saving time") {
     const auto rhythm = schedule("*/30 * * * *", "Europe/Berlin");
     CHECK(ticks(rhythm, "2024-03-31 00:00:00", 3) ==
           Texts{"2024-03-31 00:30:00", "2024-03-31 01:00:00", "2024-03-31 01:30:00"});
@@ -500,7 +501,7 @@ TEST_CASE("an interval goes on through both clock changes") {
           Texts{"2024-04-01 00:00:00"});
 }
 
-TEST_CASE("next and last instants agree with a walk by minutes around each clock change") {
+TEST_CASE("next and last ticks agree with a walk by minutes around each clock change") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -543,7 +544,7 @@ TEST_CASE("next and last instants agree with a walk by minutes around each clock
     }
 }
 
-TEST_CASE("the days of an expression agree with a walk through the calendar") {
+TEST_CASE("the days of a cron expression agree with a walk through the calendar") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

@@ -56,7 +56,7 @@ OrderingGroup group_of(std::uint32_t concurrency) {
 
 }  // namespace
 
-TEST_CASE("a group admits jobs up to its concurrency, and the next job when a job leaves") {
+TEST_CASE("a group admits jobs up to its concurrency, and the next job when a job ends") {
     Table t;
     auto group = group_of(2);
     std::map<std::string, JobState*> jobs;
@@ -74,7 +74,7 @@ TEST_CASE("a group admits jobs up to its concurrency, and the next job when a jo
     CHECK(t.queue.jobs.empty());
 }
 
-TEST_CASE("jobs outside of groups are not blocked by groups") {
+TEST_CASE("jobs without a group are not blocked by groups") {
     Table t;
     auto group = group_of(1);
     t.push("a", &group);
@@ -95,7 +95,7 @@ TEST_CASE("a released job keeps its place in its group") {
     CHECK(t.acquire(start + Duration{10}) == "a");
 }
 
-TEST_CASE("a group with a lower concurrency blocks the last jobs that are not under way") {
+TEST_CASE("lowering the concurrency of a group blocks its last jobs that are not under way") {
     Table t;
     auto group = group_of(4);
     for (const auto* name : {"a", "b", "c", "d", "e"}) t.push(name, &group);
@@ -137,7 +137,7 @@ TEST_CASE("a job can be rescheduled until it is acquired") {
     CHECK(t.acquire(start + Duration{10}) == "b");
 }
 
-TEST_CASE("queues without jobs take no memory") {
+TEST_CASE("queues without jobs take no memory in a job table") {
     NoChangeLog changes;
     Machine machine{changes};
     const Uid worker{1U << 8U, 0};
@@ -168,7 +168,7 @@ TEST_CASE("queues without jobs take no memory") {
     CHECK(machine.jobs().take_woken() == std::vector<std::string>{"images"});
 }
 
-TEST_CASE("a queue wakes once for all changes since the last acquisition") {
+TEST_CASE("a queue wakes its workers once for all changes since the last acquisition") {
     Table t;
     // Acquisitions before the first job are forgotten.
     t.push("a");
@@ -188,7 +188,7 @@ TEST_CASE("a queue wakes once for all changes since the last acquisition") {
     CHECK(t.jobs.take_woken() == std::vector<std::string>{"aux"});
 }
 
-TEST_CASE("restored jobs keep their places, and leases can be reinstated") {
+TEST_CASE("jobs restored from a file keep their places, and their leases can be restored") {
     Table t;
     auto group = group_of(1);
     t.jobs.restore(t.queue, "b", start, 2, &group);
@@ -209,7 +209,7 @@ TEST_CASE("restored jobs keep their places, and leases can be reinstated") {
     CHECK(t.acquire() == "b");
 }
 
-TEST_CASE("queue and groups stay consistent over a random walk") {
+TEST_CASE("the queue and its groups stay consistent over many random operations") {
     const auto number = test::seed(3);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

@@ -42,7 +42,7 @@ struct MailTester : JobTester {
 
 }  // namespace
 
-TEST_CASE("a tester counts a job without a handler, and leaves it in its queue") {
+TEST_CASE("a tester counts a job without a handler, and leaves the job in its queue") {
     MailTester tester;
     tester.queue("mail").push(Job{"goodbye"}).value();
     CHECK(tester.drain() == 0);
@@ -73,7 +73,7 @@ TEST_CASE("a tester shows pushed jobs before they run") {
     CHECK(tester.sent == std::vector<std::string>{"ada"});
 }
 
-TEST_CASE("a tester runs jobs from handlers, and delayed jobs when due") {
+TEST_CASE("a tester runs jobs that handlers push, and delayed jobs when due") {
     MailTester tester;
     auto mail = tester.queue("mail");
     std::vector<Duration> at;
@@ -110,7 +110,7 @@ TEST_CASE("a tester retries failed jobs, and keeps BURIED jobs") {
     CHECK(mail.status().value().buried == 1);
 }
 
-TEST_CASE("a tester in immediate mode runs each push at once") {
+TEST_CASE("a tester in immediate mode runs each pushed job at once") {
     MailTester tester;
     auto mail = tester.queue("mail");
     bool ended = false;
@@ -131,7 +131,7 @@ TEST_CASE("a tester in immediate mode runs each push at once") {
     CHECK(tester.sent.size() == 1);
 }
 
-TEST_CASE("asynchronous handlers of a tester end with their responders") {
+TEST_CASE("in a tester, asynchronous handlers end with their responders") {
     JobTester tester{{.queues = {"mail"}, .concurrency = 4}};
     std::vector<JobResponder> responders;
     tester.pool().handle_async(
@@ -182,7 +182,7 @@ TEST_CASE("a tester runs recurring jobs at their ticks") {
     CHECK(tester.drain() == 1);
 }
 
-TEST_CASE("a tester runs each job at its due time, after any wait") {
+TEST_CASE("a tester runs each job at its due time, however long the wait") {
     JobTester tester{{.queues = {"work"}}};
     const auto start = tester.clock().now();
     std::vector<Duration> times;
@@ -211,7 +211,7 @@ TEST_CASE("a tester runs each job at its due time, after any wait") {
     CHECK(tester.drain() == 1);
 }
 
-TEST_CASE("a tester keeps the job of an asynchronous handler for days") {
+TEST_CASE("a tester does not time out the job of an asynchronous handler for days") {
     JobTester tester{{.queues = {"work"}, .concurrency = 4}};
     std::vector<JobResponder> held;
     tester.pool().handle_async("a",

@@ -30,7 +30,7 @@ std::string ruby_number(double number) {
 
 }  // namespace
 
-TEST_CASE("JSON is printed compactly, maps in their own order") {
+TEST_CASE("JSON is printed compactly, and the keys of maps keep their order") {
     CHECK(json(Value::Map{{"b", Value::Array{1, Value{}, true, false, "x"}},
                           {"a", Value::Map{{"c", Value::Array{}}, {"d", Value::Map{}}}}}) ==
           R"({"b":[1,null,true,false,"x"],"a":{"c":[],"d":{}}})");
@@ -57,7 +57,7 @@ TEST_CASE("floats are delivered in the format of Ruby Routemaster") {
     CHECK(ruby_number(std::numeric_limits<double>::quiet_NaN()) == "null");
 }
 
-TEST_CASE("floats of values are printed such that parsing returns equal floats") {
+TEST_CASE("floats are printed such that parsing returns equal floats") {
     CHECK(json(-0.0) == "-0.0");
     CHECK(json(0.0) == "0.0");
     CHECK(json(-2.0) == "-2.0");
@@ -74,14 +74,14 @@ TEST_CASE("floats of values are printed such that parsing returns equal floats")
     CHECK(json(std::numeric_limits<double>::quiet_NaN()) == "null");
 }
 
-TEST_CASE("texts are printed with the least escaping") {
+TEST_CASE("JSON strings are printed with the fewest escapes") {
     CHECK(json("a/b 'c' é € 𝄞 \x7f") == "\"a/b 'c' é € 𝄞 \x7f\"");
     CHECK(json("say \"hi\" \\ now") == R"("say \"hi\" \\ now")");
     CHECK(json(std::string{"\0\x01\n\t\x1f!", 6}) == R"("\u0000\u0001\u000a\u0009\u001f!")");
     CHECK(json(Value::Map{{"\"\n", 1}}) == R"({"\"\u000a":1})");
 }
 
-TEST_CASE("a character that needs escaping is found at any position of a text") {
+TEST_CASE("a character that needs escaping is found at any position of a string") {
     for (std::size_t size = 1; size < 40; ++size) {
         for (std::size_t at = 0; at < size; ++at) {
             std::string text(size, 'x');
@@ -104,7 +104,7 @@ TEST_CASE("bytes outside of UTF-8 are printed as U+FFFD") {
     CHECK(json("\xf0\x9d\x84\x9e") == "\"\xf0\x9d\x84\x9e\"");
 }
 
-TEST_CASE("printing is right whatever bytes a text has") {
+TEST_CASE("JSON strings are printed correctly, whatever bytes they have") {
     const auto seed = test::seed(3);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -130,7 +130,7 @@ TEST_CASE("JSON is parsed into values") {
           Value{Value::Map{{"^o", 1}, {"json_class", "X"}}});
 }
 
-TEST_CASE("the last value of equal keys in an object is kept, however many there are") {
+TEST_CASE("the last value of a duplicate key in a JSON object is kept, however many there are") {
     CHECK(parse_json(R"({"a":1,"b":2,"a":3})").value() == Value{Value::Map{{"a", 3}, {"b", 2}}});
     std::string text = "{";
     for (int i = 0; i < 100'000; ++i) text += "\"" + std::to_string(i % 50'000) + "\":1,";
@@ -141,7 +141,7 @@ TEST_CASE("the last value of equal keys in an object is kept, however many there
     CHECK(value.get_if<Value::Map>()->at(49'999).first == "49999");
 }
 
-TEST_CASE("text outside of JSON is refused with the place of the error") {
+TEST_CASE("invalid JSON is refused, and the error names the position") {
     const auto problem = [](std::string_view text) {
         const auto value = parse_json(text);
         if (value) return std::string{"accepted"};
@@ -173,7 +173,7 @@ TEST_CASE("text outside of JSON is refused with the place of the error") {
     CHECK(problem("\"" + std::string(100'000, 'x')).size() < 160);
 }
 
-TEST_CASE("nesting is parsed up to a bound") {
+TEST_CASE("nested JSON is parsed up to a limit") {
     const auto nested = [](std::size_t depth) {
         return std::string(depth, '[') + std::string(depth, ']');
     };
@@ -183,7 +183,7 @@ TEST_CASE("nesting is parsed up to a bound") {
     CHECK_FALSE(parse_json(std::string(1'000'000, '{')));
 }
 
-TEST_CASE("random values survive printing and parsing") {
+TEST_CASE("random values are equal after printing and parsing") {
     const auto seed = test::seed(4);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

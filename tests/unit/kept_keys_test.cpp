@@ -27,7 +27,7 @@ struct KeptScene {
 
 }  // namespace
 
-TEST_CASE("a key is kept until its time is over, in its queue") {
+TEST_CASE("a key is kept until its time is over, separately for each queue") {
     KeptScene kept;
     kept.keep("a", Duration{10});
     CHECK(kept.keys.find("work", "a", begun + Duration{9}) != nullptr);
@@ -37,7 +37,7 @@ TEST_CASE("a key is kept until its time is over, in its queue") {
     CHECK(kept.keys.size() == 0);
 }
 
-TEST_CASE("expired keys do not pile up") {
+TEST_CASE("expired keys are removed over time") {
     KeptScene kept;
     for (int n = 0; n < 100; ++n) {
         kept.keep(std::to_string(n), Duration{n + 10}, begun + Duration{n});
@@ -49,7 +49,7 @@ TEST_CASE("expired keys do not pile up") {
     CHECK(kept.keys.size() == 2);
 }
 
-TEST_CASE("of too many keys the key that expires first is removed, and counted") {
+TEST_CASE("of too many keys the key that expires first is removed and counted") {
     KeptScene kept;
     kept.keep("last", Duration{900'000});
     kept.keep("first", Duration{1});

@@ -8,7 +8,7 @@
 
 using namespace routemaster::detail;
 
-TEST_CASE("a keyed hash is SipHash-1-3") {
+TEST_CASE("a keyed hash is computed by SipHash-1-3") {
     // Test vectors of the Rust standard library: the key 00 01 … 0f, and texts 00 01 02 ….
     const KeyedHash hash{0x0706050403020100, 0x0f0e0d0c0b0a0908};
     std::string text;
@@ -17,7 +17,7 @@ TEST_CASE("a keyed hash is SipHash-1-3") {
     CHECK(hash(text) == 0xd320d86d2a519956);
 }
 
-TEST_CASE("the hash depends on the length and bytes of the text, and on the key") {
+TEST_CASE("a keyed hash depends on the length and bytes of the text, and on the key") {
     std::set<std::uint64_t> seen;
     std::size_t texts = 0;
     for (const std::uint64_t key : {1U, 2U}) {

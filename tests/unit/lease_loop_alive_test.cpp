@@ -74,7 +74,7 @@ void stand_still(LeaseScene& scene, int seconds) {
 
 }  // namespace
 
-TEST_CASE("each interval a worker sends a heartbeat, and looks for dead workers") {
+TEST_CASE("at each interval, a worker sends a heartbeat and searches for dead workers") {
     LeaseScene scene{1, {.heartbeat_interval = Duration{700}}};
     scene.run_for(Duration{2'100});
     const std::vector<std::int64_t> expected{700, 700, 700};
@@ -82,7 +82,7 @@ TEST_CASE("each interval a worker sends a heartbeat, and looks for dead workers"
     CHECK(scene.waits<ScrubWorkers>() == expected);
 }
 
-TEST_CASE("a worker without free slots is not taken for dead") {
+TEST_CASE("a worker without free slots is not declared dead") {
     LeaseScene scene{1};
     scene.push("resize");
     scene.run();
@@ -93,7 +93,7 @@ TEST_CASE("a worker without free slots is not taken for dead") {
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("the reply to a heartbeat does not wait for slow steps") {
+TEST_CASE("a worker does not wait for slow steps before it reads the reply to its heartbeat") {
     LeaseScene scene{10, {.finds_lost = true}};
     scene.push("resize");
     scene.run();
@@ -130,7 +130,8 @@ TEST_CASE("all large jobs of a dead worker are released at once, in several step
     CHECK(scene.jobs().size() == 3);
 }
 
-TEST_CASE("a worker reports its newest fence, even when it asks for all of its leases") {
+TEST_CASE(
+    "a worker reports its newest fence (lease number), even when it asks for all of its leases") {
     LeaseScene scene{10, {.finds_lost = true}};
     Acquisitions recorded{scene.store};
     LoopWorker worker{recorded, scene.now, scene.complete({.finds_lost = true}), 10};
@@ -145,7 +146,7 @@ TEST_CASE("a worker reports its newest fence, even when it asks for all of its l
     CHECK(recorded.all.back().newest == fence);
 }
 
-TEST_CASE("workers that stalled together do not take each other for dead") {
+TEST_CASE("workers that stalled together do not declare each other dead") {
     LeaseScene scene{1};
     LoopWorker other{scene.store, scene.now, scene.complete({}), 1};
     scene.push("resize");
@@ -170,7 +171,7 @@ TEST_CASE("workers that stalled together do not take each other for dead") {
     CHECK(other.notes.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("after an outage of the store its workers do not take each other for dead") {
+TEST_CASE("after an outage of the store, its workers do not declare each other dead") {
     LeaseScene scene{1, {.finds_lost = true}};
     AwayStore away{scene.store};
     LoopWorker other{away, scene.now, scene.complete({.finds_lost = true}), 1};
@@ -203,7 +204,7 @@ TEST_CASE("after an outage of the store its workers do not take each other for d
     CHECK(other.notes.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("after an outage of the store a worker asks for its lost leases, even without a stall") {
+TEST_CASE("after an outage of the store, a worker asks for its lost leases, even without a stall") {
     LeaseScene scene;
     AwayStore away{scene.store};
     LoopWorker worker{away, scene.now, scene.complete({.finds_lost = true}), 1};
@@ -221,7 +222,7 @@ TEST_CASE("after an outage of the store a worker asks for its lost leases, even 
     CHECK(worker.notes.lost_ones.size() == 1);
 }
 
-TEST_CASE("after a stall a worker cannot settle a job that another worker has") {
+TEST_CASE("after a stall, a worker cannot settle a job that another worker has") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -235,10 +236,10 @@ TEST_CASE("after a stall a worker cannot settle a job that another worker has") 
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("a worker finds its lost leases after a stall, if enabled") {
+TEST_CASE("after a stall, a worker finds its lost leases, if this is enabled") {
     bool wants = false;
-    SUBCASE("disabled") {}
-    SUBCASE("enabled") { wants = true; }
+    SUBCASE("the query is disabled") {}
+    SUBCASE("the query is enabled") { wants = true; }
     LeaseScene scene{10, {.finds_lost = wants}};
     scene.push_many(3);
     scene.run();
@@ -258,7 +259,7 @@ TEST_CASE("a worker finds its lost leases after a stall, if enabled") {
     }
 }
 
-TEST_CASE("lost heartbeats cost no lease of a worker that is not taken for dead") {
+TEST_CASE("lost heartbeats cost no lease of a worker that is not declared dead") {
     LeaseScene scene{10, {.finds_lost = true}};
     scene.push_many(3);
     scene.run();
@@ -283,7 +284,7 @@ TEST_CASE("a lease that is being settled is not reported as lost") {
     CHECK(scene.worker.notes.settlements.at(1) == Settlement::lease_lost);
 }
 
-TEST_CASE("when attempts are counted, a released attempt does not count") {
+TEST_CASE("when attempts are counted, the attempt of a released job does not count") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();

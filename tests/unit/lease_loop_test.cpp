@@ -65,7 +65,7 @@ TEST_CASE("a worker without a free slot asks for no job") {
     CHECK(scene.disturbed.times_of<AcquireJobs>().empty());
 }
 
-TEST_CASE("the ends of jobs of dead workers are logged") {
+TEST_CASE("the log reports jobs that ended because their workers died") {
     LeaseScene scene;
     perform(scene.store, PushJob{"images", "last", scene.now, {.attempts_max = 1}}, scene.now)
         .value();
@@ -90,7 +90,8 @@ TEST_CASE("a store that refuses acquisitions is asked again after growing waits"
     CHECK(scene.log.count(LogLevel::warning, "cannot acquire jobs: ") == 1);
 }
 
-TEST_CASE("a store that refuses acquisitions for 5 s is unhealthy until it returns jobs") {
+TEST_CASE(
+    "a worker is unhealthy when its store refuses acquisitions for 5 s, until it returns jobs") {
     LeaseScene scene;
     scene.disturbed.refuse<AcquireJobs>(9);
     scene.run_for(Duration{4'999});
@@ -109,7 +110,7 @@ TEST_CASE("leases whose reply was lost arrive with the next acquisition") {
     CHECK(scene.jobs() == Jobs{"job-1", "job-2", "job-3"});
 }
 
-TEST_CASE("a worker does not wait twice when the clock is set back") {
+TEST_CASE("setting the clock back does not make a worker repeat a wait") {
     LeaseScene scene{1, {.heartbeat_interval = hour, .worker_silence = 2 * hour}};
     scene.push_many(2);
     scene.run();
@@ -137,7 +138,7 @@ TEST_CASE("a worker repeats a refused settlement until it is done") {
     CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
 }
 
-TEST_CASE("any number of settlements refused together makes one log line") {
+TEST_CASE("settlements that are refused together make one log line, however many") {
     LeaseScene scene{100};
     scene.push_many(100);
     scene.run();
@@ -150,7 +151,7 @@ TEST_CASE("any number of settlements refused together makes one log line") {
     CHECK(scene.log.count(LogLevel::warning, "(for 100 jobs)") == 1);
 }
 
-TEST_CASE("a settlement whose reply was lost is done, and its refusal proves this") {
+TEST_CASE("a settlement whose reply was lost is done, as the refusal of its repetition proves") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -163,7 +164,7 @@ TEST_CASE("a settlement whose reply was lost is done, and its refusal proves thi
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("settlements of many jobs leave together, before the next acquisition") {
+TEST_CASE("settlements of many jobs are sent together, before the next acquisition") {
     LeaseScene scene{2};
     scene.push_many(4);
     scene.run();
@@ -176,7 +177,8 @@ TEST_CASE("settlements of many jobs leave together, before the next acquisition"
     CHECK(scene.jobs().size() == 4);
 }
 
-TEST_CASE("settlements of large jobs leave in chunks, each after the replies to the last chunk") {
+TEST_CASE(
+    "settlements of large jobs are sent in chunks, each after the replies to the chunk before") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<AckJob>();
@@ -193,7 +195,7 @@ TEST_CASE("settlements of large jobs leave in chunks, each after the replies to 
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("refused chunks of settlements are repeated until all are done") {
+TEST_CASE("chunks of settlements that the store refused are repeated until all are done") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.refuse<AckJob>(3);
@@ -204,7 +206,7 @@ TEST_CASE("refused chunks of settlements are repeated until all are done") {
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("large released jobs leave in chunks, each after the reply to the last chunk") {
+TEST_CASE("large jobs are released in chunks, each after the reply to the chunk before") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<ReleaseJob>();
@@ -218,7 +220,7 @@ TEST_CASE("large released jobs leave in chunks, each after the reply to the last
     CHECK(scene.queue() == QueueStatus{.scheduled = 5});
 }
 
-TEST_CASE("a thousand released jobs leave together, and no more") {
+TEST_CASE("at most a thousand released jobs are sent together") {
     LeaseScene scene{1'100};
     scene.push_many(1'100);
     scene.run();
@@ -233,7 +235,7 @@ TEST_CASE("a thousand released jobs leave together, and no more") {
     CHECK(scene.queue() == QueueStatus{.scheduled = 1'100});
 }
 
-TEST_CASE("a released job that the store refuses goes back after growing waits") {
+TEST_CASE("a release of a job that the store refuses is repeated after growing waits") {
     LeaseScene scene{1};
     scene.push("resize");
     scene.run();
@@ -246,7 +248,7 @@ TEST_CASE("a released job that the store refuses goes back after growing waits")
     CHECK(scene.log.count(LogLevel::warning, "the store failed") == 1);
 }
 
-TEST_CASE("a refused beginning is repeated after growing waits") {
+TEST_CASE("a beginning of a job that the store refused is repeated after growing waits") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -288,7 +290,7 @@ TEST_CASE("a job that is invalid for the store is reported, and can be nacked") 
     CHECK(scene.jobs().size() == 2);
 }
 
-TEST_CASE("a worker without leases retires at once, and is forgotten") {
+TEST_CASE("a worker without leases retires at once, and is no longer listed") {
     LeaseScene scene;
     scene.run();
     CHECK(!scene.worker.loop.retired());
@@ -303,7 +305,7 @@ TEST_CASE("a worker without leases retires at once, and is forgotten") {
     CHECK(perform(scene.store, ScrubWorkers{Duration{0}}, scene.now).value().jobs == 0);
 }
 
-TEST_CASE("a closing worker takes no new job, and ends its running jobs") {
+TEST_CASE("a closing worker acquires no new job, and lets its running jobs end") {
     LeaseScene scene{2};
     scene.push_many(4);
     scene.run();
@@ -319,7 +321,7 @@ TEST_CASE("a closing worker takes no new job, and ends its running jobs") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("any number of jobs nacked at the end is released in a few steps") {
+TEST_CASE("any number of jobs nacked at the end of a worker is released in a few steps") {
     LeaseScene scene{2'000};
     scene.push_many(1'500);
     for (int i = 0; i < 10; ++i) scene.worker.poll();
@@ -359,7 +361,7 @@ TEST_CASE("all large jobs of a retiring worker are released, in several steps") 
     CHECK(scene.disturbed.times_of<RetireWorker>().size() == 2);
 }
 
-TEST_CASE("jobs that arrive after the deadline go back without a start") {
+TEST_CASE("jobs that arrive after the deadline of closing are released without a start") {
     LeaseScene scene{3};
     scene.push("job-1");
     scene.run();
@@ -379,7 +381,7 @@ TEST_CASE("jobs that arrive after the deadline go back without a start") {
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("settlements are awaited for 5 s beyond the deadline, and no longer") {
+TEST_CASE("settlements are awaited for 5 s beyond the deadline of closing, and no longer") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -394,7 +396,7 @@ TEST_CASE("settlements are awaited for 5 s beyond the deadline, and no longer") 
     CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
 }
 
-TEST_CASE("settlements are awaited while the store does some of them") {
+TEST_CASE("settlements are awaited for longer while the store does some of them") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<AckJob>();
@@ -411,7 +413,7 @@ TEST_CASE("settlements are awaited while the store does some of them") {
     CHECK(scene.worker.notes.settlements.size() == 5);
 }
 
-TEST_CASE("a retiring worker releases large jobs in chunks while it awaits a settlement") {
+TEST_CASE("a retiring worker releases large jobs in chunks while it waits for a settlement") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<AckJob>();
@@ -427,7 +429,7 @@ TEST_CASE("a retiring worker releases large jobs in chunks while it awaits a set
     CHECK(scene.queue() == QueueStatus{.ready = 4});
 }
 
-TEST_CASE("a worker ends only after jobs with a later due time have gone back") {
+TEST_CASE("a worker ends only after jobs to be released with a later due time have been released") {
     LeaseScene scene;
     lease_large(scene, "abcde");
     scene.disturbed.delay<ReleaseJob>();
@@ -444,7 +446,7 @@ TEST_CASE("a worker ends only after jobs with a later due time have gone back") 
     CHECK(scene.queue() == QueueStatus{.scheduled = 5});
 }
 
-TEST_CASE("jobs whose release was refused are released by the end of their worker") {
+TEST_CASE("jobs whose release was refused are released by the retirement of their worker") {
     LeaseScene scene;
     scene.push("resize");
     scene.run();
@@ -458,7 +460,7 @@ TEST_CASE("jobs whose release was refused are released by the end of their worke
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("a worker retries a refused retirement, so no attempt counts") {
+TEST_CASE("a worker retries a retirement that the store refused, and no attempt counts") {
     LeaseScene scene;
     perform(scene.store, PushJob{"images", "once", scene.now, {.attempts_max = 1}}, scene.now)
         .value();
@@ -477,7 +479,7 @@ TEST_CASE("a worker retries a refused retirement, so no attempt counts") {
 
 TEST_CASE("a worker ends even when the store cannot retire it") {
     LeaseScene scene;
-    SUBCASE("after a bounded wait") {
+    SUBCASE("there are leases to release, and the wait is bounded") {
         scene.push("resize");
         scene.run();
         scene.disturbed.refuse<RetireWorker>(1'000);
@@ -488,7 +490,7 @@ TEST_CASE("a worker ends even when the store cannot retire it") {
         CHECK(!scene.worker.loop.retired());
         scene.run_for(Duration{1'000});
     }
-    SUBCASE("at once, without leases to release") {
+    SUBCASE("there are no leases to release, and the worker ends at once") {
         scene.run();
         scene.disturbed.refuse<RetireWorker>(1);
         scene.worker.close(scene.now);
@@ -497,7 +499,7 @@ TEST_CASE("a worker ends even when the store cannot retire it") {
     CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
 }
 
-TEST_CASE("a reply after the end of the worker is ignored") {
+TEST_CASE("a reply of the store after the end of the worker is ignored") {
     LeaseScene scene;
     scene.disturbed.delay<AcquireJobs>();
     {

@@ -60,7 +60,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a woken worker takes its job at that instant") {
+TEST_CASE("a woken worker acquires its job without delay") {
     LeaseScene scene{10,
                      {.heartbeat_interval = one_hour,
                       .worker_silence = 2 * one_hour,
@@ -83,7 +83,7 @@ TEST_CASE("a worker takes a scheduled job at its due time") {
     CHECK(scene.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("a job whose wake-up was lost is found after the interval") {
+TEST_CASE("a job whose wake-up was lost is found at the next poll interval") {
     LeaseScene scene;
     SleepyStore sleepy{scene.store};
     LoopWorker worker{sleepy, scene.now, scene.complete({.poll_interval = Duration{400}}), 1};
@@ -97,7 +97,7 @@ TEST_CASE("a job whose wake-up was lost is found after the interval") {
     CHECK(worker.notes.jobs() == Jobs{"resize"});
 }
 
-TEST_CASE("a job without a wake-up is run, counted, and logged with the cause of its wait") {
+TEST_CASE("a job whose wake-up was lost is run, counted, and logged with the cause of its wait") {
     LeaseScene scene;
     SleepyStore sleepy{scene.store};
     LoopWorker worker{sleepy, scene.now, scene.complete({}), 2};
@@ -135,7 +135,7 @@ TEST_CASE("a job without a wake-up is run, counted, and logged with the cause of
     CHECK(missed() == 2);
 }
 
-TEST_CASE("a wake-up shortly after its job was found is not missed") {
+TEST_CASE("a wake-up shortly after another job was found is not missed") {
     LeaseScene scene;
     LateStore late{scene.store};
     LoopWorker worker{late, scene.now, scene.complete({}), 10};
@@ -173,7 +173,7 @@ TEST_CASE("a wake-up between an acquisition and its reply is not missed") {
     CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
 }
 
-TEST_CASE("a due job, or a job with a wake-up, is no missed wake-up") {
+TEST_CASE("a job that was due later, or that has waited for a token, is no missed wake-up") {
     LeaseScene scene;
     scene.run();
     perform(scene.store, PushJob{"images", "later", scene.now + Duration{2'500}}, scene.now)
@@ -190,7 +190,7 @@ TEST_CASE("a due job, or a job with a wake-up, is no missed wake-up") {
     CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
 }
 
-TEST_CASE("workers of a queue without a token sleep until the next") {
+TEST_CASE("workers of a queue without a rate-limit token sleep until the next token") {
     LeaseScene scene{10,
                      {.heartbeat_interval = one_hour,
                       .worker_silence = 2 * one_hour,

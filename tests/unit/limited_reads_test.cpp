@@ -10,7 +10,7 @@
 
 using routemaster::api::LimitedReads;
 
-TEST_CASE("the number of concurrent reads is bounded, and later reads wait in their order") {
+TEST_CASE("the number of concurrent reads is limited, and later reads wait in their order") {
     const auto reads = std::make_shared<LimitedReads>(2);
     std::vector<int> begun;
     std::vector<LimitedReads::Place> places;
@@ -40,7 +40,7 @@ TEST_CASE("reads that end at once use no stack, even for many waiting reads") {
     CHECK(ended == 100'000);
 }
 
-TEST_CASE("a read that throws releases its place") {
+TEST_CASE("a read that throws releases its place in the limit") {
     const auto reads = std::make_shared<LimitedReads>(1);
     bool begun = false;
     reads->begin([](const auto&) { throw std::runtime_error{"no memory"}; });
@@ -48,7 +48,7 @@ TEST_CASE("a read that throws releases its place") {
     CHECK(begun);
 }
 
-TEST_CASE("places outlive their limiter, and waiting reads are dropped") {
+TEST_CASE("running reads may outlive the limiter of reads, and waiting reads are dropped") {
     auto reads = std::make_shared<LimitedReads>(1);
     LimitedReads::Place place;
     bool begun = false;

@@ -49,13 +49,13 @@ struct LimitedFiles : Files {
 
 }  // namespace
 
-TEST_CASE("the limit of an outer cgroup counts, and cached files count as free") {
+TEST_CASE("the memory limit of an outer cgroup counts, and cached file pages count as free") {
     const LimitedFiles files;
     CHECK(files.limits().lowest() == 1'000 * million);
     CHECK(files.limits().left() == 550 * million);
 }
 
-TEST_CASE("cgroups of version 1 are read, too") {
+TEST_CASE("memory limits of cgroups version 1 are read, too") {
     const Files files{"7:memory,other:/x\n4:memory:/service"};
     files.write("cgroups/memory/memory.limit_in_bytes", "9223372036854771712");
     files.write("cgroups/memory/service/memory.limit_in_bytes", "500000000");
@@ -65,7 +65,7 @@ TEST_CASE("cgroups of version 1 are read, too") {
     CHECK(files.limits().left() == 420 * million);
 }
 
-TEST_CASE("memory is short below the reserve, until the reserve and a quarter of it are free") {
+TEST_CASE("memory is short below the reserve, until the reserve plus a quarter is free again") {
     const LimitedFiles files;
     const auto use = [&](std::uint64_t millions) {
         files.write("cgroups/outer/memory.current", std::to_string((150 + millions) * million));
@@ -86,7 +86,8 @@ TEST_CASE("memory is short below the reserve, until the reserve and a quarter of
     CHECK(!is_short());
 }
 
-TEST_CASE("a large step needs more than the reserve, and without a limit memory is never short") {
+TEST_CASE(
+    "a large step needs more free memory than the reserve, and without a limit all steps pass") {
     const LimitedFiles files;
     detail::MemoryHeadroom headroom{100 * million, files.limits()};
     CHECK(!headroom.is_short_for(100 * million));

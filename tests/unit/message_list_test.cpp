@@ -17,7 +17,7 @@ std::vector<std::string> texts(const MessageList& messages) {
 
 }  // namespace
 
-TEST_CASE("a message list begins empty") {
+TEST_CASE("a new message list is empty") {
     const MessageList messages;
     CHECK(messages.empty());
     CHECK(messages.size() == 0);
@@ -40,7 +40,7 @@ TEST_CASE("messages keep their order, their bytes and their lengths") {
     CHECK(texts(messages) == expected);
 }
 
-TEST_CASE("random messages are read as appended") {
+TEST_CASE("random messages are read back as appended") {
     Random random{11};
     MessageList messages;
     std::vector<std::string> expected;
@@ -53,7 +53,7 @@ TEST_CASE("random messages are read as appended") {
     CHECK(texts(messages) == expected);
 }
 
-TEST_CASE("lists are equal when their messages are") {
+TEST_CASE("message lists are equal when their messages are equal") {
     MessageList one;
     MessageList two;
     CHECK(one == two);

@@ -111,7 +111,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("a measurement is a line in the format of Ruby Routemaster") {
+TEST_CASE("a measurement is logged as a line in the format of Ruby Routemaster") {
     CHECK(to_string(Measurement{.kind = Measurement::Kind::counter,
                                 .name = "events.published",
                                 .value = 3,
@@ -121,7 +121,7 @@ TEST_CASE("a measurement is a line in the format of Ruby Routemaster") {
           "gauge:store.bytes_used:-1 ()");
 }
 
-TEST_CASE("gauges cover every subscriber, and the jobs of every named queue") {
+TEST_CASE("the reported gauges cover every subscriber, and the jobs of every named queue") {
     MonitoredScene scene{{.queues = {"main", "mail"}}};
     scene.subscribe("billing", {"orders"}, 2);
     scene.subscribe("audit", {"orders", "refunds"});
@@ -168,7 +168,7 @@ TEST_CASE("every counter of the store is reported, with the tags of Ruby Routema
     CHECK(scene.lines("gauge:store.bytes_used").front().ends_with(" (app:bus,env:test)"));
 }
 
-TEST_CASE("measurements show the public part of a token, and sum subscribers with an equal part") {
+TEST_CASE("measurements show only the public part of a token, and add up equal public parts") {
     MonitoredScene scene;
     for (const auto* token : {"billing--secret", "billing--geheim", "0123secret"}) {
         scene.subscribe(token, {"orders"});
@@ -201,7 +201,7 @@ TEST_CASE("measurements show the public part of a token, and sum subscribers wit
                   "each round starts from zero");
 }
 
-TEST_CASE("the capacity is reported with its limits") {
+TEST_CASE("the memory use of the store is reported with its limits") {
     MonitoredScene scene{{.capacity = CapacityOptions{}}};
     scene.run();
     CHECK(scene.lines("gauge:store") ==
@@ -209,7 +209,7 @@ TEST_CASE("the capacity is reported with its limits") {
                 "gauge:store.low_mark:80000000 ()", "gauge:store.max_mem:100000000 ()"});
 }
 
-TEST_CASE("the gauges of the store are reported under each of its names") {
+TEST_CASE("the gauges of the store are reported under each of the store's names") {
     MonitoredScene scene{{.capacity = CapacityOptions{}, .store_names = {"redis", "store"}}};
     scene.run();
     for (const char* gauge : {"bytes_used", "max_mem", "low_mark", "high_mark"}) {
@@ -218,7 +218,7 @@ TEST_CASE("the gauges of the store are reported under each of its names") {
     }
 }
 
-TEST_CASE("more subscribers than fit on a page are all reported, each once") {
+TEST_CASE("subscribers are all reported, each once, even if they do not fit on one page") {
     MonitoredScene scene;
     constexpr int count = 2'000;
     for (int i = 0; i < count; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
@@ -230,7 +230,7 @@ TEST_CASE("more subscribers than fit on a page are all reported, each once") {
     CHECK(scene.disturbed.times_of<ListSubscribers>().size() == 3);
 }
 
-TEST_CASE("one poll makes at most one submission") {
+TEST_CASE("one poll of the monitor makes at most one submission") {
     MonitoredScene scene;
     for (int i = 0; i < 1'500; ++i) scene.subscribe("s" + std::to_string(i) + "--x", {"orders"});
     AddToCounters counted;
@@ -260,7 +260,7 @@ TEST_CASE("one poll makes at most one submission") {
     CHECK(counters == 1'500);
 }
 
-TEST_CASE("numbers too large for a measurement are reported as the greatest") {
+TEST_CASE("numbers too large for a measurement are reported as the greatest number") {
     MemoryStore memory;
     HugeStore store{memory};
     std::vector<Measurement> measurements;
@@ -277,7 +277,7 @@ TEST_CASE("numbers too large for a measurement are reported as the greatest") {
     CHECK(value("wrapped") == INT64_MIN);
 }
 
-TEST_CASE("a report comes at once, and then every interval") {
+TEST_CASE("measurements are reported at once, and then at every interval") {
     MonitoredScene scene{{.interval = Duration{2'000}}};
     scene.run_for(Duration{1'999});
     CHECK(scene.reports.size() == 1);
@@ -288,7 +288,7 @@ TEST_CASE("a report comes at once, and then every interval") {
     CHECK_MESSAGE(scene.reports.back() == scene.reports.front(), "nothing is reported twice");
 }
 
-TEST_CASE("setting the clock back does not stop the reports") {
+TEST_CASE("setting the clock back does not stop the reports of measurements") {
     MonitoredScene scene{{.interval = Duration{2'000}}};
     scene.run();
     REQUIRE(scene.reports.size() == 1);
@@ -303,14 +303,14 @@ TEST_CASE("values that the store cannot report are left out, with one log line")
     scene.subscribe("billing", {"orders"});
     scene.publish("orders");
     const auto count = [&](const std::string& beginning) { return scene.lines(beginning).size(); };
-    SUBCASE("the subscribers") {
+    SUBCASE("the store cannot list the subscribers") {
         scene.disturbed.refuse<ListSubscribers>(1);
         scene.run();
         CHECK(count("gauge:subscriber") == 0);
         CHECK(count("gauge:jobs") == 4);
         CHECK(count("counter:") == 3);
     }
-    SUBCASE("the jobs of a queue") {
+    SUBCASE("the store cannot count the jobs of a queue") {
         scene.disturbed.lose_replies<CountJobs>(1);
         scene.run();
         CHECK(count("gauge:subscriber") == 3);
@@ -318,13 +318,13 @@ TEST_CASE("values that the store cannot report are left out, with one log line")
         CHECK(count("gauge:jobs") == 2);
         CHECK(count("counter:") == 3);
     }
-    SUBCASE("its use") {
+    SUBCASE("the store cannot measure its memory use") {
         scene.disturbed.refuse<MeasureUse>(1);
         scene.run();
         CHECK(count("gauge:store") == 0);
         CHECK(count("counter:") == 3);
     }
-    SUBCASE("the counters") {
+    SUBCASE("the store cannot list the counters") {
         scene.disturbed.refuse<ListCounters>(1);
         scene.run();
         CHECK(count("counter:") == 0);
@@ -341,7 +341,7 @@ TEST_CASE("values that the store cannot report are left out, with one log line")
     CHECK(scene.log.count(LogLevel::warning, "") == 2);
 }
 
-TEST_CASE("without any value from the store there is no report") {
+TEST_CASE("without any value from the store, no report is made") {
     MonitoredScene scene;
     scene.disturbed.refuse<ListSubscribers>(1);
     scene.disturbed.refuse<CountJobs>(1);
@@ -353,7 +353,7 @@ TEST_CASE("without any value from the store there is no report") {
     CHECK(scene.reports.size() == 1);
 }
 
-TEST_CASE("a slow store is not asked again before its reply") {
+TEST_CASE("a slow store is not asked for measurements again before its reply") {
     MonitoredScene scene;
     scene.disturbed.delay<ListSubscribers>();
     scene.run_for(Duration{60'000});

@@ -54,7 +54,7 @@ TEST_CASE("an event is encoded in the format of Ruby Routemaster") {
     CHECK(encode_message(now, *cat.timestamp) == cat_message);
 }
 
-TEST_CASE("an event with data has the data in its last field") {
+TEST_CASE("the data of an event is in the last field of its message") {
     Event event = cat;
     event.data = Value{Value::Map{{"id", 42}, {"ok", true}}};
     const std::string expected =
@@ -65,7 +65,7 @@ TEST_CASE("an event with data has the data in its last field") {
 
 TEST_CASE("an encoded event decodes to the original") { CHECK(decode_message(cat_message) == cat); }
 
-TEST_CASE("fields of a message may be in any order, among unknown fields, and without data") {
+TEST_CASE("fields of a message may be in any order, next to unknown fields, and without data") {
     const auto event = decode_message(message("85" + url_field + "a17a 93 01 81a16102 90" +
                                               type_field + time_field + topic_field));
     REQUIRE(event);
@@ -76,7 +76,7 @@ TEST_CASE("fields of a message may be in any order, among unknown fields, and wi
     CHECK_FALSE(event->data);
 }
 
-TEST_CASE("the last of equal fields counts") {
+TEST_CASE("of duplicate fields of a message, the last counts") {
     const auto event =
         decode_message(message("87" + time_field + topic_field + type_field + url_field +
                                "a164 81 a161 01"  // d: {a: 1}
@@ -87,7 +87,7 @@ TEST_CASE("the last of equal fields counts") {
     CHECK(event->data == Value{Value::Map{{"b", 2}}});
 }
 
-TEST_CASE("times of a message are accepted in every number format and rounded to milliseconds") {
+TEST_CASE("timestamps of a message may have any number format, and are rounded to milliseconds") {
     const auto time = [](std::string_view bytes) {
         const auto event = decode_message(
             message("84" + topic_field + type_field + url_field + "a174" + std::string{bytes}));
@@ -108,7 +108,7 @@ TEST_CASE("times of a message are accepted in every number format and rounded to
     CHECK_FALSE(time("a131"));
 }
 
-TEST_CASE("invalid events decode to nothing") {
+TEST_CASE("decoding an invalid encoded event returns no event") {
     const std::string sound = time_field + topic_field + type_field + url_field;
     REQUIRE(decode_message(message("84" + sound)));
     CHECK_FALSE(decode_message(""));
@@ -177,7 +177,7 @@ TEST_CASE("bytes that are not a counter key are refused as corrupted") {
     }
 }
 
-TEST_CASE("values take their smallest encoding, and floats stay floats") {
+TEST_CASE("values have their shortest MessagePack encoding, and floats stay floats") {
     const std::vector<std::pair<Value, std::string>> cases = {
         {Value{}, "c0"},
         {false, "c2"},
@@ -216,7 +216,7 @@ TEST_CASE("values take their smallest encoding, and floats stay floats") {
     CHECK(encode(Value{std::string(65'536, 'x')}).starts_with(hex("db00010000")));
 }
 
-TEST_CASE("binary strings and short floats of any writer are accepted, extensions are not") {
+TEST_CASE("MessagePack binary strings and short floats are accepted, and extensions are refused") {
     CHECK(decode_value(hex("c4 02 6869")).value() == Value{"hi"});
     CHECK(decode_value(hex("ca 3fc00000")).value() == Value{1.5});
     CHECK_FALSE(decode_value(hex("d4 01 00")));
@@ -225,19 +225,19 @@ TEST_CASE("binary strings and short floats of any writer are accepted, extension
     CHECK_FALSE(decode_value(hex("01 02")));
 }
 
-TEST_CASE("the last value of a duplicate key is kept, at the position of the first") {
+TEST_CASE("a duplicate key of a map keeps the last value at the position of the first") {
     CHECK(decode_value(hex("83 a161 01 a162 02 a161 03")).value() ==
           Value{Value::Map{{"a", 3}, {"b", 2}}});
 }
 
-TEST_CASE("nesting is decoded up to a bound") {
+TEST_CASE("nested MessagePack is decoded up to a limit") {
     const auto nested = [](std::size_t depth) { return std::string(depth, '\x91') + '\xc0'; };
     CHECK(decode_value(nested(msgpack_depth_max)));
     CHECK_FALSE(decode_value(nested(msgpack_depth_max + 1)));
     CHECK_FALSE(decode_value(nested(1'000'000)));
 }
 
-TEST_CASE("a length beyond the bytes allocates no memory") {
+TEST_CASE("a MessagePack length greater than the remaining bytes allocates no memory") {
     for (const auto* bytes : {"dd ffffffff", "df ffffffff", "db ffffffff", "c6 ffffffff",
                               "c9 ffffffff 01", "dd ffffffff dd ffffffff 01", "de ffff a161"}) {
         CAPTURE(bytes);
@@ -247,7 +247,7 @@ TEST_CASE("a length beyond the bytes allocates no memory") {
     }
 }
 
-TEST_CASE("random values, events, jobs and counter keys survive a round trip") {
+TEST_CASE("random values, events, jobs and counter keys are equal after encoding and decoding") {
     const auto seed = test::seed(1);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -275,7 +275,7 @@ std::optional<Job> job_in(const std::optional<Value>& value) {
     return Job{*name, *arguments};
 }
 
-TEST_CASE("damaged jobs are decoded as damaged values, or refused") {
+TEST_CASE("damaged encoded jobs are decoded to other values, or refused") {
     const auto seed = test::seed(3);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};
@@ -293,7 +293,7 @@ TEST_CASE("damaged jobs are decoded as damaged values, or refused") {
     CHECK(jobs > 1'000);
 }
 
-TEST_CASE("random and damaged bytes are refused, or decoded to an encodable value") {
+TEST_CASE("random and damaged MessagePack is refused, or decoded to an encodable value") {
     const auto seed = test::seed(2);
     ROUTEMASTER_TELL_SEED(seed);
     Random random{seed};

@@ -54,7 +54,7 @@ const std::string no_namespace =
 
 }  // namespace
 
-TEST_CASE("the number of queues is bounded, and an ended queue makes room") {
+TEST_CASE("the number of queues is limited, and a queue without jobs makes room for another") {
     Scene scene;
     REQUIRE(scene.perform(Scene::push("a", "1")));
     REQUIRE(scene.perform(PauseQueue{"b", true}));
@@ -74,7 +74,8 @@ TEST_CASE("the number of queues is bounded, and an ended queue makes room") {
     check_refused(scene.perform(Scene::push("a", "1")).error(), no_queue);
 }
 
-TEST_CASE("follow-ups that exceed the number of queues are refused together") {
+TEST_CASE(
+    "the follow-up jobs of one job are refused together if they exceed the number of queues") {
     Scene scene;
     REQUIRE(scene.perform(Scene::push("a", "1")));
     const auto lease = scene.lease("a");
@@ -91,7 +92,8 @@ TEST_CASE("follow-ups that exceed the number of queues are refused together") {
     CHECK(scene.perform(CountJobs{"b"}).value().ready == 2);
 }
 
-TEST_CASE("the number of timer namespaces is bounded, and an ended namespace makes room") {
+TEST_CASE(
+    "the number of timer namespaces is limited, and an empty namespace makes room for another") {
     Scene scene;
     REQUIRE(scene.perform(Scene::timer("x")));
     check_refused(scene.perform(Scene::timer("y")).error(), no_namespace);
@@ -100,7 +102,7 @@ TEST_CASE("the number of timer namespaces is bounded, and an ended namespace mak
     CHECK(scene.perform(Scene::timer("y")));
 }
 
-TEST_CASE("the namespace of actions counts for no limit of namespaces") {
+TEST_CASE("the namespace of actions does not count towards the limit of timer namespaces") {
     Scene scene;
     auto action = Scene::timer(std::string{action_space});
     action.retries_max = 1;

@@ -25,14 +25,14 @@ bool any(std::string_view name) { return is_topic_name(name, TopicRule::any); }
 
 }  // namespace
 
-TEST_CASE("topic names of Ruby Routemaster are made of lower-case letters and underscores") {
+TEST_CASE("by Ruby Routemaster's rule, topic names have only lower-case letters and underscores") {
     CHECK(accepted_by(ruby) == "_abcdefghijklmnopqrstuvwxyz");
     for (const char* name : {"orders2", "or-ders", "or.ders"}) {
         CHECK_FALSE(is_topic_name(name, TopicRule::ruby));
     }
 }
 
-TEST_CASE("topic names may also contain digits, and hyphens and dots but not first") {
+TEST_CASE("topic names may also have digits, and hyphens and dots except as the first character") {
     CHECK(accepted_by(any) == "0123456789_abcdefghijklmnopqrstuvwxyz");
     for (const char* name : {"orders2", "or-ders", "shop.orders.v2", "2", "a-", "a..", "_.-"}) {
         CHECK_MESSAGE(is_topic_name(name), name);
@@ -42,11 +42,11 @@ TEST_CASE("topic names may also contain digits, and hyphens and dots but not fir
     }
 }
 
-TEST_CASE("user names are made of lower-case letters, digits, colons, underscores and hyphens") {
+TEST_CASE("user names have only lower-case letters, digits, colons, underscores and hyphens") {
     CHECK(accepted_by(is_user_name) == "-0123456789:_abcdefghijklmnopqrstuvwxyz");
 }
 
-TEST_CASE("queue names are made of letters, digits, underscores, hyphens and dots") {
+TEST_CASE("queue names have only letters, digits, underscores, hyphens and dots") {
     CHECK(accepted_by(is_queue_name) ==
           "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
     for (const char* name : {"a.b", ".a", "a.", "...", "-."})
@@ -57,7 +57,7 @@ TEST_CASE("queue names are made of letters, digits, underscores, hyphens and dot
     CHECK_FALSE(is_queue_name("main:callbacks"));
 }
 
-TEST_CASE("a queue or timer namespace cannot have the name of a relative path segment") {
+TEST_CASE("a queue or timer namespace cannot be named . or .., which are relative path segments") {
     for (const char* name : {".", ".."}) {
         CHECK_FALSE_MESSAGE(is_queue_name(name), name);
         CHECK_FALSE_MESSAGE(is_timer_name(name), name);
@@ -66,7 +66,7 @@ TEST_CASE("a queue or timer namespace cannot have the name of a relative path se
     CHECK(is_timer_name("{a}.b"));
 }
 
-TEST_CASE("names have 1 to 64 valid characters") {
+TEST_CASE("topic and user names have 1 to 64 valid characters") {
     for (const auto rule : {ruby, any, +[](std::string_view name) { return is_user_name(name); }}) {
         CHECK_FALSE(rule(""));
         CHECK(rule(std::string(64, 'a')));

@@ -69,7 +69,7 @@ void check_intervals(ObservedScene& scene, Active& active) {
 
 TEST_CASE("option effects: useless wake-ups are ignored for as long as the options say") {
     ObservedScene scene;
-    SUBCASE("of a pool") {
+    SUBCASE("a pool is woken") {
         WorkerPool pool{scene.store,
                         {.queues = {{"work"}},
                          .threads = 0,
@@ -81,7 +81,7 @@ TEST_CASE("option effects: useless wake-ups are ignored for as long as the optio
                          .clock = &scene.clock}};
         check_grace_of_500_ms(scene, pool);
     }
-    SUBCASE("of leases for workers elsewhere") {
+    SUBCASE("leases for HTTP workers are woken") {
         JobLeases leases{scene.store,
                          {.heartbeat_interval = an_hour,
                           .worker_silence = 2 * an_hour,
@@ -91,7 +91,7 @@ TEST_CASE("option effects: useless wake-ups are ignored for as long as the optio
         leases.lease({.queue = "work", .wait = Duration{20'000}}, [](const auto&) {});
         check_grace_of_500_ms(scene, leases);
     }
-    SUBCASE("of a dispatcher") {
+    SUBCASE("a dispatcher is woken") {
         Dispatcher dispatcher{scene.store,
                               {.transports = {&scene.transport},
                                .heartbeat_interval = an_hour,
@@ -105,7 +105,7 @@ TEST_CASE("option effects: useless wake-ups are ignored for as long as the optio
 
 TEST_CASE("option effects: a worker acquires and sends heartbeats as often as its options say") {
     ObservedScene scene;
-    SUBCASE("a pool") {
+    SUBCASE("the worker is a pool") {
         WorkerPool pool{scene.store,
                         {.queues = {{"work"}},
                          .threads = 0,
@@ -116,7 +116,7 @@ TEST_CASE("option effects: a worker acquires and sends heartbeats as often as it
                          .clock = &scene.clock}};
         check_intervals(scene, pool);
     }
-    SUBCASE("leases for workers elsewhere") {
+    SUBCASE("the worker is the leases for HTTP workers") {
         JobLeases leases{scene.store,
                          {.heartbeat_interval = Duration{2'500},
                           .worker_silence = Duration{9'000},
@@ -125,7 +125,7 @@ TEST_CASE("option effects: a worker acquires and sends heartbeats as often as it
         leases.lease({.queue = "work", .wait = Duration{20'000}}, [](const auto&) {});
         check_intervals(scene, leases);
     }
-    SUBCASE("a dispatcher") {
+    SUBCASE("the worker is a dispatcher") {
         Dispatcher dispatcher{scene.store,
                               {.transports = {&scene.transport},
                                .heartbeat_interval = Duration{2'500},
@@ -138,7 +138,7 @@ TEST_CASE("option effects: a worker acquires and sends heartbeats as often as it
 
 TEST_CASE("option effects: a listener takes as many timers, and as often, as its options say") {
     ObservedScene scene;
-    SUBCASE("a listener") {
+    SUBCASE("the listener is a TimerListener") {
         TimerListener listener{scene.store,
                                "calls",
                                [](TimerContext&) {},
@@ -151,14 +151,14 @@ TEST_CASE("option effects: a listener takes as many timers, and as often, as its
         scene.run(listener, Duration{10'000});
         CHECK(scene.store.limit == 7);
     }
-    SUBCASE("a runner of actions") {
+    SUBCASE("the listener is a runner of actions") {
         ActionRunner runner{scene.store,
                             {.confirm_within = Duration{3'000},
                              .poll_interval = Duration{2'000},
                              .clock = &scene.clock}};
         scene.run(runner, Duration{10'000});
     }
-    SUBCASE("requests of listeners elsewhere") {
+    SUBCASE("the listener serves requests for timers") {
         TimerRequests requests{scene.store, {.poll_interval = Duration{2'000}}};
         requests.take(
             {.space = "calls", .wait = Duration{20'000}, .confirm_within = Duration{3'000}},
@@ -170,7 +170,9 @@ TEST_CASE("option effects: a listener takes as many timers, and as often, as its
     CHECK(scene.store.confirm_within == std::set{Duration{3'000}});
 }
 
-TEST_CASE("option effects: a queue or namespace without requests is left after idle_max") {
+TEST_CASE(
+    "option effects: after idle_max without requests, a process stops serving a queue or "
+    "namespace") {
     const auto check_left = [](auto& scene, auto ask) {
         CHECK(ask("first"));
         CHECK(!ask("second"));
@@ -179,14 +181,14 @@ TEST_CASE("option effects: a queue or namespace without requests is left after i
         scene.run_for(Duration{1'100});
         CHECK(ask("second"));
     };
-    SUBCASE("a queue") {
+    SUBCASE("a queue has no requests") {
         JobScene scene;
         HandLeases hand{scene, {.idle_max = Duration{3'000}, .queues_max = 1}};
         check_left(hand, [&](const char* queue) {
             return hand.lease({.queue = queue})->value().has_value();
         });
     }
-    SUBCASE("a namespace of timers") {
+    SUBCASE("a timer namespace has no requests") {
         ObservedScene scene;
         TimerRequests requests{scene.store, {.idle_max = Duration{3'000}, .spaces_max = 1}};
         HandRunner runner{requests};
@@ -212,13 +214,13 @@ TEST_CASE("option effects: a queue or namespace without requests is left after i
     }
 }
 
-TEST_CASE("option effects: memory is measured as often as the options say") {
+TEST_CASE("option effects: memory use is measured as often as the options say") {
     ObservedScene scene;
-    SUBCASE("to drop the oldest") {
+    SUBCASE("the oldest batches are dropped above a limit") {
         Autodrop autodrop{scene.store, {.interval = Duration{3'000}}};
         scene.run(autodrop, Duration{10'000});
     }
-    SUBCASE("to refuse the newest") {
+    SUBCASE("new events are refused above a limit") {
         AdmissionControl control{scene.store, {.interval = Duration{3'000}}};
         scene.run(control, Duration{10'000});
     }
@@ -303,7 +305,7 @@ TEST_CASE("option effects: a push, a callback, a tick and a subscription keep al
 }
 
 TEST_CASE(
-    "option effects: an idempotency key tells pushes apart by each part of their uniqueness") {
+    "option effects: pushes with one idempotency key differ by each part of their uniqueness") {
     const Unique first{
         .by = Unique::By::key, .key = "a", .scope = KeyScope::for_time, .time = Duration{1'000}};
     auto other_key = first;

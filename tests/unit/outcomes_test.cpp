@@ -13,7 +13,7 @@
 using namespace routemaster;
 using detail::Outcomes;
 
-TEST_CASE("the outcomes of one step or of several steps are kept in order") {
+TEST_CASE("the outcomes of the steps of a submission are kept in order") {
     Outcomes none{0};
     CHECK(none.all().empty());
     none.replace(0, Error{Errc::unavailable, "gone"});
@@ -33,7 +33,7 @@ TEST_CASE("the outcomes of one step or of several steps are kept in order") {
     CHECK(!two.all()[1]);
 }
 
-TEST_CASE("replacing outcomes replaces each added outcome") {
+TEST_CASE("replacing the outcomes of a submission replaces each added outcome") {
     for (const auto steps : {std::size_t{1}, std::size_t{3}}) {
         Outcomes outcomes{steps};
         outcomes.add([] { return Outcome{Reply{Count{1}}}; });
@@ -43,7 +43,7 @@ TEST_CASE("replacing outcomes replaces each added outcome") {
     }
 }
 
-TEST_CASE("a large reply is copied and compared by value") {
+TEST_CASE("a large reply is copied, and compared by value") {
     JobStatus job;
     job.id = 7;
     static_assert(sizeof(std::optional<JobStatus>) > detail::unboxed_max);

@@ -8,7 +8,7 @@
 
 using namespace routemaster::detail;
 
-TEST_CASE("the hash of a payload is the hash in files") {
+TEST_CASE("the hash of a payload in memory equals its hash in files") {
     CHECK(payload_hash("") == 0U);
     CHECK(payload_hash("a") == 0xd47c7cc3U);
     CHECK(payload_hash("12345678") == 0x173db5d3U);

@@ -14,7 +14,7 @@ constexpr TimePoint at(std::int64_t milliseconds) { return start + Duration{mill
 
 }  // namespace
 
-TEST_CASE("as many jobs are fetched ahead as ended in two windows of time, up to the most") {
+TEST_CASE("as many jobs are fetched ahead as ended in the last two time windows, up to a maximum") {
     Prefetch prefetch{100};
     CHECK(prefetch.jobs() == 0);
     prefetch.ended(at(0), 30);
@@ -31,7 +31,7 @@ TEST_CASE("as many jobs are fetched ahead as ended in two windows of time, up to
     CHECK(prefetch.jobs() == 0);
 }
 
-TEST_CASE("no job is fetched ahead for two windows after a retried job") {
+TEST_CASE("no job is fetched ahead for two time windows after a retried job") {
     Prefetch prefetch{100};
     prefetch.ended(at(0), 30);
     prefetch.came_again(at(5));
@@ -42,7 +42,7 @@ TEST_CASE("no job is fetched ahead for two windows after a retried job") {
     CHECK(prefetch.jobs() == 30);
 }
 
-TEST_CASE("jobs are fetched ahead even if the clock was set back after a retried job") {
+TEST_CASE("jobs are fetched ahead again even if the clock was set back after a retried job") {
     Prefetch prefetch{100};
     prefetch.came_again(at(60'000));
     prefetch.ended(at(0), 30);

@@ -38,7 +38,7 @@ TEST_CASE("U+FFFD replaces each byte outside of UTF-8") {
     CHECK(printable_text("\xe2\x80") == "\ufffd\ufffd");
 }
 
-TEST_CASE("a text in a log is cut to whole characters, and printable") {
+TEST_CASE("a text in a log line is cut between characters, and printable") {
     CHECK(detail::log_text("short\n", 10) == "short ");
     CHECK(detail::log_text("\u202e123456789", 5) == " 12...");
     CHECK(detail::log_text("ééé", 3) == "é...");

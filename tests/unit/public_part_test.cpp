@@ -18,7 +18,7 @@ TEST_CASE("the public part of a token is the part before the first --, or four c
     CHECK(public_name("shop--secret") == "shop");
 }
 
-TEST_CASE("the public part of a callback is scheme, host and port") {
+TEST_CASE("the public part of a callback is its scheme, host and port") {
     CHECK(public_url("https://b.example:8443/events?key=secret#more") == "https://b.example:8443");
     CHECK(public_url("https://user:secret@b.example/secret@x") == "https://b.example");
     CHECK(public_url("https://u@secret@b.example?x") == "https://b.example");
@@ -29,7 +29,7 @@ TEST_CASE("the public part of a callback is scheme, host and port") {
     CHECK(public_url("secret") == "…");
 }
 
-TEST_CASE("the public part of a store URL leaves out user and password") {
+TEST_CASE("the public part of a store URL has neither user nor password") {
     CHECK(without_password("redis://u:secret@a.example:1,b.example/3?timeout=9") ==
           "redis://***@a.example:1,b.example/3?timeout=9");
     CHECK(without_password("redis://:sec/re?t@a.example") == "redis://***@a.example");

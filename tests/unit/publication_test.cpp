@@ -40,7 +40,7 @@ std::string refusal_of(const Event& event) {
 
 }  // namespace
 
-TEST_CASE("an event becomes a step with its encoding") {
+TEST_CASE("a published event becomes a step with the encoded event") {
     const auto step = publish(order);
     REQUIRE(step);
     CHECK(step->topic == "orders");
@@ -80,7 +80,7 @@ TEST_CASE("an invalid event is refused with the name of the field") {
     CHECK(refusal_of(bad).starts_with("data:"));
 }
 
-TEST_CASE("data may take 64 KiB of MessagePack and not a byte more") {
+TEST_CASE("the data of an event may take 64 KiB of MessagePack and not a byte more") {
     CHECK(publish(with_data_of(65'536)));
     const auto refused = publish(with_data_of(65'537));
     REQUIRE(!refused);
@@ -88,7 +88,7 @@ TEST_CASE("data may take 64 KiB of MessagePack and not a byte more") {
     CHECK(refused.error().context() == "data: takes 65537 bytes of MessagePack, more than 65536");
 }
 
-TEST_CASE("another limit for data can be set") {
+TEST_CASE("another limit for the data of an event can be set") {
     CHECK(publish(with_data_of(200), 200));
     CHECK(!publish(with_data_of(201), 200));
 }

@@ -33,7 +33,7 @@ struct Market {
 
 }  // namespace
 
-TEST_CASE("a publisher publishes under its token, whatever the bus's own") {
+TEST_CASE("a publisher handle publishes under its own token, and not under the bus's") {
     Market market;
     Bus bus{market.store, {.publisher = "bus--key"}};
     CHECK(bus.publisher("shop--key").token() == "shop--key");
@@ -44,7 +44,7 @@ TEST_CASE("a publisher publishes under its token, whatever the bus's own") {
           Errc::forbidden);
 }
 
-TEST_CASE("the rules of the bus apply to its publishers") {
+TEST_CASE("the event rules of the bus apply to its publisher handles") {
     Market market;
     auto event = event_in("orders");
     event.url = "urn:order:1";
@@ -68,7 +68,7 @@ TEST_CASE("a publisher owns topics only up to its limit") {
     CHECK(shop.publish(event_in("refunds")));
 }
 
-TEST_CASE("a publisher with authentication needs a valid token, and publishes in one trip") {
+TEST_CASE("a publisher with authentication needs a valid token, and publishes in one submission") {
     Market market;
     const auto shop = market.bus.publisher("shop--key", {.authenticate = true});
     CHECK(shop.publish(event_in("orders")).error().code() == Errc::unauthenticated);
@@ -84,7 +84,7 @@ TEST_CASE("a publisher with authentication needs a valid token, and publishes in
     CHECK(market.shop.publish(event_in("orders")));
 }
 
-TEST_CASE("a publisher removes only its own topics") {
+TEST_CASE("a publisher can remove only its own topics") {
     Market market;
     CHECK(market.shop.publish(event_in("orders")));
     CHECK(market.bus.publisher("rival").remove_topic("orders").error().code() == Errc::forbidden);
@@ -103,7 +103,7 @@ TEST_CASE("a publication whose reply is lost is in doubt, and is not repeated") 
     CHECK(market.topics().empty());
 }
 
-TEST_CASE("every call of a publisher has a form with a completion") {
+TEST_CASE("every call of a publisher also exists with a completion") {
     Market market;
     int replied = 0;
     market.shop.publish(event_in("orders"),

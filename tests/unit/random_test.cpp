@@ -7,7 +7,7 @@
 
 using namespace routemaster;
 
-TEST_CASE("the generator returns the numbers of SplitMix64") {
+TEST_CASE("the random generator returns the numbers of SplitMix64") {
     // The first outputs of Vigna's splitmix64.c for the seed 1234567.
     Random random{1'234'567};
     for (const std::uint64_t expected :
@@ -29,7 +29,7 @@ TEST_CASE("generators with an equal seed return equal numbers, even at compile t
     CHECK(random.next() == tenth);
 }
 
-TEST_CASE("numbers below a bound stay below the bound, and reach each number") {
+TEST_CASE("random numbers below a bound stay below the bound, and reach each number") {
     Random random{5};
     std::array<int, 7> seen{};
     for (int i = 0; i < 7'000; ++i) {
@@ -44,7 +44,7 @@ TEST_CASE("numbers below a bound stay below the bound, and reach each number") {
     CHECK(random.below(1) == 0);
 }
 
-TEST_CASE("units are at least 0, below 1 and evenly spread") {
+TEST_CASE("random units are at least 0, below 1 and evenly spread") {
     Random random{6};
     double sum = 0;
     for (int i = 0; i < 10'000; ++i) {

@@ -7,7 +7,7 @@
 
 using routemaster::detail::Rare;
 
-TEST_CASE("a rare value has its default until it is set") {
+TEST_CASE("an optional value stored as Rare has its default until it is set") {
     Rare<std::string> text;
     CHECK(text->empty());
     CHECK(text == Rare<std::string>{std::string{}});
@@ -16,7 +16,7 @@ TEST_CASE("a rare value has its default until it is set") {
     CHECK(text != Rare<std::string>{});
 }
 
-TEST_CASE("copies of a rare value are independent, and a moved-from value has its default") {
+TEST_CASE("copies of a Rare value are independent, and a moved-from value has its default") {
     Rare<std::string> first{std::string{"a text of more characters than fit without memory"}};
     auto copy = first;
     CHECK(copy == first);
@@ -30,7 +30,7 @@ TEST_CASE("copies of a rare value are independent, and a moved-from value has it
     CHECK(copy == moved);
 }
 
-TEST_CASE("a default value uses no memory, even when it is passed") {
+TEST_CASE("a Rare value equal to the default uses no memory, even when it is passed") {
     static_assert(sizeof(Rare<std::string>) == sizeof(void*));
     const Rare<std::string> one{std::string{}};
     const Rare<std::string> other;

@@ -48,7 +48,7 @@ TEST_CASE("recurring jobs are listed, changed and removed") {
     CHECK(s.recurring.list().value().size() == 1);
 }
 
-TEST_CASE("a recurring job is refused when its ticks would be no jobs") {
+TEST_CASE("a recurring job is refused if the jobs of its ticks would be refused") {
     RecurringScene s;
     const auto refused = [&s](const Job& job, const std::string& field) {
         const auto outcome = s.recurring.cron("a", "@daily", "work", job);

@@ -53,7 +53,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("each tick pushes its job once and on time, though two schedulers run") {
+TEST_CASE("each tick pushes its job once and on time, even with two schedulers") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run_for(35s);
@@ -67,7 +67,7 @@ TEST_CASE("each tick pushes its job once and on time, though two schedulers run"
     CHECK(s.disturbed.times_of<DueRecurringJobs>().size() <= 20);
 }
 
-TEST_CASE("concurrent schedulers run a tick once") {
+TEST_CASE("concurrent schedulers run each tick once") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run();
@@ -82,7 +82,7 @@ TEST_CASE("concurrent schedulers run a tick once") {
     CHECK(s.first.status().stale + s.second_one.status().stale >= 1);
 }
 
-TEST_CASE("a put wakes a scheduler, and the first tick is after the put") {
+TEST_CASE("putting a recurring job wakes a scheduler, and the first tick is after the put") {
     RecurringScene s;
     s.run();
     CHECK(s.first_runner.next() > s.begin + 30min);
@@ -96,7 +96,7 @@ TEST_CASE("a put wakes a scheduler, and the first tick is after the put") {
     CHECK(s.take_ticks() == Ticks{10});
 }
 
-TEST_CASE("each recurring job sets the policy for its missed ticks") {
+TEST_CASE("each recurring job sets the policy for ticks missed while no scheduler ran") {
     RecurringScene s;
     s.put("skip", "@every 5m", CatchUp::skip);
     s.put("once", "@every 10m", CatchUp::once);
@@ -176,7 +176,7 @@ TEST_CASE("no tick runs twice when the clock is set back") {
     CHECK(s.take_ticks() == Ticks{70, 70, 70});
 }
 
-TEST_CASE("after the clock ran ahead and is corrected, every recurring job runs again") {
+TEST_CASE("after a clock that ran ahead is corrected, every recurring job runs again") {
     RecurringScene s;
     s.put("skip", "@every 10s", CatchUp::skip);
     s.put("once", "@every 10s", CatchUp::once);
@@ -206,7 +206,7 @@ TEST_CASE("after the clock ran ahead and is corrected, every recurring job runs 
     CHECK(std::find(counters.begin(), counters.end(), rescheduled) != counters.end());
 }
 
-TEST_CASE("a tick run two hours early is not run again at its time") {
+TEST_CASE("a tick that ran two hours early is not run again at its time") {
     RecurringScene s;
     // The scene begins at 22:00.
     s.put("daily", "30 23 * * *", CatchUp::all);
@@ -226,7 +226,7 @@ TEST_CASE("a tick run two hours early is not run again at its time") {
     CHECK(s.job("daily").runs == 2);
 }
 
-TEST_CASE("setting the clock back ten minutes repeats no tick, and a larger step does") {
+TEST_CASE("setting the clock back ten minutes repeats no tick, and setting it back further does") {
     for (const auto& [back, ticks] : {std::pair{600s, 0U}, std::pair{601s, 60U}}) {
         RecurringScene s;
         s.put("ping", "@every 10s");
@@ -238,7 +238,7 @@ TEST_CASE("setting the clock back ten minutes repeats no tick, and a larger step
     }
 }
 
-TEST_CASE("a clock corrected while no scheduler ran is noticed at the next start") {
+TEST_CASE("a clock corrected while no scheduler ran is noticed at the next start of a scheduler") {
     RecurringScene s;
     for (int n = 0; n < 250; ++n) s.put("ping" + std::to_string(n), "@every 10s");
     s.clock.advance(2h);
@@ -258,7 +258,7 @@ TEST_CASE("a clock corrected while no scheduler ran is noticed at the next start
     CHECK(restarted.status().pushed >= 240);
 }
 
-TEST_CASE("a changed schedule that is put after the clock ran ahead begins now") {
+TEST_CASE("a changed schedule that is put after the clock ran ahead begins at the present time") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.clock.advance(2h);
@@ -270,7 +270,7 @@ TEST_CASE("a changed schedule that is put after the clock ran ahead begins now")
     CHECK(s.take_ticks() == Ticks{5, 10});
 }
 
-TEST_CASE("setting the clock forward makes missed ticks") {
+TEST_CASE("ticks skipped by setting the clock forward count as missed ticks") {
     RecurringScene s;
     s.put("ping", "@every 10s");
     s.run_for(1s);
@@ -294,7 +294,7 @@ TEST_CASE("a changed schedule begins anew, and runs no past tick") {
     CHECK(s.take_ticks() == Ticks{40, 45, 50});
 }
 
-TEST_CASE("ticks during the pause of a recurring job do not run") {
+TEST_CASE("ticks during the pause of a recurring job are skipped") {
     RecurringScene s;
     s.put("ping", "@every 10s", CatchUp::all);
     s.run_for(15s);
@@ -332,7 +332,8 @@ TEST_CASE("a tick refused by the store runs when the store accepts steps again")
     CHECK(s.disturbed.times_of<RunRecurringJob>().size() < 10);
 }
 
-TEST_CASE("the job of an earlier tick is kept, and kicked when BURIED") {
+TEST_CASE(
+    "a tick keeps the job of an earlier tick, and kicks the job (starts it again) if BURIED") {
     RecurringScene s;
     s.recurring.every("ping", 10s, "work", Job{"ping", {}}).value();
     s.run_for(35s);
@@ -389,7 +390,8 @@ TEST_CASE("a job triggered at the instant of a tick differs from the job of the 
               .options.metadata.at("tick") == std::to_string(tick + 7));
 }
 
-TEST_CASE("a put during a due tick runs the tick with the new job, unless the schedule changes") {
+TEST_CASE(
+    "putting a recurring job while a tick is due runs the tick, unless the schedule changes") {
     RecurringScene s;
     const auto put = [&](const std::string& schedule, const std::string& job) {
         s.recurring.cron("report", schedule, "work", Job{job, {}}, {.overlap = true}).value();
@@ -417,7 +419,7 @@ TEST_CASE("a put during a due tick runs the tick with the new job, unless the sc
     CHECK(pushed() == std::vector<std::string>{"new", "another"});
 }
 
-TEST_CASE("a recurring job that cannot run here does not block the rest") {
+TEST_CASE("a recurring job that cannot run in this process does not block other recurring jobs") {
     RecurringScene s;
     for (int n = 0; n < 150; ++n) s.put("foreign" + std::to_string(n), "@every 10s");
     s.put("known", "@every 10s");

@@ -15,7 +15,7 @@ using namespace routemaster;
 using namespace routemaster::test;
 using namespace std::chrono_literals;
 
-TEST_CASE("each tick posts its timer once and on time, though two schedulers run") {
+TEST_CASE("each tick posts its timer once and on time, even with two schedulers") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.every("call", 10s, "Ada", {.overlap = true, .retries_max = 2}).value();
@@ -37,7 +37,7 @@ TEST_CASE("each tick posts its timer once and on time, though two schedulers run
     CHECK(s.work.status().value() == QueueStatus{});
 }
 
-TEST_CASE("a timer at a fixed time is posted once where the clock changes, due at the tick") {
+TEST_CASE("a timer at a fixed local time is posted once when daylight saving time begins or ends") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.cron("call", "30 2 * * *", "Ada", {.time_zone = "Europe/Berlin", .overlap = true})
@@ -63,7 +63,7 @@ TEST_CASE("a timer at a fixed time is posted once where the clock changes, due a
     CHECK(due_around(1'729'988'940, 2h) == Ticks{1'729'989'000});
 }
 
-TEST_CASE("each recurring timer sets the policy for its missed ticks") {
+TEST_CASE("each recurring timer sets the policy for ticks missed while no scheduler ran") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls.cron("skip", "@every 5m", "a", {.catch_up = CatchUp::skip, .overlap = true}).value();
@@ -120,7 +120,8 @@ TEST_CASE("a triggered recurring timer keeps the existing timer, unless timers o
     CHECK(triggered == std::optional{Pushed{PushOutcome::duplicate, 0}});
 }
 
-TEST_CASE("recurring timers are listed with the recurring jobs, and refused with a field") {
+TEST_CASE(
+    "recurring timers are listed with recurring jobs, and refused with the name of the field") {
     RecurringScene s;
     Delayer calls{s.store, "calls", s.clock};
     calls

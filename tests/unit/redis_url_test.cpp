@@ -23,7 +23,7 @@ using Addresses = std::vector<RedisAddress>;
 
 }  // namespace
 
-TEST_CASE("a Redis URL with only a host leaves the rest at its defaults") {
+TEST_CASE("a Redis URL with only a host has defaults for all other settings") {
     const auto options = parsed("redis://queue.example");
     CHECK(options.addresses == Addresses{{"queue.example", 6'379}});
     CHECK(options.user.empty());
@@ -36,7 +36,7 @@ TEST_CASE("a Redis URL with only a host leaves the rest at its defaults") {
     CHECK(options.timeout == RedisOptions{}.timeout);
 }
 
-TEST_CASE("a Redis URL sets port, database, user and password") {
+TEST_CASE("a Redis URL can set port, database, user and password") {
     const auto options = parsed("redis://bus:secret@10.0.0.7:7000/12");
     CHECK(options.addresses == Addresses{{"10.0.0.7", 7'000}});
     CHECK(options.user == "bus");
@@ -47,19 +47,19 @@ TEST_CASE("a Redis URL sets port, database, user and password") {
     CHECK(parsed("redis://host/").database == 0);
 }
 
-TEST_CASE("a Redis URL sets several servers, also by their IPv6 addresses") {
+TEST_CASE("a Redis URL can set several servers, also by their IPv6 addresses") {
     CHECK(parsed("redis://a,b:7001,[::1],[fe80::2]:7002/1").addresses ==
           Addresses{{"a", 6'379}, {"b", 7'001}, {"::1", 6'379}, {"fe80::2", 7'002}});
 }
 
-TEST_CASE("rediss is TLS, with the authorities of the system or of a file") {
+TEST_CASE("a rediss URL uses TLS, with the certificate authorities of the system or of a file") {
     CHECK(parsed("rediss://host").tls);
     CHECK(parsed("rediss://host").tls_ca_file.empty());
     CHECK(parsed("rediss://host?ca_file=%2Fetc%2Fours.pem").tls_ca_file == "/etc/ours.pem");
     CHECK(parsed("rediss+sentinel://host/main").tls);
 }
 
-TEST_CASE("redis+sentinel sets the sentinels and the name of their master") {
+TEST_CASE("a redis+sentinel URL sets the sentinels and the name of their master") {
     const auto options = parsed("redis+sentinel://:pw@a,b:26380/main/3");
     CHECK(options.addresses == Addresses{{"a", 26'379}, {"b", 26'380}});
     CHECK(options.sentinel_master == "main");
@@ -88,7 +88,7 @@ TEST_CASE("names and values of a Redis URL may be percent-encoded") {
     CHECK(parsed("redis://u:p@ss@host").password == "p@ss");
 }
 
-TEST_CASE("an invalid Redis URL is refused, and the error names the reason") {
+TEST_CASE("an invalid Redis URL is refused, and the error gives the reason") {
     CHECK(complaint("http://host").find("begin it with") != std::string::npos);
     CHECK(complaint("redis:host").find("begin it with") != std::string::npos);
     CHECK(complaint("redissss://host").find("begin it with") != std::string::npos);

@@ -107,7 +107,7 @@ std::string shown_workers(int base) {
 
 }  // namespace
 
-TEST_CASE("http api: each field of a recurring job, and of its explanation, is its own") {
+TEST_CASE("http api: each field of a recurring job, and of its explanation, has its own value") {
     FixedScenario bus;
     rm::RecurringJob job{.name = "report",
                          .settings = {.schedule = "@every 10s",
@@ -168,7 +168,7 @@ TEST_CASE("http api: a recurring action has the zone, missed ticks and overlap o
     CHECK(settings().overlap);
 }
 
-TEST_CASE("http api: each field of a batch of jobs is its own") {
+TEST_CASE("http api: each field of a batch of jobs has its own value") {
     FixedScenario bus;
     const rm::JobBatch batch{
         .id = 7,
@@ -216,7 +216,7 @@ TEST_CASE("http api: each field of a batch of jobs is its own") {
     }
 }
 
-TEST_CASE("http api: each field of a queued batch, and of its explanation, is its own") {
+TEST_CASE("http api: each field of a queued batch, and of its explanation, has its own value") {
     FixedScenario bus;
     const rm::QueuedBatch batch{.status = {.uid = second_uid,
                                            .subscriber = billing,
@@ -246,7 +246,8 @@ TEST_CASE("http api: each field of a queued batch, and of its explanation, is it
                               R"(,"batch":)" + shown + "}"));
 }
 
-TEST_CASE("http api: each field of a DEAD batch, and each count, is its own") {
+TEST_CASE(
+    "http api: each field of a DEAD batch, and each count of DEAD batches, has its own value") {
     FixedScenario bus;
     const rm::DeadBatchStatus status{.uid = first_uid,
                                      .subscriber = billing,
@@ -282,7 +283,7 @@ TEST_CASE("http api: each field of a DEAD batch, and each count, is its own") {
     CHECK(subscribers.ends_with(R"("dead":4}])"));
 }
 
-TEST_CASE("http api: each field of a job, and of its explanation, is its own") {
+TEST_CASE("http api: each field of a job, and of its explanation, has its own value") {
     FixedScenario bus;
     const rm::JobStatus job{.id = 7,
                             .state = rm::JobStatus::State::pending,
@@ -326,7 +327,7 @@ TEST_CASE("http api: each field of a job, and of its explanation, is its own") {
     }
 }
 
-TEST_CASE("http api: each field of a queue, and of its throughput, is its own") {
+TEST_CASE("http api: each field of a queue, and of its throughput, has its own value") {
     FixedScenario bus;
     const rm::ListedQueue queue{
         .name = "images",
@@ -355,7 +356,7 @@ TEST_CASE("http api: each field of a queue, and of its throughput, is its own") 
               R"(,"done":5,"failed":6,"buried":7,"expired":8}]})");
 }
 
-TEST_CASE("http api: each field of a worker, of its profile and of its leases is its own") {
+TEST_CASE("http api: each field of a worker, of its profile and of its leases has its own value") {
     FixedScenario bus;
     const rm::ListedWorker worker{
         .id = first_uid,
@@ -390,7 +391,7 @@ TEST_CASE("http api: each field of a worker, of its profile and of its leases is
               at(-2) + R"(,"cancelled":true}]}])");
 }
 
-TEST_CASE("http api: each field of a timer, and each count of its namespace, is its own") {
+TEST_CASE("http api: each field of a timer, and each count of its namespace, has its own value") {
     FixedScenario bus;
     const rm::TimerStatus timer{.id = "a/b",
                                 .payload = rm::Value{42},
@@ -452,7 +453,7 @@ TEST_CASE("http api: a timer is confirmed, completed and postponed with all fiel
           std::vector<std::string>{"a 99 99", "b 2 3", "c 4 5", "d " + at(6), "e " + at(7)});
 }
 
-TEST_CASE("http api: a client that is gone leases no job, and takes no timer") {
+TEST_CASE("http api: a disconnected client leases no job, and takes no timer") {
     rm::testing::ManualClock clock{noon};
     rm::MemoryStore store;
     rm::JobLeases leases{store, {.seed = 1}};

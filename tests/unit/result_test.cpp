@@ -18,7 +18,7 @@ Result<std::string> bad() { return Error{Errc::invalid, "field: must be shorter"
 
 }  // namespace
 
-TEST_CASE("a result contains a value") {
+TEST_CASE("a result can contain a value") {
     auto result = a_text();
     CHECK(result.has_value());
     CHECK(static_cast<bool>(result));
@@ -34,7 +34,7 @@ TEST_CASE("a result contains a value") {
     CHECK(*std::move(result) == "text more");
 }
 
-TEST_CASE("a result contains the error when there is no value") {
+TEST_CASE("a result without a value contains an error") {
     const auto result = bad();
     CHECK_FALSE(result.has_value());
     CHECK_FALSE(static_cast<bool>(result));
@@ -44,14 +44,14 @@ TEST_CASE("a result contains the error when there is no value") {
     CHECK_THROWS_AS(static_cast<void>(result.value()), Failure);
 }
 
-TEST_CASE("a result moves move-only values") {
+TEST_CASE("a result of a move-only value can be moved from") {
     Result<std::unique_ptr<int>> result{std::make_unique<int>(7)};
     const std::unique_ptr<int> taken = *std::move(result);
     CHECK(*taken == 7);
     CHECK(*Result<std::unique_ptr<int>>{std::make_unique<int>(8)}.value() == 8);
 }
 
-TEST_CASE("a result without a value reports its success") {
+TEST_CASE("a Result<void> reports its success") {
     const Result<void> good{};
     CHECK(good.has_value());
     CHECK_NOTHROW(good.value());
@@ -61,7 +61,7 @@ TEST_CASE("a result without a value reports its success") {
     CHECK_THROWS_AS(bad.value(), Failure);
 }
 
-TEST_CASE("a failure is a system error and returns its error") {
+TEST_CASE("the exception Failure is a std::system_error, and returns its error") {
     for (const Error& error :
          {Error{Errc::unavailable, "disk"}, Error{Errc::timed_out, "a: b: timed out"},
           Error{std::make_error_code(std::errc::no_space_on_device), "/data"}}) {
@@ -78,7 +78,7 @@ TEST_CASE("a failure is a system error and returns its error") {
     }
 }
 
-TEST_CASE("errors name their object and a remedy") {
+TEST_CASE("error texts name the object and a remedy") {
     const Error error{Errc::unavailable, "bus.db"};
     CHECK(error.message() == "bus.db: unavailable");
     CHECK(Error{Errc::corrupted, ""}.message() == "corrupted");
@@ -93,7 +93,7 @@ TEST_CASE("errors name their object and a remedy") {
     CHECK_FALSE(error == Error{Errc::invalid, "bus.db"});
 }
 
-TEST_CASE("log levels have words") {
+TEST_CASE("each log level has a name") {
     CHECK(to_string(LogLevel::debug) == "debug");
     CHECK(to_string(LogLevel::info) == "info");
     CHECK(to_string(LogLevel::warning) == "warning");

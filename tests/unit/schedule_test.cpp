@@ -85,7 +85,7 @@ std::clock_t time_to_count(std::size_t jobs) {
 
 }  // namespace
 
-TEST_CASE("a schedule returns the first due job, after any insertions and removals") {
+TEST_CASE("a schedule returns the first due job after any insertions and removals") {
     const auto number = test::seed(11);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};

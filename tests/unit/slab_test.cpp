@@ -87,7 +87,7 @@ TEST_CASE("a slab element whose constructor throws leaves its place to the next 
     CHECK(Counted::alive == 0);
 }
 
-TEST_CASE("the memory of a few elements that come and go together stays") {
+TEST_CASE("a slab keeps its memory while a few elements are created and destroyed together") {
     Slab<Counted> slab;
     std::vector<Counted*> things;
     for (std::uint64_t n = 0; n < 1'000; ++n) things.push_back(&slab.make(n));
@@ -98,7 +98,7 @@ TEST_CASE("the memory of a few elements that come and go together stays") {
     CHECK(is_mapped(last));
 }
 
-TEST_CASE("the memory of many elements returns to the system when they are destroyed") {
+TEST_CASE("a slab returns the memory of many elements to the system when they are destroyed") {
     Slab<LargeThing> slab;
     std::vector<LargeThing*> things;
     for (std::uint64_t n = 0; n < 30'000; ++n) things.push_back(&slab.make(n));

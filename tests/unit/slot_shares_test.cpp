@@ -13,7 +13,7 @@ using namespace routemaster::detail;
 using Wish = SlotShares::Wish;
 using Shares = std::vector<std::size_t>;
 
-TEST_CASE("by weight all free slots are shared, and the remainder rotates") {
+TEST_CASE("by weight, all free slots are shared between queues, and the remainder rotates") {
     SlotShares shares{{{"a", 3}, {"b", 1}}, QueueOrder::weighted};
     CHECK(shares.share({Wish::wants, Wish::wants}, 8) == Shares{6, 2});
     std::size_t a = 0;
@@ -21,7 +21,8 @@ TEST_CASE("by weight all free slots are shared, and the remainder rotates") {
     CHECK(a == 300);
 }
 
-TEST_CASE("a queue without jobs leaves its slots to the rest, and saves no credit") {
+TEST_CASE(
+    "a queue without jobs leaves its slots to the other queues, and saves no slots for later") {
     SlotShares shares{{{"a", 3}, {"b", 1}}, QueueOrder::weighted};
     for (int i = 0; i < 100; ++i) CHECK(shares.share({Wish::nothing, Wish::wants}, 2)[1] == 2);
     std::size_t a = 0;
@@ -29,7 +30,7 @@ TEST_CASE("a queue without jobs leaves its slots to the rest, and saves no credi
     CHECK(a == 75);
 }
 
-TEST_CASE("a queue that waits for a reply keeps its share of the slots") {
+TEST_CASE("a queue that waits for a reply of the store keeps its share of the slots") {
     SlotShares shares{{{"a", 3}, {"b", 1}}, QueueOrder::weighted};
     // Slots become free one by one, faster than the store replies.
     std::array<std::size_t, 2> got{};
@@ -55,7 +56,7 @@ TEST_CASE("a queue that waits for a reply keeps its share of the slots") {
           doctest::Approx(3).epsilon(0.02));
 }
 
-TEST_CASE("in strict order the first queue with possible jobs gets all slots") {
+TEST_CASE("in strict order, the first queue that may have jobs gets all slots") {
     SlotShares shares{{{"a"}, {"b"}, {"c"}}, QueueOrder::strict};
     CHECK(shares.share({Wish::nothing, Wish::wants, Wish::wants}, 4) == Shares{4, 4, 0});
     CHECK(shares.share({Wish::waits, Wish::wants, Wish::wants}, 4) == Shares{4, 0, 0});

@@ -24,7 +24,7 @@ struct Block {
 
 }  // namespace
 
-TEST_CASE("blocks of all sizes stay intact during further allocations") {
+TEST_CASE("small blocks of all sizes stay intact during further allocations") {
     SmallBlocks memory;
     std::vector<Block> blocks;
     for (int round = 0; round < 40; ++round) {
@@ -45,7 +45,7 @@ TEST_CASE("blocks of all sizes stay intact during further allocations") {
     }
 }
 
-TEST_CASE("a small block lies directly after the last block, rounded up to eight bytes") {
+TEST_CASE("a small block directly follows the block before, at a multiple of eight bytes") {
     constexpr std::size_t count = 200'000;
     SmallBlocks memory;
     std::vector<char*> blocks;

@@ -130,7 +130,7 @@ TEST_CASE("step names are unique, and each domain has its own steps") {
     CHECK(std::is_same_v<DomainOf<PublishEvent>, TopicSteps>);
 }
 
-TEST_CASE("any step reports its traits") {
+TEST_CASE("the type-erased Step reports the traits of its step") {
     CHECK(traits_of(Step{PublishEvent{}}).name == "publish_event");
     CHECK(traits_of(Step{ListCounters{}}).name == "list_counters");
     CHECK(Changes{traits_of(Step{Heartbeat{}}).changes} == Changes::liveness);

@@ -43,7 +43,7 @@ const std::string url = "https://billing.example/events";
 
 }  // namespace
 
-TEST_CASE("a missing subscriber has no status") {
+TEST_CASE("a subscriber that does not exist has no status") {
     Billing billing;
     CHECK(billing.subscriber.token() == "billing");
     CHECK(!billing.subscriber.status().value());
@@ -66,7 +66,7 @@ TEST_CASE("a subscription has the requested settings") {
     CHECK(status.health_points == 100);
 }
 
-TEST_CASE("omitted settings begin with their defaults and are kept") {
+TEST_CASE("omitted settings begin with their defaults and are kept afterwards") {
     Billing billing;
     billing.subscriber.subscribe({"orders"}, {.callback = url}).value();
     CHECK(billing.subscriber.status().value()->subscription ==
@@ -191,7 +191,7 @@ std::vector<DeadBatchStatus> three_dead(Billing& billing) {
 
 }  // namespace
 
-TEST_CASE("settings of DEAD batches are kept, in the process too") {
+TEST_CASE("settings for DEAD batches are kept, for callbacks in the process, too") {
     Billing billing;
     billing.subscriber
         .subscribe({"orders"}, [](const Batch&) {},
@@ -231,7 +231,8 @@ TEST_CASE("a subscriber's DEAD batches are listed, shown, redelivered and droppe
     CHECK(billing.subscriber.status().value()->batches_queued == 1);
 }
 
-TEST_CASE("more DEAD batches than fit in one step are redelivered, or dropped, as well") {
+TEST_CASE(
+    "DEAD batches that do not fit in one step are redelivered, or dropped, in several steps") {
     for (const bool redelivered : {true, false}) {
         for (const bool waiting : {true, false}) {
             Billing billing;
@@ -269,7 +270,7 @@ TEST_CASE("more DEAD batches than fit in one step are redelivered, or dropped, a
     }
 }
 
-TEST_CASE("every call about DEAD batches has a form with a completion") {
+TEST_CASE("every call about DEAD batches also exists with a completion") {
     Billing billing;
     const auto dead = three_dead(billing);
     int replied = 0;
@@ -297,7 +298,7 @@ TEST_CASE("every call about DEAD batches has a form with a completion") {
     CHECK(replied == 8);
 }
 
-TEST_CASE("a subscriber's queued batches are listed, found, asked for and dropped") {
+TEST_CASE("a subscriber's queued batches are listed, found, delivered on request and dropped") {
     Billing billing;
     auto& subscriber = billing.subscriber;
     subscriber
@@ -340,14 +341,14 @@ TEST_CASE("a subscriber's queued batches are listed, found, asked for and droppe
     CHECK(subscriber.batches().value().empty());
 }
 
-TEST_CASE("copies of a handle refer to one subscriber") {
+TEST_CASE("copies of a subscriber handle refer to one subscriber") {
     Billing billing;
     auto copy = billing.subscriber;
     copy.subscribe({"orders"}, {.callback = url}).value();
     CHECK(billing.subscriber.status().value());
 }
 
-TEST_CASE("every call of a subscriber has a form with a completion") {
+TEST_CASE("every call of a subscriber also exists with a completion") {
     Billing billing;
     int replied = 0;
     billing.subscriber.subscribe({"orders"}, {.callback = url},

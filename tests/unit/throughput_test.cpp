@@ -22,7 +22,7 @@ constexpr Duration hour{3'600'000};
 
 }  // namespace
 
-TEST_CASE("after the clock was set back ends count in earlier minutes, without loss") {
+TEST_CASE("after the clock was set back, ended jobs count in earlier minutes, and none is lost") {
     Throughput throughput;
     throughput.count(done, full_hour);
     throughput.count(done, full_hour - minute * 3);
@@ -36,7 +36,7 @@ TEST_CASE("after the clock was set back ends count in earlier minutes, without l
     CHECK(throughput.at(full_hour).hours.size() == 2);
 }
 
-TEST_CASE("instants before 1970 are in minutes, too") {
+TEST_CASE("the throughput of minutes before 1970 is counted, too") {
     Throughput throughput;
     throughput.count(done, from_milliseconds(-1));
     throughput.count(done, from_milliseconds(0));
@@ -46,7 +46,7 @@ TEST_CASE("instants before 1970 are in minutes, too") {
     CHECK(at.hours.size() == 2);
 }
 
-TEST_CASE("a queue without ends of jobs for a day uses no memory") {
+TEST_CASE("the throughput of a queue in which no job ended for a day uses no memory") {
     ThroughputTable table;
     for (int n = 0; n < 1'000; ++n) table.count("queue " + std::to_string(n), done, full_hour);
     CHECK(table.size() == 1'000);
@@ -58,7 +58,7 @@ TEST_CASE("a queue without ends of jobs for a day uses no memory") {
     CHECK(table.at("queue 7", full_hour + hour * 25) == QueueThroughput{});
 }
 
-TEST_CASE("the throughput of a queue keeps only the reported hours and minutes") {
+TEST_CASE("the throughput of a queue stores only the reported hours and minutes") {
     Throughput throughput;
     for (int n = 0; n < 60 * 48; ++n) throughput.count(done, full_hour + minute * n);
     const auto at = throughput.at(full_hour + minute * (60 * 48 - 1));

@@ -82,7 +82,7 @@ constexpr std::int64_t year_2100 = 4'102'444'800;
 
 }  // namespace
 
-TEST_CASE("slim and fat zone files agree with zdump from 1970 to 2100") {
+TEST_CASE("slim and fat time zone files agree with zdump from 1970 to 2100") {
     for (const char* kind : {"slim", "fat"}) {
         const Database database{kind};
         for (const char* name :
@@ -142,7 +142,7 @@ TEST_CASE("the first instant of a local time is found around each clock change")
     }
 }
 
-TEST_CASE("a file of version 1 has no rule, and its last offset lasts") {
+TEST_CASE("in a time zone file of version 1, the last offset applies for ever") {
     const Database database{"fat"};
     auto bytes = bytes_of(database.path() + "/Europe/Berlin");
     const auto today = ZoneFile::parse(bytes);
@@ -157,7 +157,7 @@ TEST_CASE("a file of version 1 has no rule, and its last offset lasts") {
     CHECK(old->at(year_2100).end == std::numeric_limits<std::int64_t>::max());
 }
 
-TEST_CASE("a damaged file of a zone is refused, with its name") {
+TEST_CASE("a damaged time zone file is refused with its name") {
     const Database database{"slim"};
     const auto path = database.path() + "/Europe/Berlin";
     const auto bytes = bytes_of(path);

@@ -96,7 +96,7 @@ std::size_t looks(const std::function<void()>& act) {
 
 }  // namespace
 
-TEST_CASE("timed buckets agree with a map, whatever is inserted and removed") {
+TEST_CASE("timed buckets agree with a map after any insertions and removals") {
     const auto number = test::seed(8);
     ROUTEMASTER_TELL_SEED(number);
     Random random{number};
@@ -122,7 +122,8 @@ TEST_CASE("timed buckets agree with a map, whatever is inserted and removed") {
     }
 }
 
-TEST_CASE("elements inserted in ascending or descending order are ordered, in full buckets") {
+TEST_CASE(
+    "elements inserted in ascending or descending order are listed in order, in full buckets") {
     constexpr std::int64_t count = 20'000;
     ReminderScene forwards;
     ReminderScene backwards;
@@ -142,7 +143,7 @@ TEST_CASE("elements inserted in ascending or descending order are ordered, in fu
     backwards.check(0, "");
 }
 
-TEST_CASE("few elements use few buckets, even after many removals") {
+TEST_CASE("few elements use few timed buckets, even after many removals") {
     ReminderScene scene;
     constexpr std::int64_t count = 50'000;
     for (std::int64_t n = 0; n < count; ++n) scene.insert(n * 7'919 % count, "");
@@ -156,7 +157,7 @@ TEST_CASE("few elements use few buckets, even after many removals") {
     scene.check(0, "");
 }
 
-TEST_CASE("every operation at a crowded instant visits only a few elements") {
+TEST_CASE("every operation on timed buckets with many elements at one instant visits only a few") {
     constexpr std::size_t count = 200'000;
     constexpr std::size_t one_bucket = 4'000;
     TimedBuckets<Reminder>::Memory memory;
@@ -180,7 +181,7 @@ TEST_CASE("every operation at a crowded instant visits only a few elements") {
     CHECK(most < one_bucket);
 }
 
-TEST_CASE("all listed elements can be removed page by page") {
+TEST_CASE("all elements can be listed and removed page by page") {
     ReminderScene scene;
     for (std::int64_t n = 0; n < 5'000; ++n) scene.insert(n / 1'000, std::to_string(n));
     while (!scene.expected.empty()) {

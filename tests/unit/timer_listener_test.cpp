@@ -89,7 +89,7 @@ TEST_CASE("a confirmed timer fires once, and an unconfirmed timer fires repeated
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 4, .handled = 2, .failed = 2});
 }
 
-TEST_CASE("a timer sets the time for its own confirmation") {
+TEST_CASE("a timer can set the time limit for its own confirmation") {
     TimerScene scene;
     HandListener listener{scene, {}, [](const Timer&) { throw 42; }};
     const auto begin = scene.clock.now();
@@ -102,7 +102,7 @@ TEST_CASE("a timer sets the time for its own confirmation") {
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: the handler threw something") == 1);
 }
 
-TEST_CASE("a timer whose time was over before it began fires again") {
+TEST_CASE("a timer whose time limit was over before its handler began fires again") {
     TimerScene scene;
     HandListener listener{
         scene, {.concurrency = 2, .confirm_within = Duration{500}}, [&](const Timer& timer) {
@@ -154,7 +154,7 @@ TEST_CASE("a timer is rejected by its responder, or by an exception of its handl
     CHECK(scene.log.count(LogLevel::warning, "it becomes DEAD: never") == 1);
 }
 
-TEST_CASE("a timer without retries is gone after any end of its handler") {
+TEST_CASE("a timer without retries is removed however its handler ends") {
     TimerScene scene;
     HandListener listener{scene, {}, [](const Timer&) { throw std::runtime_error{"no\n\x1b[2J"}; }};
     scene.post("a", Duration{0}, {.id = "a"});
@@ -225,7 +225,7 @@ TEST_CASE("a report of a responder after the end of its listener is ignored") {
     CHECK(scene.counts().fired == 1);
 }
 
-TEST_CASE("a busy listener reports this, and the next listener has the turn") {
+TEST_CASE("a listener without free slots reports this, and the next listener gets the timers") {
     TimerScene scene;
     std::vector<TimerResponder> kept;
     TimerListener busy{
@@ -253,7 +253,7 @@ TEST_CASE("a busy listener reports this, and the next listener has the turn") {
     CHECK(scene.counts().listeners == 2);
 }
 
-TEST_CASE("listeners take turns") {
+TEST_CASE("listeners of one namespace take turns") {
     TimerScene scene;
     HandListener a{scene, {.name = "a"}};
     HandListener b{scene, {.name = "b"}};
@@ -267,7 +267,7 @@ TEST_CASE("listeners take turns") {
     }
 }
 
-TEST_CASE("timers of a silent listener reach the next listener within the silence") {
+TEST_CASE("timers of a silent listener reach the next listener after the allowed silence") {
     TimerScene scene;
     HandListener dead{scene, {.name = "dead"}};
     HandListener alive{scene, {.name = "alive"}};
@@ -290,7 +290,7 @@ TEST_CASE("when the clock is set forward, overdue timers fire in order") {
     CHECK(listener.texts() == Texts{"a", "b"});
 }
 
-TEST_CASE("when the clock is set back, nothing fires twice, and nothing early") {
+TEST_CASE("when the clock is set back, no timer fires twice or early") {
     TimerScene scene;
     int failures = 1;
     HandListener listener{scene, {}, [&](const Timer&) {
@@ -309,7 +309,7 @@ TEST_CASE("when the clock is set back, nothing fires twice, and nothing early") 
     CHECK(listener.texts() == Texts{"again", "once", "later", "again"});
 }
 
-TEST_CASE("a listener polls as often as before after the clock was set back") {
+TEST_CASE("after the clock was set back, a listener polls as often as before") {
     TimerScene scene;
     HandListener listener{scene, {.poll_interval = Duration{1'000}}};
     listener.run();
@@ -351,7 +351,7 @@ TEST_CASE("a lost reply loses timers without retries, and timers with retries fi
     CHECK(scene.counts().fired == 0);
 }
 
-TEST_CASE("a refused confirmation is repeated, and the timer does not fire again") {
+TEST_CASE("a confirmation that the store refused is repeated, and the timer does not fire again") {
     TimerScene scene;
     HandListener listener{scene};
     scene.post("refused", Duration{0}, {.retries_max = 1});
@@ -368,7 +368,7 @@ TEST_CASE("a refused confirmation is repeated, and the timer does not fire again
     CHECK(scene.log.count(LogLevel::warning, "not confirmed in time") == 0);
 }
 
-TEST_CASE("a late confirmation is dropped and counted") {
+TEST_CASE("a confirmation after the time limit is dropped and counted") {
     TimerScene scene;
     HandListener listener{scene, {.confirm_within = Duration{300}}};
     scene.post("a", Duration{0}, {.retries_max = 1});
@@ -379,7 +379,7 @@ TEST_CASE("a late confirmation is dropped and counted") {
     CHECK(scene.counts().fired + scene.counts().pending + scene.counts().dead == 0);
 }
 
-TEST_CASE("a refused confirmation is not repeated after its timer has fired again") {
+TEST_CASE("a confirmation that the store refused is not repeated once its timer has fired again") {
     TimerScene scene;
     HandListener listener{scene, {.confirm_within = Duration{300}}};
     const auto begin = scene.clock.now();
@@ -393,7 +393,7 @@ TEST_CASE("a refused confirmation is not repeated after its timer has fired agai
     CHECK(scene.counts().dead == 1);
 }
 
-TEST_CASE("a handler beyond its time runs again, and its late confirmation has no effect") {
+TEST_CASE("a handler beyond the time limit runs again, and its late confirmation has no effect") {
     TimerScene scene;
     HandListener other{scene, {.name = "other"}};
     HandListener slow{scene, {.name = "slow", .confirm_within = Duration{300}}, [&](const Timer&) {
@@ -415,7 +415,7 @@ TEST_CASE("a handler beyond its time runs again, and its late confirmation has n
     CHECK(scene.counts().fired + scene.counts().pending + scene.counts().dead == 0);
 }
 
-TEST_CASE("on a bad network every timer with retries of a namespace is handled") {
+TEST_CASE("on an unreliable network, every timer with retries is handled") {
     TimerScene scene;
     testing::FaultyStore faulty{scene.memory,
                                 {.seed = 7, .lost_requests = 0.2, .lost_replies = 0.2}};
@@ -436,7 +436,7 @@ TEST_CASE("on a bad network every timer with retries of a namespace is handled")
     CHECK(scene.counts().pending + scene.counts().fired + scene.counts().dead == 0);
 }
 
-TEST_CASE("a closed listener leaves, and takes no further timer") {
+TEST_CASE("a closed listener leaves its namespace, and takes no further timer") {
     TimerScene scene;
     HandListener listener{scene};
     listener.run();
@@ -449,7 +449,7 @@ TEST_CASE("a closed listener leaves, and takes no further timer") {
     CHECK(listener.got.empty());
 }
 
-TEST_CASE("timers under way at the end get the grace, and are confirmed") {
+TEST_CASE("timers under way when a listener closes get the grace period, and are confirmed") {
     TimerScene scene;
     std::vector<TimerResponder> kept;
     TimerListener listener{
@@ -473,7 +473,7 @@ TEST_CASE("timers under way at the end get the grace, and are confirmed") {
     CHECK(listener.closed());
 }
 
-TEST_CASE("a listener ends even if its store does not reply") {
+TEST_CASE("a listener can close even if its store does not reply") {
     TimerScene scene;
     HandListener listener{scene};
     scene.post("a", Duration{0}, {.retries_max = 1});
@@ -487,7 +487,7 @@ TEST_CASE("a listener ends even if its store does not reply") {
     CHECK(scene.log.count(LogLevel::warning, "could not leave the listeners of calls") == 1);
 }
 
-TEST_CASE("options out of range are refused") {
+TEST_CASE("listener options out of range are refused") {
     TimerScene scene;
     const auto refused = [&](TimerListenerOptions options) {
         CHECK_THROWS_AS((TimerListener{scene.memory, "calls", TimerHandler{[](const Timer&) {}},
@@ -505,7 +505,8 @@ TEST_CASE("options out of range are refused") {
     CHECK(polled.name().size() == Uid::length);
 }
 
-TEST_CASE("follow-ups of a timer exist when the timer is confirmed, and not before") {
+TEST_CASE(
+    "follow-up jobs and events of a timer exist when the timer is confirmed, and not before") {
     TimerScene scene;
     JobQueue jobs{scene.memory, "next", scene.clock};
     int failures = 1;
@@ -528,7 +529,7 @@ TEST_CASE("follow-ups of a timer exist when the timer is confirmed, and not befo
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 2, .handled = 1, .failed = 1});
 }
 
-TEST_CASE("repeating a confirmation with follow-ups performs the follow-ups once") {
+TEST_CASE("repeating a confirmation with follow-up jobs and events adds them once") {
     TimerScene scene;
     JobQueue jobs{scene.memory, "next", scene.clock};
     HandListener listener{scene, {}, [&](TimerContext& timer) {
@@ -543,7 +544,7 @@ TEST_CASE("repeating a confirmation with follow-ups performs the follow-ups once
     CHECK(listener.listener.status().late == 0);
 }
 
-TEST_CASE("refused follow-ups make the timer fail, and the timer fires again") {
+TEST_CASE("a timer whose follow-up job or event is refused fails, and fires again") {
     TimerScene scene;
     Bus shop{scene.memory, {.publisher = "shop", .clock = &scene.clock}};
     const Event event{
@@ -559,7 +560,7 @@ TEST_CASE("refused follow-ups make the timer fail, and the timer fires again") {
     CHECK(scene.log.count(LogLevel::warning, "timer a of calls failed: publications[0]") == 2);
 }
 
-TEST_CASE("an error about a follow-up is reported at once") {
+TEST_CASE("an error about a follow-up job of a timer is reported at once") {
     TimerScene scene;
     HandListener listener{
         scene, {}, [&](TimerContext& timer) {
@@ -582,7 +583,7 @@ TEST_CASE("an error about a follow-up is reported at once") {
     CHECK(listener.got.size() == 2);
 }
 
-TEST_CASE("a series of timers goes on after any losses, with one timer at a time") {
+TEST_CASE("a timer that posts its successor goes on after any losses, with one timer at a time") {
     TimerScene scene;
     testing::FaultyStore faulty{scene.memory,
                                 {.seed = 3, .lost_requests = 0.2, .lost_replies = 0.2}};

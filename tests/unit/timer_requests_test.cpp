@@ -74,7 +74,7 @@ using Ids = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a request gets due timers at once") {
+TEST_CASE("a request for timers gets due timers at once") {
     TimerScene scene;
     HandRequests hand{scene};
     CHECK(ids_in(hand.take()).empty());
@@ -87,7 +87,7 @@ TEST_CASE("a request gets due timers at once") {
     CHECK(scene.counts().fired == 3);
 }
 
-TEST_CASE("a request waits for a timer, and gets the timer when due") {
+TEST_CASE("a request for timers waits for a timer, and gets the timer when due") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto waiting = hand.take({.wait = Duration{10'000}});
@@ -99,7 +99,7 @@ TEST_CASE("a request waits for a timer, and gets the timer when due") {
     CHECK(ids_in(waiting) == Ids{"a"});
 }
 
-TEST_CASE("timers that exceed a response come with the next response, without a wait") {
+TEST_CASE("timers that do not fit into a response are in the next response, without a wait") {
     TimerScene scene;
     HandRequests hand{scene};
     for (int i = 0; i < 100; ++i) scene.post(std::string(65'000, 'x'));
@@ -111,7 +111,7 @@ TEST_CASE("timers that exceed a response come with the next response, without a 
     CHECK((*second)->value().size() == 36);
 }
 
-TEST_CASE("a request without timers ends empty after its wait") {
+TEST_CASE("a request for timers gets an empty response after its wait if no timer is due") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto waiting = hand.take({.wait = Duration{2'000}});
@@ -121,7 +121,7 @@ TEST_CASE("a request without timers ends empty after its wait") {
     CHECK(ids_in(waiting).empty());
 }
 
-TEST_CASE("waiting requests are served separately and in order") {
+TEST_CASE("waiting requests for timers are served separately and in order") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto first = hand.take({.limit = 2, .wait = Duration{10'000}});
@@ -136,7 +136,7 @@ TEST_CASE("waiting requests are served separately and in order") {
     CHECK(ids_in(third).empty());
 }
 
-TEST_CASE("without requests the next listener has the turn, and the requests leave later") {
+TEST_CASE("without requests, the next listener in turn gets timers, and the requests leave later") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto first = hand.take({.wait = Duration{1'000}});
@@ -169,7 +169,7 @@ TEST_CASE("a disconnected client gets no timer") {
     CHECK(ids_in(other) == Ids{"a"});
 }
 
-TEST_CASE("timers that were taken for clients that are gone are logged") {
+TEST_CASE("timers that were taken for disconnected clients are logged") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto gone = std::make_shared<std::atomic<bool>>(false);
@@ -184,7 +184,7 @@ TEST_CASE("timers that were taken for clients that are gone are logged") {
                           "1 timers of calls were taken for clients that are gone") == 1);
 }
 
-TEST_CASE("a request reports a store that does not work") {
+TEST_CASE("a request for timers returns the error of a store that does not work") {
     TimerScene scene;
     HandRequests hand{scene};
     scene.store.refuse<TakeTimers>(1);
@@ -199,7 +199,7 @@ TEST_CASE("a request reports a store that does not work") {
     CHECK(scene.log.count(LogLevel::warning, "cannot take timers of calls") == 2);
 }
 
-TEST_CASE("at the end waiting requests get an error, and the requests leave") {
+TEST_CASE("closing ends waiting requests for timers with an error, and the requests leave") {
     TimerScene scene;
     HandRequests hand{scene};
     const auto waiting = hand.take({.wait = Duration{10'000}});
@@ -213,7 +213,7 @@ TEST_CASE("at the end waiting requests get an error, and the requests leave") {
     CHECK(scene.counts().listeners == 0);
 }
 
-TEST_CASE("bad requests for timers are refused") {
+TEST_CASE("invalid requests for timers are refused") {
     TimerScene scene;
     HandRequests hand{scene, {.waiting_max = 1, .spaces_max = 1}};
     const auto code = [&](TimerRequest request) {

@@ -56,7 +56,7 @@ struct TurnScene {
 
 }  // namespace
 
-TEST_CASE("the name of a timer watch has namespace and listener, and is not a queue name") {
+TEST_CASE("the name of a timer watch contains namespace and listener, and is not a queue name") {
     CHECK(timer_watch("reminders", "ear") == ":timers:reminders:ear");
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a timer that is due sooner wakes only listeners that would poll too l
     CHECK(scene.woken().empty());
 }
 
-TEST_CASE("a listener with an early next poll is not woken for its turn") {
+TEST_CASE("a listener whose next poll is early enough is not woken for the next timer") {
     TurnScene scene;
     scene.ask("one");
     scene.ask("two");
@@ -97,7 +97,7 @@ TEST_CASE("a listener with an early next poll is not woken for its turn") {
     CHECK(scene.ask("two").wake_at == scene.now + second);
 }
 
-TEST_CASE("all silent listeners leave the line when a listener in the line polls") {
+TEST_CASE("a poll of one listener removes all listeners that have been silent for too long") {
     TurnScene scene;
     for (int i = 0; i < 100; ++i) scene.ask("gone" + std::to_string(i));
     scene.ask("ear");
@@ -114,7 +114,7 @@ TEST_CASE("all silent listeners leave the line when a listener in the line polls
     CHECK(scene.listeners() == 1);
 }
 
-TEST_CASE("a store keeps a bounded number of listeners, and forgets the longest silent") {
+TEST_CASE("a store has a limit of listeners, and removes the listener that was silent longest") {
     TurnScene scene;
     for (std::size_t i = 0; i <= timer_listeners_max; ++i) {
         scene.must(TakeTimers{.space = "space" + std::to_string(i), .listener = "ear", .limit = 1});
@@ -153,7 +153,7 @@ TEST_CASE("a namespace without timers and listeners takes no memory") {
     CHECK(timers.spaces() == 0);
 }
 
-TEST_CASE("a stampede is taken in chunks, and its retries as well") {
+TEST_CASE("20,000 timers due at once are taken in chunks, and their retries as well") {
     TurnScene scene;
     constexpr int count = 20'000;
     for (int i = 0; i < count; ++i) scene.post(std::to_string(i), Duration{i % 3}, 1);
@@ -177,7 +177,7 @@ TEST_CASE("a stampede is taken in chunks, and its retries as well") {
     CHECK(scene.must(CountTimers{"reminders"}).fired == 0);
 }
 
-TEST_CASE("timers of whatever length keep their ids, payloads and retries apart") {
+TEST_CASE("timers of any length keep their ids, payloads and retries separate") {
     TurnScene scene;
     for (std::size_t length = 1; length <= timer_id_length_max; ++length) {
         for (const std::uint32_t retries_max : {0U, 7U}) {

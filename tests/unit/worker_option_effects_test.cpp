@@ -105,7 +105,7 @@ struct TwoClients {
 
 }  // namespace
 
-TEST_CASE("leases refuse times that pools refuse") {
+TEST_CASE("job leases refuse the invalid durations that pools refuse") {
     MemoryStore store;
     const auto refuses = [&](JobLeasesOptions options) {
         try {
@@ -142,7 +142,7 @@ TEST_CASE("option effects: without requests, leases search for dead workers as t
     CHECK(scene.store.scrubs <= 4);
 }
 
-TEST_CASE("option effects: a client counts until idle_max after its request") {
+TEST_CASE("option effects: a client counts as a worker until idle_max after its request") {
     for (const auto& handlers : {Names{"resize"}, Names{}}) {
         TwoClients clients{handlers};
         clients.ask();
@@ -154,7 +154,7 @@ TEST_CASE("option effects: a client counts until idle_max after its request") {
     }
 }
 
-TEST_CASE("option effects: a client counts until idle_max after the end of its lease") {
+TEST_CASE("option effects: a client counts as a worker until idle_max after the end of its lease") {
     for (const auto& handlers : {Names{"resize"}, Names{}}) {
         TwoClients clients{handlers};
         clients.lease_a_job();
@@ -166,7 +166,9 @@ TEST_CASE("option effects: a client counts until idle_max after the end of its l
     }
 }
 
-TEST_CASE("option effects: a client counts until idle_max after its wait, on a clock set back") {
+TEST_CASE(
+    "option effects: a client counts until idle_max after its wait, even if the clock is set "
+    "back") {
     for (const auto& handlers : {Names{"resize"}, Names{}}) {
         TwoClients clients{handlers};
         clients.ask(lease_wait_max);
@@ -178,7 +180,7 @@ TEST_CASE("option effects: a client counts until idle_max after its wait, on a c
     }
 }
 
-TEST_CASE("option effects: no more extensions than waiting_max wait") {
+TEST_CASE("option effects: no more than waiting_max lease extensions wait for the store") {
     JobScene scene;
     HandLeases hand{scene, {.waiting_max = 1}};
     scene.push("a");
@@ -214,13 +216,13 @@ TEST_CASE("option effects: a job that cannot be settled waits for wait_max of th
     const RetryPolicy retry{.wait_max = Duration{7'000}};
     const auto id = scene.push("a", {.timeout = a_second});
     const auto begin = scene.clock.now();
-    SUBCASE("in a pool") {
+    SUBCASE("the job is run by a pool") {
         WorkerPool pool{store, scene.complete({.retry = retry})};
         pool.handle("a", [](JobContext&) {});
         HandRunner{pool}.run(begin);
         CHECK(scene.job(id).run_at == begin + Duration{7'000});
     }
-    SUBCASE("leased to a worker elsewhere") {
+    SUBCASE("the job is leased to an HTTP worker") {
         JobLeases leases{store, {.retry = retry, .seed = 1}};
         HandRunner runner{leases};
         leases.lease({.queue = "work", .lease_time = lease_time_max}, [](const auto&) {});
@@ -231,7 +233,7 @@ TEST_CASE("option effects: a job that cannot be settled waits for wait_max of th
     }
 }
 
-TEST_CASE("option effects: a job that is no delivery waits for backoff_max") {
+TEST_CASE("option effects: a job in the delivery queue that is no delivery waits for backoff_max") {
     ObservedScene scene;
     perform(scene.memory, PushJob{delivery_queue, "no delivery", scene.clock.now()},
             scene.clock.now())
@@ -248,7 +250,7 @@ TEST_CASE("option effects: a job that is no delivery waits for backoff_max") {
     CHECK(ready() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("option effects: objects with equal seeds are one worker, all others differ") {
+TEST_CASE("option effects: objects with equal seeds have one worker id, and others differ") {
     const auto workers = [](auto make) {
         ObservedScene scene;
         auto active = make(scene);
@@ -263,26 +265,26 @@ TEST_CASE("option effects: objects with equal seeds are one worker, all others d
         CHECK(worker(7) == worker(7));
         CHECK(worker(7) != worker(8));
     };
-    SUBCASE("pools") {
+    SUBCASE("the objects are pools") {
         check([](ObservedScene& scene, std::uint64_t seed) {
             return std::make_unique<WorkerPool>(
                 scene.store, WorkerPoolOptions{.queues = {{"work"}}, .threads = 0, .seed = seed});
         });
     }
-    SUBCASE("leases for workers elsewhere") {
+    SUBCASE("the objects are leases for HTTP workers") {
         check([](ObservedScene& scene, std::uint64_t seed) {
             auto leases = std::make_unique<JobLeases>(scene.store, JobLeasesOptions{.seed = seed});
             leases->lease({.queue = "work", .wait = lease_wait_max}, [](const auto&) {});
             return leases;
         });
     }
-    SUBCASE("dispatchers") {
+    SUBCASE("the objects are dispatchers") {
         check([](ObservedScene& scene, std::uint64_t seed) {
             return std::make_unique<Dispatcher>(
                 scene.store, DispatcherOptions{.transports = {&scene.transport}, .seed = seed});
         });
     }
-    SUBCASE("schedulers of recurring jobs") {
+    SUBCASE("the objects are schedulers of recurring jobs") {
         check([](ObservedScene& scene, std::uint64_t seed) {
             return std::make_unique<RecurringScheduler>(scene.store,
                                                         RecurringSchedulerOptions{.seed = seed});
@@ -309,7 +311,7 @@ TEST_CASE("option effects: a scheduler polls and sends heartbeats at its poll_in
     CHECK(scene.store.heartbeats <= 12);
 }
 
-TEST_CASE("option effects: a listener publishes the events of its handler as its options say") {
+TEST_CASE("option effects: a timer handler's follow-up events are published as the options say") {
     TimerScene scene;
     Bus shop{scene.memory, {.publisher = "shop", .clock = &scene.clock}};
     Event event{.topic = "orders", .type = EventType::update, .url = "https://shop.example/1"};
@@ -322,12 +324,12 @@ TEST_CASE("option effects: a listener publishes the events of its handler as its
         CHECK(timer.publish(event));
     };
     scene.post("a", Duration{0}, {.retries_max = 1});
-    SUBCASE("that returns when the timer is done") {
+    SUBCASE("the handler returns when the timer is done") {
         HandListener listener{scene, options, publish};
         listener.run();
         CHECK(listener.listener.status().handled == 1);
     }
-    SUBCASE("that confirms the timer itself") {
+    SUBCASE("the handler confirms the timer itself") {
         const AsyncTimerHandler handler = [&](const TimerResponder& timer) {
             publish(timer.timer());
             timer.confirm();

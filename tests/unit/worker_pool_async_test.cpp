@@ -14,7 +14,7 @@
 using namespace routemaster;
 using namespace routemaster::test;
 
-TEST_CASE("a responder ends its job later, once, in each of the ways") {
+TEST_CASE("a responder ends its job later and once, in each possible way") {
     JobScene scene;
     HandPool pool{
         scene, {.concurrency = 10, .retry = {.jitter = 0, .rules = {bury_on<std::bad_alloc>()}}}};
@@ -56,7 +56,7 @@ TEST_CASE("a responder ends its job later, once, in each of the ways") {
           WorkerPoolStatus{.done = 1, .failed = 5, .buried = 2, .released = 1, .snoozed = 1});
 }
 
-TEST_CASE("an asynchronous handler that throws has failed, unless it has reported") {
+TEST_CASE("a job whose asynchronous handler throws has failed, unless it was reported before") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     pool.pool.handle_async("a", [](const JobResponder&) { throw std::runtime_error{"a"}; });
@@ -122,23 +122,23 @@ std::string order_of(WorkerPoolOptions options, std::size_t jobs) {
 
 }  // namespace
 
-TEST_CASE("in strict order a queue is served when the queues before it are empty") {
+TEST_CASE("in strict order, a queue is served when the queues before it are empty") {
     CHECK(order_of({.queues = {"y", "x", "z"}, .order = QueueOrder::strict}, 3) == "yyyxxxzzz");
 }
 
-TEST_CASE("queues with weights are served in proportion") {
+TEST_CASE("queues with weights are served in proportion to the weights") {
     const auto order = order_of({.queues = {{"x", 3}, {"y", 2}, {"z", 1}}}, 60).substr(0, 60);
     CHECK(std::count(order.begin(), order.end(), 'x') == 30);
     CHECK(std::count(order.begin(), order.end(), 'y') == 20);
     CHECK(std::count(order.begin(), order.end(), 'z') == 10);
 }
 
-TEST_CASE("an empty queue leaves all slots to the rest") {
+TEST_CASE("an empty queue leaves all slots to the other queues") {
     const auto order = order_of({.queues = {{"empty", 100}, "x"}}, 5);
     CHECK(order == "xxxxx");
 }
 
-TEST_CASE("in strict order a new job of the first queue is next, after one fetched job") {
+TEST_CASE("in strict order, a new job of the first queue is next, after one already fetched job") {
     JobScene scene;
     HandPool pool{scene, {.queues = {"x", "y"}, .order = QueueOrder::strict}};
     JobQueue x{scene.memory, "x", scene.clock};
@@ -153,7 +153,7 @@ TEST_CASE("in strict order a new job of the first queue is next, after one fetch
     CHECK(order == "yyyyxyy");
 }
 
-TEST_CASE("a closing pool begins no job, and lets running jobs end within the grace") {
+TEST_CASE("a closing pool begins no job, and lets running jobs end within the grace period") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;
@@ -174,7 +174,7 @@ TEST_CASE("a closing pool begins no job, and lets running jobs end within the gr
     CHECK(scene.queue() == QueueStatus{.ready = 2});
 }
 
-TEST_CASE("a job that exceeds the grace goes back, and its attempt does not count") {
+TEST_CASE("a job that exceeds the grace period is released, and its attempt does not count") {
     JobScene scene;
     HandPool pool{scene};
     pool.keep("a");
@@ -197,7 +197,7 @@ TEST_CASE("a job that exceeds the grace goes back, and its attempt does not coun
     CHECK(scene.queue() == QueueStatus{.ready = 1});
 }
 
-TEST_CASE("jobs that arrive while a pool closes go back at once") {
+TEST_CASE("jobs that arrive while a pool closes are released at once") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) { FAIL("begun"); });

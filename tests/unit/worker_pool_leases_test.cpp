@@ -29,7 +29,7 @@ struct Kept {
 
 }  // namespace
 
-TEST_CASE("after a stall a pool settles no job of another worker, and stops the token") {
+TEST_CASE("after a stall, a pool settles no job of another worker, and stops the job's token") {
     JobScene scene;
     HandPool frozen{scene};
     Kept kept{frozen};
@@ -59,7 +59,8 @@ TEST_CASE("after a stall a pool settles no job of another worker, and stops the 
     CHECK(scene.queue() == QueueStatus{});
 }
 
-TEST_CASE("a job that ended during a stall of its pool is refused, and counted once") {
+TEST_CASE(
+    "a settlement of a job that ended during a stall of its pool is refused, and counted once") {
     JobScene scene;
     HandPool frozen{scene};
     Kept kept{frozen};
@@ -75,7 +76,7 @@ TEST_CASE("a job that ended during a stall of its pool is refused, and counted o
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }
 
-TEST_CASE("after a stall a pool keeps jobs without another worker") {
+TEST_CASE("after a stall, a pool keeps jobs that no other worker has") {
     JobScene scene;
     HandPool frozen{scene};
     Kept kept{frozen};
@@ -91,7 +92,7 @@ TEST_CASE("after a stall a pool keeps jobs without another worker") {
     CHECK(frozen.pool.status() == WorkerPoolStatus{.done = 1});
 }
 
-TEST_CASE("a dead pool's jobs run elsewhere within 5 s, and the attempt counts") {
+TEST_CASE("jobs of a dead pool run elsewhere within 5 s, and the attempt counts") {
     JobScene scene;
     HandPool other{scene};
     Kept others{other};
@@ -110,7 +111,7 @@ TEST_CASE("a dead pool's jobs run elsewhere within 5 s, and the attempt counts")
     CHECK(others.last().context().attempt() == 2);
 }
 
-TEST_CASE("a job whose worker dies in each attempt is BURIED after its attempts") {
+TEST_CASE("a job whose worker dies in each attempt is BURIED after its limit of attempts") {
     JobScene scene;
     const auto id = scene.push("a", {.attempts_max = 3});
     int begun = 0;
@@ -160,7 +161,7 @@ TEST_CASE("a retry with an endless wait is due at the last instant") {
     CHECK(scene.job(snoozed).run_at == due_at_max);
 }
 
-TEST_CASE("a pool ends 5 s after its grace, even without replies to settlements") {
+TEST_CASE("a pool ends 5 s after its grace period, even without replies to settlements") {
     JobScene scene;
     HandPool pool{scene};
     pool.pool.handle("a", [](JobContext&) {});
@@ -181,7 +182,7 @@ TEST_CASE("a pool ends 5 s after its grace, even without replies to settlements"
     CHECK(pool.pool.closed());
 }
 
-TEST_CASE("with lost requests and replies no job is lost or runs twice at once") {
+TEST_CASE("with lost requests and replies, no job is lost or runs twice at once") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         JobScene scene;
         testing::FaultyStore faulty{scene.memory,
@@ -204,7 +205,7 @@ TEST_CASE("with lost requests and replies no job is lost or runs twice at once")
     }
 }
 
-TEST_CASE("a timeout stops the token, and the attempt has failed then") {
+TEST_CASE("a timeout stops the job's token, and the attempt counts as failed from then on") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 1}};
     Kept kept{pool};
@@ -235,7 +236,7 @@ TEST_CASE("a timeout stops the token, and the attempt has failed then") {
     CHECK(!scene.jobs.find(id).value());
 }
 
-TEST_CASE("an attempt of a pool times out though the clock was set back") {
+TEST_CASE("an attempt of a pool times out even if the clock was set back") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 1}};
     Kept kept{pool};
@@ -250,7 +251,7 @@ TEST_CASE("an attempt of a pool times out though the clock was set back") {
     kept.last().done();
 }
 
-TEST_CASE("a handler has a timeout for jobs without a timeout") {
+TEST_CASE("a handler has a default timeout for jobs without a timeout") {
     JobScene scene;
     HandPool pool{scene, {.concurrency = 2}};
     std::vector<JobResponder> responders;

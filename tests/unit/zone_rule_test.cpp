@@ -44,7 +44,7 @@ constexpr std::int64_t half_day = 43'200;
 
 }  // namespace
 
-TEST_CASE("a rule of a time zone is read as the C library does") {
+TEST_CASE("a rule of a time zone is interpreted as by the C library") {
     // 2096 and 2104 are leap years, 2100 is not.
     for (const std::string text : {
              "UTC0",

@@ -65,7 +65,7 @@ void add_attempt_cases(StoreCases& add) {
         }
     });
 
-    add("an attempt counts when the worker dies, and when the worker nacks the job",
+    add("an attempt counts when the worker dies, and when the worker nacks the job (returns it)",
         [](Scenario& s) {
             const auto id = s.push_with("a", {.attempts_max = 3});
             s.take_work();
@@ -91,7 +91,8 @@ void add_attempt_cases(StoreCases& add) {
                 "errors, of which a nack leaves none");
         });
 
-    add("a job whose worker dies in its last attempt is BURIED before the next acquisition",
+    add("a job whose worker dies during the last allowed attempt is BURIED before the next "
+        "acquisition",
         [](Scenario& s) {
             const auto in_group = [](std::uint32_t attempts_max) {
                 JobOptions options{.attempts_max = attempts_max};
@@ -118,7 +119,7 @@ void add_attempt_cases(StoreCases& add) {
                          "jobs whose last attempt was released");
         });
 
-    add("attempts do not count when a step, or a retiring worker, releases the job",
+    add("an attempt does not count when the worker releases the job, or when it retires",
         [](Scenario& s) {
             const auto id = s.push_with("a", {.attempts_max = 1});
             for (int i = 0; i < 3; ++i) {
@@ -136,7 +137,7 @@ void add_attempt_cases(StoreCases& add) {
             expect_equal(s.job(id).attempts, 0U, "attempts begun");
         });
 
-    add("a failed job runs again at its due time, and keeps the error", [](Scenario& s) {
+    add("a failed job runs again at its due time, and keeps its error", [](Scenario& s) {
         const auto id = s.push_with("a", {});
         const auto lease = s.take_work();
         const FailJob failed{.lease = lease, .error = "broken", .run_at = s.now() + Duration{50}};
@@ -175,7 +176,7 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(fail_next(s), Settlement::buried, "the last failure");
     });
 
-    add("a job keeps its last ten errors, and the beginning of each", [](Scenario& s) {
+    add("a job keeps its last ten errors, and the beginning of each error", [](Scenario& s) {
         const auto id = s.push_with("a", {});
         for (int i = 1; i <= 12; ++i) fail_next(s, "failure " + std::to_string(i));
         const std::string character{"\xc3\xa9"};
@@ -207,7 +208,7 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(s.push("late"), PushOutcome::pushed, "pushing it again");
     });
 
-    add("a job whose last attempt is nacked is BURIED at once", [](Scenario& s) {
+    add("a job whose last allowed attempt is nacked is BURIED at once", [](Scenario& s) {
         const auto id = s.push_with("a", {.attempts_max = 2});
         expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::settled, "the first");
         expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::buried, "the last");
@@ -215,7 +216,7 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(s.job(id).errors.back().text, std::string{unreported_error}, "its error");
     });
 
-    add("jobs that cannot run do not reduce the number of jobs that a worker acquires",
+    add("expired and BURIED jobs do not reduce the number of jobs that a worker acquires",
         [](Scenario& s) {
             s.push_with("late 1", {.expires_at = s.now()});
             s.push_with("used up", {.attempts_max = 1});
@@ -257,7 +258,7 @@ void add_attempt_cases(StoreCases& add) {
                      "when it was replaced");
     });
 
-    add("a job that has been failing for longer than its limit is BURIED", [](Scenario& s) {
+    add("a job that has been failing for longer than its time limit is BURIED", [](Scenario& s) {
         const auto id = s.push_with("a", {.attempts_max = 0});
         const auto fail = [&](Duration time_max) {
             return s.perform(FailJob{.lease = s.take_work(),
@@ -296,7 +297,7 @@ void add_attempt_cases(StoreCases& add) {
                          "time_max");
     });
 
-    add("a push that replaces a failing job restarts the time limit of failing", [](Scenario& s) {
+    add("a push that replaces a failing job restarts the time limit for failing", [](Scenario& s) {
         PushJob push{work_queue, "a", s.now(), {.key = {.text = "k"}}};
         push.on_duplicate = OnDuplicate::replace;
         s.perform(push);
@@ -315,7 +316,7 @@ void add_attempt_cases(StoreCases& add) {
         expect_equal(fail(), Settlement::buried, "failing for as long");
     });
 
-    add("bad options of a job are refused and change nothing", [](Scenario& s) {
+    add("invalid options of a job are refused and change nothing", [](Scenario& s) {
         JobMetadata many;
         for (std::size_t i = 0; i < job_metadata_max; ++i) many[std::to_string(i)] = "x";
         s.push_with("many", {.metadata = many});
@@ -331,7 +332,8 @@ void add_attempt_cases(StoreCases& add) {
         s.expect_refused(PushJob{work_queue, "a", s.now(), {.timeout = Duration{-1}}}, "timeout");
     });
 
-    add("leases whose reply was lost are returned again, with the same attempt number",
+    add("leases whose reply was lost are returned by the next acquisition, with unchanged attempt "
+        "numbers",
         [](Scenario& s) {
             s.push_with("a", {.timeout = Duration{9}});
             const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};

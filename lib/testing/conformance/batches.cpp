@@ -18,7 +18,7 @@ void add_publishing_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
 
-    add("an event goes to every subscriber of its topic, each in a batch of its own",
+    add("an event goes to every subscriber of its topic, in a separate batch for each subscriber",
         [](Scenario& s) {
             for (const char* token : {"a", "b", "c"}) s.subscribe(token, {"orders"});
             s.subscribe("d", {"refunds"});
@@ -31,7 +31,8 @@ void add_publishing_cases(StoreCases& add) {
             s.expect_delivered("d", {});
         });
 
-    add("an event for one subscriber reaches only this subscriber, whatever its topics are",
+    add("an event for one subscriber reaches only this subscriber, whatever topics are subscribed "
+        "to",
         [](Scenario& s) {
             s.subscribe("a", {"orders"}, {.timeout = Duration{0}});
             s.subscribe("b", {"refunds"}, {.timeout = Duration{0}});
@@ -71,7 +72,7 @@ void add_publishing_cases(StoreCases& add) {
             s.expect_refused(event, "subscriber");
         });
 
-    add("events of all topics of a subscriber share its batch in publish order", [](Scenario& s) {
+    add("events of all topics of a subscriber share one batch, in publish order", [](Scenario& s) {
         s.subscribe("billing", {"orders", "refunds"});
         s.publish("refunds");
         s.publish("orders", 2);
@@ -80,7 +81,7 @@ void add_publishing_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"refunds 1", "orders 1", "orders 2", "refunds 2"}});
     });
 
-    add("messages arrive byte for byte", [](Scenario& s) {
+    add("messages arrive unchanged, byte for byte", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         std::string every_byte;
         for (int byte = 0; byte < 256; ++byte) every_byte += static_cast<char>(byte);
@@ -119,7 +120,7 @@ void add_due_cases(StoreCases& add) {
         expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning when due");
     });
 
-    add("each subscriber's timeout counts for its own batch", [](Scenario& s) {
+    add("the timeout of each subscriber applies only to its own batch", [](Scenario& s) {
         s.subscribe("quick", {"orders"}, {.timeout = Duration{10}});
         s.subscribe("slow", {"orders"}, {.timeout = Duration{3'600'000}});
         s.publish("orders");
@@ -128,7 +129,7 @@ void add_due_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{3'599'990});
     });
 
-    add("later events do not postpone a batch", [](Scenario& s) {
+    add("later events do not postpone the due time of a batch", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         const auto due = s.now() + Duration{500};
@@ -139,7 +140,7 @@ void add_due_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}});
     });
 
-    add("the timeout counts from when the event happened", [](Scenario& s) {
+    add("a batch's timeout counts from the time of its first event", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders", 1, {.timestamp = s.now() - Duration{200}});
         s.expect_idle_until(s.now() + Duration{300});
@@ -154,7 +155,7 @@ void add_due_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2"}});
     });
 
-    add("an event from the future counts as happening now", [](Scenario& s) {
+    add("an event with a time in the future counts as happening now", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders", 1, {.timestamp = s.now() + Duration{3'600'000}});
         s.expect_idle_until(s.now() + Duration{500});
@@ -182,7 +183,7 @@ void add_due_cases(StoreCases& add) {
 }
 
 void add_sealing_cases(StoreCases& add) {
-    add("a batch takes events until its delivery begins, however late", [](Scenario& s) {
+    add("a batch takes further events until its delivery begins, however late", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         s.advance(Duration{500});
@@ -199,7 +200,7 @@ void add_sealing_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 3"}});
     });
 
-    add("a batch of one event is full and READY at once", [](Scenario& s) {
+    add("with max_events=1, a batch of one event is full and READY at once", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders", 3);
         for (const auto& batch : s.batches("billing")) {
@@ -208,7 +209,7 @@ void add_sealing_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
 
-    add("a batch of max_events is full and READY at once, and not one event sooner",
+    add("a batch of max_events events is full and READY at once, and not one event sooner",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.max_events = 100});
             s.publish("orders", 99);
@@ -221,7 +222,7 @@ void add_sealing_cases(StoreCases& add) {
             expect_equal(start.messages.size(), 100U, "events delivered");
         });
 
-    add("a batch of batch_bytes_max is full and READY at once, at any max_events", [](Scenario& s) {
+    add("a batch of batch_bytes_max bytes is READY at once, at any max_events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1'000'000});
         std::vector<std::string> messages;
         const auto publish = [&](std::size_t bytes) {
@@ -264,7 +265,7 @@ void add_sealing_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{500});
     });
 
-    add("a lower max_events also limits a batch that has begun", [](Scenario& s) {
+    add("lowering max_events also limits a batch that has already begun", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 10});
         s.publish("orders", 5);
         s.subscribe("billing", {"orders"}, {.max_events = 3});
@@ -274,7 +275,7 @@ void add_sealing_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
     });
 
-    add("a batch that becomes full during a lease is READY once", [](Scenario& s) {
+    add("a batch that becomes full during the lease of its job is READY once", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 2});
         s.publish("orders");
         const auto lease = s.take();

@@ -42,7 +42,7 @@ void add_cancellation_cases(StoreCases& add) {
         s.expect_refused(CancelJob{"aux", 1}, "queue");
     });
 
-    add("the worker of a cancelled job learns of the cancellation until it settles the job",
+    add("a worker learns from heartbeats that its job was cancelled, until it settles the job",
         [](Scenario& s) {
             for (const char* name : {"a", "b", "c"}) s.push(name);
             const auto leases = s.acquire({.queue = work_queue}).leases;

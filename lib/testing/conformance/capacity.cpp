@@ -5,7 +5,7 @@
 namespace routemaster::testing {
 
 void add_capacity_cases(StoreCases& add) {
-    add("the oldest batches are dropped first, of all subscribers", [](Scenario& s) {
+    add("the oldest batches of all subscribers are dropped first", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 2});
         s.subscribe("audit", {"refunds"});
         s.publish("orders", 2);
@@ -46,7 +46,7 @@ void add_capacity_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 4"}});
     });
 
-    add("events go on arriving after a CURRENT batch was dropped", [](Scenario& s) {
+    add("a subscriber still gets new events after its CURRENT batch was dropped", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         s.perform(DropOldestBatches{});
@@ -55,7 +55,7 @@ void add_capacity_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});
     });
 
-    add("batches of a removed subscriber are dropped like all batches", [](Scenario& s) {
+    add("queued batches of a removed subscriber are dropped like other batches", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         s.perform(RemoveSubscriber{"billing"});
@@ -63,7 +63,7 @@ void add_capacity_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
 
-    add("a store takes more space with an event than without", [](Scenario& s) {
+    add("the reported size of a store is larger with an event than without", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         const auto before = s.perform(MeasureUse{}).bytes;
         s.publish_message("orders", std::string(1U << 20U, 'x'));
@@ -73,7 +73,7 @@ void add_capacity_cases(StoreCases& add) {
         expect(s.perform(MeasureUse{}).bytes < with, "it was dropped, and still takes its space");
     });
 
-    add("dropping no batch is refused",
+    add("a request to drop zero batches is refused",
         [](Scenario& s) { s.expect_refused(DropOldestBatches{0}, "limit"); });
 }
 

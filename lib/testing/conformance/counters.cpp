@@ -29,7 +29,7 @@ void expect_billing(Scenario& s, const std::vector<BillingCounter>& counters,
 }  // namespace
 
 void add_counter_cases(StoreCases& add) {
-    add("publications are counted by topic and by the public part of the publisher",
+    add("publications are counted by topic, and by the public part of the publisher's token",
         [](Scenario& s) {
             s.publish_message("a", "12345", {.publisher = "shop--secret"});
             s.publish_message("a", "123", {.publisher = "shop--secret"});
@@ -52,7 +52,7 @@ void add_counter_cases(StoreCases& add) {
             expect_equal(s.counters().size(), 8U, "counters");
         });
 
-    add("counters are listed in pages, each once", [](Scenario& s) {
+    add("counters are listed in pages, each counter once", [](Scenario& s) {
         AddToCounters add_many;
         for (int i = 0; i < 25; ++i) {
             add_many.increments.push_back({{"n", {{"tag", std::to_string(i)}}}, i});
@@ -100,7 +100,7 @@ void add_counter_cases(StoreCases& add) {
                      "of the other");
     });
 
-    add("deliveries are counted by their outcome with the time they took", [](Scenario& s) {
+    add("deliveries are counted by outcome, and their durations are added up", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders", 3);
         for (const std::int64_t took : {10, 20}) {
@@ -124,7 +124,7 @@ void add_counter_cases(StoreCases& add) {
                            {"delivery.batches", "failure", 2}});
     });
 
-    add("throttled deliveries are counted as throttled, without a time", [](Scenario& s) {
+    add("throttled deliveries are counted as throttled, without a duration", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders", 2);
         s.fail_next(-100);
@@ -155,7 +155,7 @@ void add_counter_cases(StoreCases& add) {
                            {"latency.batches.last_attempt", nullptr, 1'158}});
     });
 
-    add("counters outlive their topic and their subscriber", [](Scenario& s) {
+    add("counters remain after the removal of their topic and their subscriber", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         s.drain();
@@ -169,7 +169,7 @@ void add_counter_cases(StoreCases& add) {
         expect_billing(s, {{"events.added", nullptr, 2}});
     });
 
-    add("counters of any name may be added to", [](Scenario& s) {
+    add("a program may add to a counter of any name", [](Scenario& s) {
         const CounterKey plain{"process", {}};
         const CounterKey tagged{"process", {{"status", "start"}, {"type", std::nullopt}}};
         s.perform(AddToCounters{{{plain, 2}, {tagged, 5}}});

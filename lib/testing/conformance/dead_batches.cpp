@@ -36,7 +36,7 @@ std::vector<Uid> dead_ids(const Scenario& s, const std::string& token) {
 }  // namespace
 
 void add_death_cases(StoreCases& add) {
-    add("a batch is DEAD after its last attempt, and the next goes out", [](Scenario& s) {
+    add("a batch is DEAD after its last attempt, and then the next begins", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.timeout = Duration{0}, .max_events = 1, .attempts_max = 3});
         s.publish("orders", 2);
@@ -68,7 +68,7 @@ void add_death_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}});
     });
 
-    add("a batch that fails at age_max becomes DEAD, and not one millisecond sooner",
+    add("a batch that fails at the age age_max becomes DEAD, and not one millisecond sooner",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"},
                         {.timeout = Duration{0}, .age_max = Duration{5'000}});
@@ -80,7 +80,7 @@ void add_death_cases(StoreCases& add) {
             expect_equal(s.subscriber("billing").batches_dead, 1U, "DEAD batches");
         });
 
-    add("a late delivery does not make a batch DEAD", [](Scenario& s) {
+    add("a batch delivered successfully after age_max does not become DEAD", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.timeout = Duration{0}, .attempts_max = 2, .age_max = Duration{1'000}});
         s.publish("orders");
@@ -90,7 +90,7 @@ void add_death_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches");
     });
 
-    add("a permanent failure makes a batch DEAD if its subscriber limits attempts or age",
+    add("a permanent failure makes a batch DEAD if its subscriber limits the attempts or the age",
         [](Scenario& s) {
             for (const auto& settings :
                  {SubscriberSettings{.timeout = Duration{0}, .attempts_max = 1'000},
@@ -105,7 +105,7 @@ void add_death_cases(StoreCases& add) {
             expect_equal(s.subscriber("billing").batches_dead, 2U, "DEAD batches");
         });
 
-    add("settings about DEAD batches are kept until a subscription changes them", [](Scenario& s) {
+    add("settings for DEAD batches are kept until a subscription changes them", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         const auto settings = [&] { return s.subscriber("billing").subscription; };
         expect_equal(settings().attempts_max, 0U, "attempts_max");
@@ -124,7 +124,7 @@ void add_death_cases(StoreCases& add) {
         expect_equal(settings().dead_max, 7U, "dead_max");
     });
 
-    add("bad settings about death are refused and change nothing", [](Scenario& s) {
+    add("invalid settings for DEAD batches are refused and change nothing", [](Scenario& s) {
         const auto refused = [&](const char* field, SubscribeOptions options) {
             options.callback = "https://b.example/";
             s.expect_refused(Subscribe{"billing", {"orders"}, std::move(options)}, field);
@@ -138,7 +138,7 @@ void add_death_cases(StoreCases& add) {
         s.expect_refused(ListDeadBatches{"billing", 0}, "limit");
     });
 
-    add("a batch that becomes DEAD frees its place in a group of several batches", [](Scenario& s) {
+    add("with max_in_flight=2, a batch that becomes DEAD lets another begin", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders"},
             {.timeout = Duration{0}, .max_events = 1, .max_in_flight = 2, .attempts_max = 1});
@@ -154,7 +154,7 @@ void add_death_cases(StoreCases& add) {
         expect_equal(s.acquire().leases.size(), 1U, "the fourth delivery");
     });
 
-    add("a lost lease makes no batch DEAD", [](Scenario& s) {
+    add("a delivery whose lease is lost makes no batch DEAD", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto [lease, start] = s.begin_next(1);
@@ -182,7 +182,7 @@ void add_death_cases(StoreCases& add) {
 }
 
 void add_dead_letter_cases(StoreCases& add) {
-    add("a DEAD batch keeps its events, its attempts and its error", [](Scenario& s) {
+    add("a DEAD batch keeps its events, its number of attempts and its error", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .attempts_max = 2});
         const auto created_at = s.now();
         s.publish("orders", 2);
@@ -256,7 +256,7 @@ void add_dead_letter_cases(StoreCases& add) {
                      "behind the first, when the second is gone");
     });
 
-    add("a redelivered batch joins the end of the queue, with its age counted from now",
+    add("a redelivered batch joins the end of the queue, and its age counts from the redelivery",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"},
                         {.timeout = Duration{0},
@@ -321,7 +321,7 @@ void add_dead_letter_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 4"}, {"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
 
-    add("only a subscriber's own batches are redelivered or dropped", [](Scenario& s) {
+    add("only batches of the named subscriber are redelivered or dropped", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto poison = s.kill_next();
@@ -337,7 +337,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("steps for DEAD batches neither redeliver nor drop a queued batch", [](Scenario& s) {
+    add("requests to redeliver or drop DEAD batches do not affect queued batches", [](Scenario& s) {
         subscribe_mortal(s);
         s.publish("orders");
         const auto waiting = s.batches("billing").at(0).uid;
@@ -428,7 +428,7 @@ void add_dead_letter_cases(StoreCases& add) {
             expect_equal(sum("events.removed"), 3, "events.removed");
         });
 
-    add("a DEAD batch takes space until it is dropped", [](Scenario& s) {
+    add("a DEAD batch counts towards the size of the store until it is dropped", [](Scenario& s) {
         subscribe_mortal(s);
         const auto before = s.perform(MeasureUse{}).bytes;
         s.publish_message("orders", std::string(1U << 20U, 'x'));
@@ -439,7 +439,7 @@ void add_dead_letter_cases(StoreCases& add) {
         expect(s.perform(MeasureUse{}).bytes < dead, "it was dropped, and still takes its space");
     });
 
-    add("no second batch gets the id of a DEAD batch", [](Scenario& s) {
+    add("no later batch gets the id of a DEAD batch", [](Scenario& s) {
         subscribe_mortal(s);
         const PublishEvent event{.topic = "orders",
                                  .publisher = shop,

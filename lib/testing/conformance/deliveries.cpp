@@ -69,7 +69,7 @@ void add_delivery_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a failed delivery is retried at its due time", [](Scenario& s) {
+    add("a failed delivery is retried at the due time of its retry", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders", 2);
         const auto [lease, first] = s.begin_next();
@@ -110,7 +110,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(s.settle(lease), Settlement::settled, "settling");
     });
 
-    add("an ack does not end a delivery", [](Scenario& s) {
+    add("an ack of the delivery job does not end the delivery", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         const auto lease = s.take();
@@ -120,7 +120,7 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(s.settle(lease), Settlement::settled, "settling");
     });
 
-    add("only delivery jobs are begun and settled as deliveries", [](Scenario& s) {
+    add("only a delivery job can be begun and settled as a delivery", [](Scenario& s) {
         s.push("a");
         const auto work = s.take_work();
         s.perform(PushJob{delivery_queue, "other", s.now()});
@@ -133,7 +133,7 @@ void add_delivery_cases(StoreCases& add) {
         }
     });
 
-    add("the delivery job of a missing batch ends as vanished", [](Scenario& s) {
+    add("the delivery job of a missing batch ends with the outcome vanished", [](Scenario& s) {
         s.perform(PushJob{delivery_queue, detail::delivery_job(s.uid()), s.now()});
         const auto lease = s.take();
         expect_equal(s.begin(lease).verdict, Verdict::vanished, "beginning");
@@ -204,7 +204,7 @@ void add_health_cases(StoreCases& add) {
         expect_equal(s.begin_next().second.attempt, 2U, "attempt");
     });
 
-    add("an unhealthy subscriber is tried when its backoff is just over", [](Scenario& s) {
+    add("an unhealthy subscriber gets a delivery as soon as its backoff is over", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-97);
@@ -242,7 +242,7 @@ void add_health_cases(StoreCases& add) {
                      std::optional<std::int64_t>{2}, "attempts throttled");
     });
 
-    add("a healthy subscriber is not throttled for a pause", [](Scenario& s) {
+    add("a healthy subscriber is not throttled, even when the step names a pause", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(0);
@@ -251,7 +251,7 @@ void add_health_cases(StoreCases& add) {
         expect_equal(s.perform(step).verdict, Verdict::deliver, "beginning");
     });
 
-    add("a subscriber without any health waits for the longest backoff", [](Scenario& s) {
+    add("a subscriber with a health of 0 waits for the longest backoff", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-100);
@@ -275,7 +275,7 @@ void add_health_cases(StoreCases& add) {
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
     });
 
-    add("the batch of a throttled subscriber takes further events", [](Scenario& s) {
+    add("the batch of a throttled subscriber still takes further events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 3});
         s.publish("orders");
         s.fail_next(-99);

@@ -59,7 +59,7 @@ void expect_buried_for(const Scenario& s, JobId id, JobId other, const std::stri
 }
 
 void add_waiting_cases(StoreCases& add) {
-    add("a due job waits until all of its dependencies are done", [](Scenario& s) {
+    add("a due job waits until all jobs that it depends on are done", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = push_plain(s, "b");
         const auto c = push_after(s, "c", {b, a, b});
@@ -143,7 +143,7 @@ void add_waiting_cases(StoreCases& add) {
         run_next(s, "plain");
     });
 
-    add("a job with follow-ups, and a job with a key, release their dependents", [](Scenario& s) {
+    add("jobs with follow-up jobs or with a key release their dependents", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = s.push_with("b", {.key = {.text = "k"}});
         push_after(s, "c", {a, b});
@@ -155,7 +155,7 @@ void add_waiting_cases(StoreCases& add) {
         run_next(s, "c");
     });
 
-    add("a settlement under a lost lease releases no dependents", [](Scenario& s) {
+    add("a settlement with a lost lease releases no dependents", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         const auto b = push_after(s, "b", {a});
         const auto lease = s.take_work();
@@ -169,7 +169,7 @@ void add_waiting_cases(StoreCases& add) {
 }
 
 void add_push_cases_of_dependencies(StoreCases& add) {
-    add("an unknown id counts as done, and an id that was never assigned is refused",
+    add("a dependency on an unknown id counts as done, and on a never assigned id is refused",
         [](Scenario& s) {
             const auto a = push_plain(s, "a");
             run_next(s, "a");
@@ -188,7 +188,7 @@ void add_push_cases_of_dependencies(StoreCases& add) {
             expect_equal(s.perform(after(s, "c", {c + 9})), PushOutcome::duplicate, "a repeat");
         });
 
-    add("a bad list of jobs to wait for is refused and changes nothing", [](Scenario& s) {
+    add("an invalid list of dependencies is refused and changes nothing", [](Scenario& s) {
         const auto a = push_plain(s, "a");
         s.expect_refused(after(s, "b", {0}), "after");
         s.expect_refused(after(s, "b", std::vector<JobId>(job_after_max + 1, a)), "after");
@@ -314,7 +314,7 @@ void add_end_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs that are left");
     });
 
-    add("dependents of a forgotten BURIED job may exceed the limit of BURIED jobs for a while",
+    add("dependents of a dropped BURIED job may exceed the limit of BURIED jobs for a while",
         [](Scenario& s) {
             constexpr std::uint64_t waiting = 5;
             const auto a = push_plain(s, "a");

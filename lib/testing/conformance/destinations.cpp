@@ -119,7 +119,7 @@ void add_cases_of_waiting_destinations(StoreCases& add) {
         }
     });
 
-    add("small acquisitions give each destination its share", [](Scenario& s) {
+    add("even an acquisition of few deliveries serves each callback, and URLs", [](Scenario& s) {
         for (const char* name : {"a", "b"}) s.subscribe(name, {"orders"}, called(name));
         s.subscribe("u", {"orders"}, {.max_events = 1, .max_in_flight = 5});
         s.publish("orders", 5);
@@ -134,7 +134,7 @@ void add_cases_of_waiting_destinations(StoreCases& add) {
 }
 
 void add_moving_cases(StoreCases& add) {
-    add("queued batches follow their subscriber from a URL to a callback and back",
+    add("queued batches follow their subscriber when it moves from a URL to a callback and back",
         [](Scenario& s) {
             const SubscriberSettings by_url{.max_events = 2, .max_in_flight = 3};
             auto by_call = called("audit");
@@ -176,7 +176,7 @@ void add_moving_cases(StoreCases& add) {
         expect_equal(begin(s, {"old"}), Tokens{"other", "other"}, "begun at the callback it had");
     });
 
-    add("any worker ends the deliveries of a removed subscriber", [](Scenario& s) {
+    add("any worker may end the deliveries to a removed subscriber", [](Scenario& s) {
         for (const char* callback : {"", "local:audit"}) {
             s.subscribe("audit", {"orders"}, {.callback = callback, .max_events = 1});
             s.publish("orders", 3);
@@ -189,7 +189,7 @@ void add_moving_cases(StoreCases& add) {
         }
     });
 
-    add("a removed subscriber that subscribes again gets the queued batches at its callback",
+    add("queued batches of a subscriber that was removed and returns go to its new callback",
         [](Scenario& s) {
             s.subscribe("audit", {"orders"}, called("audit"));
             s.publish("orders", 2);

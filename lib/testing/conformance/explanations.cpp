@@ -161,7 +161,7 @@ void add_explanation_cases(StoreCases& add) {
                         " of its group 'g', of which 1 may be under way, is before it");
     });
 
-    add("a job that waits for many jobs lists the first of the jobs", [](Scenario& s) {
+    add("a job that waits for many jobs lists only the first of these jobs", [](Scenario& s) {
         std::vector<JobId> all;
         for (int i = 0; i < 20; ++i) {
             all.push_back(s.push_with("a" + std::to_string(i), in_group(15)));

@@ -33,7 +33,7 @@ std::vector<Pushed> complete_next(const Scenario& s, std::vector<PushJob> pushes
 }
 
 void add_together_cases(StoreCases& add) {
-    add("follow-ups of a job are performed in the step that ends the job", [](Scenario& s) {
+    add("the step that ends a job adds its follow-up jobs and events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         const auto done = s.push_with("done", {});
         auto later = push_of(s, "later");
@@ -58,7 +58,7 @@ void add_together_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"first", "second"}});
     });
 
-    add("jobs in Ruby Routemaster's queues can be follow-ups, and can have follow-ups",
+    add("jobs in Ruby Routemaster's queues can be follow-up jobs, and can have follow-up jobs",
         [](Scenario& s) {
             s.push("a");
             const auto pushed = complete_next(
@@ -71,13 +71,13 @@ void add_together_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
         });
 
-    add("a completion without follow-ups is an ack", [](Scenario& s) {
+    add("CompleteJob without follow-up jobs and events has the effect of AckJob", [](Scenario& s) {
         s.push("a");
         expect_equal(complete_next(s, {}), std::vector<Pushed>{}, "replies");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("events from follow-ups seal and fill batches like published events", [](Scenario& s) {
+    add("follow-up events begin and fill batches like published events", [](Scenario& s) {
         s.subscribe("billing", {"orders", "refunds"}, {.timeout = Duration{500}, .max_events = 2});
         s.subscribe("audit", {"orders"}, {.timeout = Duration{500}});
         s.publish("orders");
@@ -96,7 +96,7 @@ void add_together_cases(StoreCases& add) {
         expect_equal(s.topics().at(0).events, 4U, "events of the topic");
     });
 
-    add("a job from a follow-up wakes a worker", [](Scenario& s) {
+    add("a follow-up job wakes a worker", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         Signal signal;
@@ -109,7 +109,7 @@ void add_together_cases(StoreCases& add) {
 }
 
 void add_follow_up_exclusion_cases(StoreCases& add) {
-    add("a completed job does not exclude its own follow-ups", [](Scenario& s) {
+    add("a follow-up job may equal the completed job, or have its key", [](Scenario& s) {
         const auto first = s.push_with("again", {});
         const auto again = complete_next(s, {push_of(s, "again")}).at(0);
         expect_equal(again.outcome, PushOutcome::pushed, "pushing itself");
@@ -128,7 +128,8 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a duplicate follow-up keeps the existing job, and the remaining follow-ups are performed",
+    add("an existing job equal to a follow-up job is kept, and the remaining follow-ups are "
+        "performed",
         [](Scenario& s) {
             s.push("done");
             const auto there = s.perform(PushJob{work_queue, "there", s.now() + Duration{9}});
@@ -147,7 +148,7 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
         });
 
-    add("a follow-up replaces the waiting job with its key", [](Scenario& s) {
+    add("a follow-up job replaces the waiting job with its key", [](Scenario& s) {
         const auto waits = s.perform(push_with_key(s, "old", {.text = "k"}));
         s.push("done");
         const auto lease = s.acquire({.worker = 2, .limit = 1, .queue = work_queue}).leases.at(0);
@@ -161,7 +162,7 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
 }
 
 void add_follow_up_refusal_cases(StoreCases& add) {
-    add("the follow-ups of a lost lease are never performed", [](Scenario& s) {
+    add("a completion with a lost lease adds no follow-up jobs and events", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.push("a");
         const CompleteJob zombie{
@@ -178,7 +179,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "by its successor");
     });
 
-    add("repeating a completion whose reply was lost does no harm", [](Scenario& s) {
+    add("repeating a completion whose reply was lost adds nothing twice", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.push("a");
         const CompleteJob step{
@@ -189,7 +190,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("a follow-up that may not publish leaves the job with its worker", [](Scenario& s) {
+    add("a completion whose event may not be published leaves the lease valid", [](Scenario& s) {
         s.subscribe("billing", {"orders", "mine", "free"});
         s.publish("orders");
         s.perform(PutToken{"known", "known"});
@@ -225,7 +226,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_equal(s.topics().size(), 3U, "topics");
     });
 
-    add("a bad end of a job is refused and changes nothing", [](Scenario& s) {
+    add("an invalid completion of a job is refused and changes nothing", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
@@ -253,7 +254,7 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "the lease is valid still");
     });
 
-    add("a job may have follow-ups up to the limits of their number and bytes", [](Scenario& s) {
+    add("follow-up jobs and events of a job are limited in number and in bytes", [](Scenario& s) {
         s.push("a");
         std::vector<PushJob> pushes;
         const std::string bytes(follow_up_bytes_max / follow_ups_max - 4, 'x');
@@ -277,7 +278,7 @@ void add_follow_up_cases(StoreCases& add) {
     add_follow_up_exclusion_cases(add);
     add_follow_up_refusal_cases(add);
 
-    add("competing workers perform the follow-ups exactly as often as the jobs are done",
+    add("competing workers add follow-up jobs exactly once for each job that is done",
         [](Scenario& s) {
             constexpr unsigned threads = 8;
             constexpr unsigned jobs = 100;

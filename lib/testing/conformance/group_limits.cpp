@@ -13,7 +13,7 @@ namespace {
 using State = JobStatus::State;
 
 void add_group_limit_cases(StoreCases& add) {
-    add("each group has its own tokens, and a group without tokens does not delay the rest",
+    add("each group has its own rate limit, and a group without tokens does not delay other groups",
         [](Scenario& s) {
             limit_groups(s, {.jobs = 1, .per = one_second});
             for (const char* job : {"a", "b", "c"}) push_limited(s, job, "noisy");
@@ -38,7 +38,7 @@ void add_group_limit_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.pending = 9}, "jobs");
         });
 
-    add("a group that ran out of jobs gets no new tokens", [](Scenario& s) {
+    add("a group that ran out of jobs gets no new tokens when it has jobs again", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (int n = 0; n < 3; ++n) {
             push_limited(s, "a", "g");
@@ -70,7 +70,7 @@ void add_group_limit_cases(StoreCases& add) {
         }
     });
 
-    add("the burst of a group runs in turns with the jobs of further groups", [](Scenario& s) {
+    add("a group with a burst of tokens takes turns with further groups", [](Scenario& s) {
         limit_groups(s, {.jobs = 3, .per = 3 * one_second, .burst = 3});
         for (const char* job : {"a", "b", "c", "d", "e"}) push_limited(s, job, "g", 1);
         push_limited(s, "x", "h", 1);
@@ -90,7 +90,7 @@ void add_group_limit_cases(StoreCases& add) {
         expect_equal(all, std::string{"de"}, "the rest");
     });
 
-    add("both limits hold for a job of a group", [](Scenario& s) {
+    add("the limits of its queue and of its group both apply to a job", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second, .burst = 2},
                   .each_group = RateLimit{.jobs = 1, .per = 4 * one_second}});
         for (const char* job : {"a", "b"}) push_limited(s, job, "g");
@@ -104,7 +104,7 @@ void add_group_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"b"}, "when its group has a token");
     });
 
-    add("jobs with a priority wait for tokens of their group", [](Scenario& s) {
+    add("jobs with a priority wait for tokens of their group, too", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         push_limited(s, "a", "g", 3, 1);
         push_limited(s, "b", "g", 3, 2);
@@ -154,7 +154,7 @@ void add_group_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"e"}, "what waited");
     });
 
-    add("a lower limit of a group makes jobs wait for tokens again", [](Scenario& s) {
+    add("lowering the rate limit of a group makes its jobs wait for tokens again", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c", "d"}) push_limited(s, job, "g", 4);
         auto leases = lease_what_may(s);
@@ -194,7 +194,7 @@ void add_opening_cases(StoreCases& add) {
         expect_equal(last.next_due, s.now() + one_second, "when it has the next");
     });
 
-    add("among groups with a token the group with the longest wait runs first", [](Scenario& s) {
+    add("among groups with a token, the group that has waited longest runs first", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
         push_limited(s, "h", "h");
@@ -209,7 +209,7 @@ void add_opening_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("a job that waited for a token keeps its age for its priority", [](Scenario& s) {
+    add("waiting for a token counts as age, which raises a job's priority", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         push_limited(s, "a", "g", 10, 1);
         push_limited(s, "b", "g", 10, 1);
@@ -240,7 +240,8 @@ void add_opening_cases(StoreCases& add) {
         expect_equal(take_all(s, 1), std::string{"e"}, "the last");
     });
 
-    add("a job that ends while it waits for a token leaves its turn to the next job",
+    add("when a job that waits for a token is BURIED or expires, the next job of its group gets "
+        "the token",
         [](Scenario& s) {
             limit_groups(s, {.jobs = 1, .per = one_second});
             auto options = options_in("g", 10, 0);
@@ -311,7 +312,7 @@ void add_opening_cases(StoreCases& add) {
         expect_due({}, "when none waits");
     });
 
-    add("a group is forgotten when its last waiting job is deleted", [](Scenario& s) {
+    add("a group is removed when its last waiting job is deleted", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         push_limited(s, "a", "g");
         const auto b = push_limited(s, "b", "g");
@@ -329,7 +330,7 @@ void add_opening_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("setting the clock back does not lengthen the wait for a token", [](Scenario& s) {
+    add("setting the clock back does not lengthen the wait for a group's token", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* job : {"a", "b", "c"}) push_limited(s, job, "g");
         push_limited(s, "h", "h");
@@ -352,7 +353,7 @@ void add_opening_cases(StoreCases& add) {
         }
     });
 
-    add("a group with a token wakes an idle worker when another worker is busy", [](Scenario& s) {
+    add("a group with a token wakes an idle worker while another is busy", [](Scenario& s) {
         limit_groups(s, {.jobs = 1, .per = one_second});
         for (const char* group : {"g", "h"}) {
             push_limited(s, std::string{group} + "1", group);

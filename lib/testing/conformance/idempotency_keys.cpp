@@ -45,7 +45,7 @@ void add_idempotency_key_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
 
-    add("an idempotency key is kept for its time, from the push on", [](Scenario& s) {
+    add("an idempotency key is kept for its time, counted from the push", [](Scenario& s) {
         const auto first = push(s, "a");
         s.perform(AckJob{s.take_work()});
         s.advance(kept - Duration{1});
@@ -57,7 +57,7 @@ void add_idempotency_key_cases(StoreCases& add) {
         expect_equal(push(s, "a"), next, "then the next is kept");
     });
 
-    add("the idempotency key of another push refuses the push, and nothing changes",
+    add("a push with the idempotency key of a different push is refused, and nothing changes",
         [](Scenario& s) {
             const auto first = push(s, "a");
             auto other = step_of(s, "b");
@@ -67,7 +67,7 @@ void add_idempotency_key_cases(StoreCases& add) {
             expect_equal(push(s, "a"), first, "the first one again");
         });
 
-    add("a duplicate push repeated with its idempotency key stays a duplicate after the job is "
+    add("a push that was a duplicate stays a duplicate when repeated after the existing job is "
         "gone",
         [](Scenario& s) {
             PushJob plain{work_queue, "a", s.now()};
@@ -80,7 +80,7 @@ void add_idempotency_key_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
 
-    add("a refused push leaves no idempotency key behind", [](Scenario& s) {
+    add("a refused push stores no idempotency key", [](Scenario& s) {
         auto step = step_of(s, "a");
         step.after = {JobId{1} << 40U};
         s.expect_refused(step, "after");
@@ -88,7 +88,7 @@ void add_idempotency_key_cases(StoreCases& add) {
         expect_equal(s.perform(step).outcome, pushed, "without what was wrong");
     });
 
-    add("an idempotency key has bounds, and is refused in Ruby Routemaster's queues",
+    add("idempotency keys are limited in length and time, and refused in Ruby Routemaster's queues",
         [](Scenario& s) {
             s.expect_refused(step_of(s, "a", std::string(idempotency_key_max + 1, 'k')),
                              "idempotency_key");

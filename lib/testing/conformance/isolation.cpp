@@ -47,7 +47,7 @@ std::string do_next(const Scenario& s) {
 }  // namespace
 
 void add_isolation_cases(StoreCases& add) {
-    add("jobs whose workers died in two attempts are leased one at a time", [](Scenario& s) {
+    add("jobs whose workers died twice are isolated: leased one at a time", [](Scenario& s) {
         push_all(s, "abc");
         let_die_twice(s, 3);
         push_all(s, "xy");
@@ -63,7 +63,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(take_all(s).size(), 1U, "jobs acquired once that is done");
     });
 
-    add("a job whose workers died is isolated even after a later failure", [](Scenario& s) {
+    add("a job whose workers died is leased alone even after a later failure", [](Scenario& s) {
         push_all(s, "ab");
         let_die_twice(s, 2);
         const auto lease = s.take_work();
@@ -72,7 +72,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_kept_apart(s);
     });
 
-    add("jobs of several queues and several workers are isolated from each other", [](Scenario& s) {
+    add("over all queues and workers, isolated jobs are leased one at a time", [](Scenario& s) {
         s.push("a");
         s.perform(PushJob{"other", "b", s.now()});
         const auto take_both = [&] {
@@ -87,7 +87,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(take_both(), std::size_t{1}, "jobs acquired after two deaths");
     });
 
-    add("a BURIED job that was kicked needs no isolation", [](Scenario& s) {
+    add("a BURIED job that was kicked (started again) is no longer isolated", [](Scenario& s) {
         const auto first = s.push_with("a", {.attempts_max = 3});
         s.push("b");
         let_die_twice(s, 2);
@@ -142,7 +142,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a job that waits for isolation takes no token", [](Scenario& s) {
+    add("a job that waits for isolation takes no rate-limit token", [](Scenario& s) {
         push_all(s, "a");
         push_limited(s, "g1", "g");
         let_die_twice(s, 2);

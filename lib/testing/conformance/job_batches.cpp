@@ -162,7 +162,7 @@ void add_end_cases(StoreCases& add) {
         expect_equal(batch_in(s, none).end_job, JobId{0}, "the job of no callback");
     });
 
-    add("a callback wakes a worker of its queue", [](Scenario& s) {
+    add("the callback of a batch wakes a worker of the callback's queue", [](Scenario& s) {
         const auto batch = create(s);
         Signal signal;
         const auto watch = s.store().watch(after_queue, [&] { signal.raise(); });
@@ -190,7 +190,7 @@ void add_end_cases(StoreCases& add) {
 }
 
 void add_ways_out(StoreCases& add) {
-    add("a batch ends when its last job is deleted or cancelled", [](Scenario& s) {
+    add("a batch of jobs ends when its last job is deleted or cancelled", [](Scenario& s) {
         const auto one = create(s, "one");
         const auto deleted = push_into(s, one, "deleted");
         close(s, one);
@@ -237,7 +237,7 @@ void add_ways_out(StoreCases& add) {
         expect_ended(s, scrubbed, {.total = 1, .cancelled = 1});
     });
 
-    add("a batch ends when its last job is BURIED, for its own failure or a dependency's",
+    add("a batch ends when its last job is BURIED, because of its own failure or of a dependency",
         [](Scenario& s) {
             const auto one = create(s, "one");
             push_into(s, one, "buried");
@@ -261,7 +261,8 @@ void add_ways_out(StoreCases& add) {
             expect_ended(s, three, {.total = 1, .buried = 1});
         });
 
-    add("a batch ends when its last job expires, or loses its worker in the last attempt",
+    add("a batch ends when its last job expires, or when the worker dies in the last allowed "
+        "attempt",
         [](Scenario& s) {
             const auto batch = create(s);
             push_into(s, batch, "a", {.expires_at = s.now() + Duration{1}});
@@ -277,7 +278,7 @@ void add_ways_out(StoreCases& add) {
             expect_ended(s, batch, {.total = 2, .buried = 1, .expired = 1});
         });
 
-    add("a forgotten BURIED job is counted as forgotten, and does not end its batch twice",
+    add("a BURIED job that is dropped is counted in its batch, and does not end the batch twice",
         [](Scenario& s) {
             const auto batch = create(s);
             push_into(s, batch, "a");
@@ -293,7 +294,7 @@ void add_ways_out(StoreCases& add) {
 }
 
 void add_kick_cases(StoreCases& add) {
-    add("a batch whose BURIED jobs succeed after a kick pushes on_success, and no second end",
+    add("a batch whose BURIED jobs succeed after a kick pushes on_success, and does not end twice",
         [](Scenario& s) {
             const auto batch = create(s);
             push_into(s, batch, "a");
@@ -363,7 +364,7 @@ void add_joining_cases(StoreCases& add) {
         expect_ended(s, batch, {.total = 5, .succeeded = 5});
     });
 
-    add("a duplicate joins no batch", [](Scenario& s) {
+    add("a duplicate push adds no job to its batch", [](Scenario& s) {
         const auto batch = create(s);
         const auto id = s.push_with("there", {});
         const PushJob push{work_queue, "there", s.now(), {.batch = batch}};
@@ -378,7 +379,7 @@ void add_joining_cases(StoreCases& add) {
         expect_equal(s.perform(of_none), PushOutcome::duplicate, "an equal one of no batch");
     });
 
-    add("a job that replaces a job belongs to the batch of its own push", [](Scenario& s) {
+    add("a job that a push replaces moves to the batch of the replacing push", [](Scenario& s) {
         const auto one = create(s, "one");
         const auto two = create(s, "two");
         PushJob push{work_queue, "a", s.now() + Duration{9}, {.key = {.text = "k"}, .batch = one}};
@@ -402,7 +403,7 @@ void add_joining_cases(StoreCases& add) {
         expect_equal(s.job(id).options.batch, JobBatchId{0}, "its batch");
     });
 
-    add("a batch also counts jobs with keys and groups", [](Scenario& s) {
+    add("jobs with keys and jobs of groups count in their batch, too", [](Scenario& s) {
         const auto batch = create(s);
         push_into(s, batch, "a", {.key = {.text = "k"}});
         push_into(s, batch, "b", {.metadata = {{"trace", "1"}}, .group = "g"});
@@ -455,7 +456,7 @@ void add_batch_list_cases(StoreCases& add) {
                      "one that has ended keeps its name");
     });
 
-    add("batches are listed in pages, and ended batches separately", [](Scenario& s) {
+    add("open batches are listed in pages, and ended batches in a separate list", [](Scenario& s) {
         std::vector<JobBatchId> ids;
         for (int n = 0; n < 5; ++n) ids.push_back(create(s, "batch " + std::to_string(n)));
         for (const auto place : {3, 0, 1}) close(s, ids[static_cast<std::size_t>(place)]);
@@ -470,7 +471,7 @@ void add_batch_list_cases(StoreCases& add) {
         expect_equal(open, expected, "those that are open");
     });
 
-    add("a bad batch is refused and changes nothing", [](Scenario& s) {
+    add("an invalid batch of jobs is refused and changes nothing", [](Scenario& s) {
         s.expect_refused(creation({}), "name");
         s.expect_refused(creation({.name = std::string(job_batch_name_max + 1, 'x')}), "name");
         s.expect_refused(creation({.name = "\xff"}), "name");
@@ -492,7 +493,7 @@ void add_batch_list_cases(StoreCases& add) {
             {.name = std::string(job_batch_name_max, 'x'), .on_end = callback(large.substr(1))}));
     });
 
-    add("beyond the limit the oldest ended and open batches are forgotten and counted",
+    add("above the limit of batches, the oldest ended and open batches are removed and counted",
         [](Scenario& s) {
             const auto first = create(s, "first");
             const auto second = create(s, "second");

@@ -95,7 +95,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(names_of(lease_all(s)), std::string{"d"}, "of three again");
     });
 
-    add("a job that raises the concurrency of its group is acquired once", [](Scenario& s) {
+    add("a job that raises the concurrency of its group is acquired only once", [](Scenario& s) {
         push_grouped(s, "a", "g");
         s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 2, 1)});
         push_grouped(s, "c", "g", 3);
@@ -105,7 +105,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_none(s);
     });
 
-    add("a lower concurrency of a group blocks the jobs without a lease", [](Scenario& s) {
+    add("a lower concurrency of a group blocks its jobs without a lease", [](Scenario& s) {
         for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g", 4);
         s.perform(PushJob{work_queue, "d", s.now(), in_group("g", 4, 5)});
         s.push("x");
@@ -162,7 +162,7 @@ void add_concurrency_cases(StoreCases& add) {
             }
         });
 
-    add("a noisy group does not delay further groups: groups take turns", [](Scenario& s) {
+    add("a group with many jobs does not delay others: groups take turns", [](Scenario& s) {
         for (const auto* job : {"1", "2", "3", "4"}) push_grouped(s, job, "noisy");
         push_grouped(s, "a", "quiet");
         s.push("x");
@@ -196,7 +196,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(names_of(lease_all(s)), std::string{"b"}, "the next one");
     });
 
-    add("groups of different queues, and jobs without a group, have nothing in common",
+    add("groups with one name in two queues are separate, and jobs without a group are not limited",
         [](Scenario& s) {
             push_grouped(s, "a", "g");
             s.perform(PushJob{"other", "b", s.now(), in_group("g")});
@@ -255,7 +255,7 @@ void add_place_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
     });
 
-    add("priorities order groups, and not the jobs within a group", [](Scenario& s) {
+    add("priorities decide between groups, and not between the jobs of one group", [](Scenario& s) {
         push_grouped(s, "a", "g");
         s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 1, 100)});
         s.push("x");
@@ -264,7 +264,7 @@ void add_place_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"cabxd"}, "jobs in their order");
     });
 
-    add("a group of a paused queue waits, and goes on in order", [](Scenario& s) {
+    add("a group of a paused queue waits, and then continues in order", [](Scenario& s) {
         push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         push_grouped(s, "c", "g", 1, Duration{5});
@@ -336,7 +336,8 @@ void add_leaving_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"b"}, "jobs that are left");
     });
 
-    add("a replaced job keeps its place unless it moves to a later time or another group",
+    add("a replaced job keeps its place in its group unless its due time moves later or its group "
+        "changes",
         [](Scenario& s) {
             const auto push_keyed = [&](const std::string& job, const std::string& group,
                                         Duration delay = {}) {
@@ -423,7 +424,7 @@ void add_other_cases(StoreCases& add) {
         }
     });
 
-    add("lists show groups, and show jobs that wait in a group as READY", [](Scenario& s) {
+    add("job lists show groups, and show jobs that wait in their group as READY", [](Scenario& s) {
         const auto first = push_grouped(s, "a", "g", 2);
         const auto second = push_grouped(s, "b", "g");
         expect_equal(s.job(first).options, in_group("g", 2), "options");
@@ -435,7 +436,7 @@ void add_other_cases(StoreCases& add) {
                      "since when a job could be acquired");
     });
 
-    add("the follow-up of a job may join the group of the job", [](Scenario& s) {
+    add("the follow-up job of a job may join the group of this job", [](Scenario& s) {
         push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         const auto lease = s.take_work();
@@ -443,7 +444,7 @@ void add_other_cases(StoreCases& add) {
         expect_equal(run_singly(s), std::string{"bc"}, "jobs in their order");
     });
 
-    add("a bad group or concurrency is refused and changes nothing", [](Scenario& s) {
+    add("an invalid group or concurrency is refused and changes nothing", [](Scenario& s) {
         const auto longest = std::string(job_group_max, 'g');
         push_grouped(s, "a", longest, group_concurrency_max);
         push_grouped(s, "b", longest, group_concurrency_max);

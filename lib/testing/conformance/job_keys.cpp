@@ -44,7 +44,7 @@ const std::vector<KeyScope> scopes{KeyScope::until_done, KeyScope::until_started
                                    KeyScope::for_time};
 
 void add_exclusion_cases(StoreCases& add) {
-    add("a job excludes all jobs with its key until it is done", [](Scenario& s) {
+    add("a job excludes further jobs with its key until the job is done", [](Scenario& s) {
         const auto first = push(s, {.job = "a"});
         expect_equal(first.outcome, pushed, "pushing");
         const Pushed refused{duplicate, first.id};
@@ -73,7 +73,7 @@ void add_exclusion_cases(StoreCases& add) {
         expect_equal(s.job(next.id).options.key, JobKey{.text = "k"}, "its key");
     });
 
-    add("a job with a key does not exclude jobs without a key, or in another queue",
+    add("a job with a key excludes neither jobs without a key nor jobs in another queue",
         [](Scenario& s) {
             push(s, {.job = "a"});
             expect_equal(s.push("a"), pushed, "without a key");
@@ -86,7 +86,7 @@ void add_exclusion_cases(StoreCases& add) {
             expect_equal(acquire_all(s), std::string{"aaa"}, "jobs acquired");
         });
 
-    add("a key is free when its job is deleted, expires or is forgotten", [](Scenario& s) {
+    add("a key is free again when its job is deleted, expires or is dropped", [](Scenario& s) {
         for (const auto scope : scopes) {
             const Keyed how{.job = "a", .scope = scope, .time = Duration{1'000}};
             const auto first = push(s, how);
@@ -107,7 +107,7 @@ void add_exclusion_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a key until start stays free once the job starts, even after a release", [](Scenario& s) {
+    add("a key with scope until_started is free once its job has started", [](Scenario& s) {
         const Keyed how{.job = "a", .scope = KeyScope::until_started};
         const auto first = push(s, how);
         expect_equal(push(s, how).outcome, duplicate, "before it starts");
@@ -123,7 +123,7 @@ void add_exclusion_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
-    add("a key for a time excludes jobs for exactly this time, whenever the job is done",
+    add("a key with a duration excludes jobs for exactly this time, whenever its job is done",
         [](Scenario& s) {
             const Keyed how{.job = "a", .scope = KeyScope::for_time, .time = Duration{100}};
             push(s, how);
@@ -221,7 +221,7 @@ void add_replacement_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs");
     });
 
-    add("each push of a debounced job can delay the job, but never brings it forward",
+    add("each push of a debounced job can delay the job, but never brings the job forward",
         [](Scenario& s) {
             const auto push_later = [&](const std::string& job, Duration delay) {
                 return push(s, {.job = job,
@@ -268,7 +268,7 @@ void add_keyed_lease_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{leases[1]}), Settlement::lease_lost, "settling again");
     });
 
-    add("a job with a key comes again when the reply was lost, or its worker died",
+    add("a job with a key is leased again when the reply was lost, or its worker died",
         [](Scenario& s) {
             push(s, {.job = "a"});
             const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
@@ -284,7 +284,7 @@ void add_keyed_lease_cases(StoreCases& add) {
             expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settling");
         });
 
-    add("a bad key is refused and changes nothing", [](Scenario& s) {
+    add("an invalid key is refused and changes nothing", [](Scenario& s) {
         auto step = step_of(s, {.job = "a", .key = std::string(job_key_max + 1, 'x')});
         s.expect_refused(step, "key");
         step = step_of(s, {.job = "a", .key = {}, .on_duplicate = OnDuplicate::replace});

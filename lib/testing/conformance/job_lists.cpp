@@ -70,7 +70,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(s.perform(FindJob{"other", pushed.id}), FindJob::Reply{}, "in another queue");
     });
 
-    add("pages of jobs follow their ids, and lead through all of a state", [](Scenario& s) {
+    add("pages of jobs are in the order of ids, and list all jobs of a state", [](Scenario& s) {
         std::vector<JobId> ids;
         for (const char* name : {"a", "b", "c", "d", "e", "f"}) {
             ids.push_back(s.perform(PushJob{work_queue, name, s.now() + Duration{9}}).id);
@@ -95,7 +95,7 @@ void add_job_list_cases(StoreCases& add) {
         }
     });
 
-    add("a page visits a bounded number of jobs, and has the place of the next page",
+    add("a page visits a bounded number of jobs, and names the start of the next page",
         [](Scenario& s) {
             for (std::uint32_t i = 0; i < jobs_looked_at_max; ++i) {
                 s.push(std::to_string(i), Duration{1});
@@ -146,7 +146,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(s.perform(buried).jobs.size(), 0U, "BURIED ones of another");
     });
 
-    add("BURIED jobs are kicked in the order of their burial, and begin anew", [](Scenario& s) {
+    add("BURIED jobs are kicked (restarted) in the order of their burial", [](Scenario& s) {
         for (const char* name : {"a", "b", "c"}) {
             s.push_with(name, {.attempts_max = 1, .expires_at = s.now() + Duration{5}});
         }
@@ -168,7 +168,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after one attempt");
     });
 
-    add("one BURIED job is kicked by its id", [](Scenario& s) {
+    add("a single BURIED job is kicked (started again) by its id", [](Scenario& s) {
         for (const char* name : {"a", "b"}) {
             s.push(name);
             s.bury_next();
@@ -186,7 +186,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(names(s.jobs(State::buried)), std::string{"a"}, "BURIED");
     });
 
-    add("kicking wakes workers", [](Scenario& s) {
+    add("kicking BURIED jobs (starting them again) wakes workers", [](Scenario& s) {
         s.push("a");
         s.bury_next();
         s.expect_idle_until(never, work_queue);
@@ -194,7 +194,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(s.acquire({.queue = work_queue}).leases.size(), 1U, "jobs acquired");
     });
 
-    add("a job without a lease is deleted, and may be pushed again", [](Scenario& s) {
+    add("a job without a lease can be deleted, and pushed again", [](Scenario& s) {
         const auto remove = [&](JobId id) { return s.perform(DeleteJob{work_queue, id}); };
         const auto scheduled = s.perform(PushJob{work_queue, "a", s.now() + Duration{9}}).id;
         expect_equal(remove(scheduled), Deletion::deleted, "deleting a SCHEDULED job");
@@ -244,7 +244,7 @@ void add_job_list_cases(StoreCases& add) {
         expect_equal(run_all(s), std::string{"e"}, "jobs that ran");
     });
 
-    add("beyond 10,000 BURIED jobs the first to be BURIED are dropped and counted",
+    add("of more than 10,000 BURIED jobs the first to be BURIED are dropped and counted",
         [](Scenario& s) {
             constexpr std::uint32_t beyond = 3;
             for (std::uint32_t done = 0; done < buried_max + beyond;) {

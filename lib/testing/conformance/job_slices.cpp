@@ -153,7 +153,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(letters_of(s.perform(step).leases), std::string{"abcd"}, "jobs");
     });
 
-    add("an acquisition returns only the fences of leases that the worker has received",
+    add("an acquisition returns again only leases that the worker has not received",
         [](Scenario& s) {
             push_large(s, "abcd");
             const auto got = s.acquire({.queue = work_queue}).leases;
@@ -177,7 +177,8 @@ void add_job_slice_cases(StoreCases& add) {
             expect_equal(again.leases.size(), 0U, "leases that it did not get before");
         });
 
-    add("an acquisition ends a chunk of large expired jobs, and the next acquisition continues",
+    add("an acquisition drops at most a chunk of large expired jobs, and the next acquisition "
+        "continues",
         [](Scenario& s) {
             expect_ended_in_slices(s, {}, "jobs");
             expect_ended_in_slices(s, {.key = {.text = "key "}}, "jobs with keys");
@@ -200,7 +201,7 @@ void add_job_slice_cases(StoreCases& add) {
         expect_equal(letters_of(s.acquire({.queue = "aux"}).leases), std::string{"c"}, "the rest");
     });
 
-    add("a page has a chunk of large jobs, and the place of the next page", [](Scenario& s) {
+    add("a page has a chunk of large jobs, and the start of the next page", [](Scenario& s) {
         push_large(s, "abcd");
         push_large(s, "e", {.key = {.text = "key "}});
         ListJobs step{.queue = work_queue, .state = State::ready};

@@ -75,7 +75,7 @@ void add_push_cases(StoreCases& add) {
         expect_equal(jobs_of(s.acquire({.queue = work_queue}).leases), jobs, "jobs acquired");
     });
 
-    add("a job is READY when it is due and SCHEDULED before", [](Scenario& s) {
+    add("a job is SCHEDULED before its due time, and READY from its due time on", [](Scenario& s) {
         s.push("past", Duration{-1});
         s.push("now");
         s.push("later", Duration{1});
@@ -88,7 +88,7 @@ void add_push_cases(StoreCases& add) {
         expect_equal(s.queue("empty"), QueueStatus{}, "jobs of a queue that does not exist");
     });
 
-    add("a bad job or queue is refused and changes nothing", [](Scenario& s) {
+    add("an invalid job or queue name is refused and changes nothing", [](Scenario& s) {
         s.push("a");
         s.expect_refused(PushJob{"", "a", s.now()}, "queue");
         s.expect_refused(PushJob{std::string(65, 'q'), "a", s.now()}, "queue");
@@ -146,7 +146,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(s.take_work().job, std::string{"scheduled"}, "the first job acquired");
     });
 
-    add("acquiring returns no more than asked for, and whether there is more", [](Scenario& s) {
+    add("an acquisition returns at most its limit of jobs, and if there are more", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         auto acquired = s.acquire({.limit = 2, .queue = work_queue});
         expect_equal(acquired.leases.size(), 2U, "jobs acquired");
@@ -156,7 +156,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(acquired.next_due, never, "when there is more");
     });
 
-    add("acquiring returns exactly when the next job falls due", [](Scenario& s) {
+    add("an acquisition returns exactly when the next job falls due", [](Scenario& s) {
         s.expect_idle_until(never, work_queue);
         s.push("later", Duration{1'000});
         s.push("soon", Duration{10});
@@ -169,7 +169,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(acquired.next_due, s.now() + Duration{990}, "when the next falls due");
     });
 
-    add("a lease names queue, job and worker, and differs each time", [](Scenario& s) {
+    add("a lease names its queue, job and worker, and each lease is different", [](Scenario& s) {
         s.push("a");
         const auto first = s.take_work(7);
         expect_equal(first.queue, work_queue, "queue");
@@ -201,7 +201,7 @@ void add_acquire_cases(StoreCases& add) {
         }
     });
 
-    add("a nacked job runs again at its due time", [](Scenario& s) {
+    add("a nacked job (returned by its worker) runs again at its due time", [](Scenario& s) {
         s.push("a");
         s.perform(NackJob{s.take_work(), s.now() + Duration{50}});
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1}, "jobs");

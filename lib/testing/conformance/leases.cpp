@@ -25,7 +25,7 @@ void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
 }  // namespace
 
 void add_lease_cases(StoreCases& add) {
-    add("a lease ends with its ack or nack", [](Scenario& s) {
+    add("a lease ends with the ack or the nack of its job", [](Scenario& s) {
         s.push("a");
         s.push("b");
         const auto leases = s.acquire({.queue = work_queue}).leases;
@@ -35,7 +35,7 @@ void add_lease_cases(StoreCases& add) {
         for (const auto& lease : leases) expect_lost(s, lease);
     });
 
-    add("a lease that was never granted is lost", [](Scenario& s) {
+    add("a settlement with a lease that was never granted returns lost", [](Scenario& s) {
         s.push("a");
         s.push("b");
         const auto lease = s.take_work();
@@ -88,7 +88,7 @@ void add_lease_cases(StoreCases& add) {
         }
     });
 
-    add("a worker that was taken for dead cannot change the job of its successor", [](Scenario& s) {
+    add("a worker declared dead cannot settle the job that another worker has", [](Scenario& s) {
         s.push("a");
         const auto dead = s.take_work(1);
         s.advance(Duration{30'000});
@@ -100,7 +100,7 @@ void add_lease_cases(StoreCases& add) {
         expect_lost(s, dead);
     });
 
-    add("a worker cannot settle under an old lease of a job that it leased again", [](Scenario& s) {
+    add("a worker cannot settle with an old lease after it leased the job again", [](Scenario& s) {
         s.push("a");
         const auto old = s.take_work(1);
         s.advance(Duration{30'000});
@@ -114,7 +114,7 @@ void add_lease_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{again}), Settlement::settled, "ack");
     });
 
-    add("a worker that was taken for dead cannot settle its delivery", [](Scenario& s) {
+    add("a worker that was declared dead cannot settle its delivery", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         const auto [dead, first] = s.begin_next(1);
@@ -130,7 +130,7 @@ void add_lease_cases(StoreCases& add) {
 }
 
 void add_lost_reply_cases(StoreCases& add) {
-    add("a worker gets leases whose reply was lost with its next acquisition", [](Scenario& s) {
+    add("leases whose reply was lost come with the worker's next acquisition", [](Scenario& s) {
         for (const char* job : {"a", "b", "c", "d"}) s.push(job);
         AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
         const auto returned = s.perform(step).leases;
@@ -151,7 +151,8 @@ void add_lost_reply_cases(StoreCases& add) {
         expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
     });
 
-    add("a worker never gets a fence again from a store that lost its newest data",
+    add("a worker never gets a fence (lease number) twice, even after the store lost its newest "
+        "data",
         [](Scenario& s) {
             s.push("a");
             s.push("b");
@@ -167,7 +168,7 @@ void add_lost_reply_cases(StoreCases& add) {
             s.expect_refused(step, "newest");
         });
 
-    add("leases are returned again only to their worker, and only for their queue",
+    add("leases whose reply was lost are returned only to their worker, and only for their queue",
         [](Scenario& s) {
             s.push("a");
             s.take_work(1);
@@ -211,7 +212,7 @@ void add_worker_cases(StoreCases& add) {
         }
     });
 
-    add("a retiring worker with very many jobs releases the jobs in parts", [](Scenario& s) {
+    add("a retiring worker releases very many jobs in several steps", [](Scenario& s) {
         const auto lease_all = [&](unsigned worker) {
             for (std::uint64_t i = 0; i < released_max + 2; ++i) s.push(std::to_string(i));
             std::size_t leased = 0;
@@ -242,7 +243,7 @@ void add_worker_cases(StoreCases& add) {
                      static_cast<std::int64_t>(released_max + 2), "jobs.scrubbed");
     });
 
-    add("a worker is taken for dead after its silence, and not one millisecond sooner",
+    add("a worker is declared dead after the allowed silence, and not one millisecond sooner",
         [](Scenario& s) {
             s.push("a");
             s.take_work();
@@ -258,7 +259,7 @@ void add_worker_cases(StoreCases& add) {
                          "jobs released");
         });
 
-    add("after a gap without scrubs silent workers get one grace period", [](Scenario& s) {
+    add("after a gap without dead-worker checks, workers get one grace period", [](Scenario& s) {
         const auto expect_released = [&](Duration later, std::uint64_t jobs,
                                          Where at = Where::here()) {
             s.advance(later);
@@ -296,7 +297,7 @@ void add_worker_cases(StoreCases& add) {
         expect_released(Duration{1'000}, 1);
     });
 
-    add("half of the silence without scrubs is a gap", [](Scenario& s) {
+    add("half of the allowed silence without dead-worker checks is a gap", [](Scenario& s) {
         const auto expect_released = [&](Duration later, std::uint64_t jobs,
                                          Where at = Where::here()) {
             s.advance(later);
@@ -328,7 +329,7 @@ void add_worker_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
     });
 
-    add("when the clock is set back, the silence of a worker counts from that moment",
+    add("when the clock is set back, the silence of a worker counts from the new time",
         [](Scenario& s) {
             s.push("a");
             s.take_work();
@@ -354,7 +355,7 @@ void add_worker_cases(StoreCases& add) {
         expect_equal(s.perform(AckJob{living}), Settlement::settled, "ack by the living");
     });
 
-    add("a heartbeat does not bring lost leases back", [](Scenario& s) {
+    add("a heartbeat of a worker declared dead does not restore its leases", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         s.advance(Duration{30'000});
@@ -363,7 +364,7 @@ void add_worker_cases(StoreCases& add) {
         expect_lost(s, lease);
     });
 
-    add("scrubbing releases and counts the jobs of dead workers in every queue", [](Scenario& s) {
+    add("a search for dead workers releases and counts their jobs in every queue", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         for (const char* job : {"a", "b", "c"}) s.push(job);

@@ -50,7 +50,7 @@ void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& leas
 
 /// Cases about groups with a larger concurrency than the capacity of the workers.
 void add_narrowed_group_cases(StoreCases& add) {
-    add("a subscriber that has its share of deliveries gets the next when a delivery ends",
+    add("when a subscriber has its share of deliveries, its next delivery begins when one ends",
         [](Scenario& s) {
             subscribe_one_by_one(s, "billing", 5);
             s.publish("orders", 6);
@@ -70,7 +70,8 @@ void add_narrowed_group_cases(StoreCases& add) {
             s.expect_idle_until(never);
         });
 
-    add("a smaller window grows by one with each end, up to the capacity of the workers",
+    add("a window smaller than worker capacity grows by one with each ended delivery, up to the "
+        "capacity",
         [](Scenario& s) {
             subscribe_one_by_one(s, "billing", 3);
             s.publish("orders", 9);
@@ -89,7 +90,7 @@ void add_narrowed_group_cases(StoreCases& add) {
                          "delivery jobs");
         });
 
-    add("a batch that keeps failing does not keep the window of its group small", [](Scenario& s) {
+    add("a batch that keeps failing does not keep the delivery window small", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 3);
         const auto leases = s.acquire().leases;
@@ -99,7 +100,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
     });
 
-    add("a window begins with 16 batches under way, and grows with each success", [](Scenario& s) {
+    add("a delivery window begins with 16 batches, and grows with each success", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 18);
         s.publish("orders", 30);
         auto leases = s.acquire().leases;
@@ -112,7 +113,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
     });
 
-    add("each failure shrinks a window by two, but not below its initial 16", [](Scenario& s) {
+    add("each failure shrinks a delivery window by two, but not below 16", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 30);
         s.publish("orders", 60);
         auto leases = s.acquire().leases;
@@ -139,7 +140,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("the first batch of a group may begin without capacity, too", [](Scenario& s) {
+    add("a subscriber's first batch may begin without free capacity, too", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 2);
         subscribe_one_by_one(s, "audit", 1);
         s.publish("orders", 2);
@@ -150,26 +151,28 @@ void add_narrowed_group_cases(StoreCases& add) {
         expect_equal(begun, 2U, "deliveries begun, one for each subscriber");
     });
 
-    add("a batch beyond the limit is not attempted, and takes events until it begins", [](Scenario&
-                                                                                              s) {
-        s.subscribe("billing", {"orders"},
-                    {.timeout = Duration{0}, .max_events = 2, .max_in_flight = 2});
-        s.publish("orders", 3);
-        const auto leases = s.acquire().leases;
-        expect_equal(leases.size(), 2U, "jobs acquired");
-        expect_equal(begin_within(s, 1, leases[0]), Verdict::deliver, "beginning the first");
-        expect_equal(begin_within(s, 1, leases[1]), Verdict::at_limit, "beginning the second");
-        const auto second = s.batches("billing").at(1);
-        expect_equal(second.attempts, 0U, "attempts");
-        expect(second.current, "a batch that was put off is CURRENT no more");
-        s.publish("orders");
-        settle_within(s, 1, leases[0]);
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 3", "orders 4"}, "under way");
-        expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
-                     std::optional<std::int64_t>{}, "attempts throttled");
-    });
+    add("a batch beyond max_in_flight is not attempted, and takes events until its delivery "
+        "begins",
+        [](Scenario& s) {
+            s.subscribe("billing", {"orders"},
+                        {.timeout = Duration{0}, .max_events = 2, .max_in_flight = 2});
+            s.publish("orders", 3);
+            const auto leases = s.acquire().leases;
+            expect_equal(leases.size(), 2U, "jobs acquired");
+            expect_equal(begin_within(s, 1, leases[0]), Verdict::deliver, "beginning the first");
+            expect_equal(begin_within(s, 1, leases[1]), Verdict::at_limit, "beginning the second");
+            const auto second = s.batches("billing").at(1);
+            expect_equal(second.attempts, 0U, "attempts");
+            expect(second.current, "a batch that was put off is CURRENT no more");
+            s.publish("orders");
+            settle_within(s, 1, leases[0]);
+            expect_equal(begin_all(s), std::vector<std::string>{"orders 3", "orders 4"},
+                         "under way");
+            expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
+                         std::optional<std::int64_t>{}, "attempts throttled");
+        });
 
-    add("a new max_in_flight does not grow a smaller window", [](Scenario& s) {
+    add("raising max_in_flight does not grow a smaller delivery window", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 5);
         auto leases = s.acquire().leases;
@@ -229,7 +232,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a failed batch blocks the next batches until its retry", [](Scenario& s) {
+    add("a failed batch blocks its subscriber's next batches until its retry", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         const auto [lease, start] = s.begin_next();
@@ -241,7 +244,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
     });
 
-    add("a batch keeps its place when its job is nacked", [](Scenario& s) {
+    add("a batch keeps its place when its delivery job is nacked", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.perform(NackJob{s.take(), s.now() + Duration{1'000}});
@@ -256,7 +259,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
     });
 
-    add("a throttled batch blocks the next batches", [](Scenario& s) {
+    add("a throttled batch blocks its subscriber's next batches", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.fail_next(-99);
@@ -269,7 +272,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2"}});
     });
 
-    add("a subscriber with stuck batches delays no further subscriber", [](Scenario& s) {
+    add("a subscriber with failing batches does not delay other subscribers", [](Scenario& s) {
         subscribe_one_by_one(s, "billing");
         subscribe_one_by_one(s, "audit");
         s.publish("orders", 3);
@@ -283,7 +286,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
 
-    add("a subscriber with an endless delivery delays no further subscriber", [](Scenario& s) {
+    add("a subscriber whose delivery never ends does not delay other subscribers", [](Scenario& s) {
         subscribe_one_by_one(s, "audit");
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
@@ -293,7 +296,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_delivered("audit", {});
     });
 
-    add("a higher max_in_flight lets waiting batches begin", [](Scenario& s) {
+    add("raising max_in_flight lets waiting batches begin", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 1);
         s.publish("orders", 4);
         expect_equal(begin_all(s), std::vector<std::string>{"orders 1"}, "under way at first");
@@ -303,7 +306,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("a lower max_in_flight blocks the batches that are not under way", [](Scenario& s) {
+    add("lowering max_in_flight blocks the batches that are not under way", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 4);
         const auto first = s.take();
@@ -329,7 +332,7 @@ void add_group_cases(StoreCases& add) {
         s.expect_idle_until(never);
     });
 
-    add("blocked batches do not count as the next due job", [](Scenario& s) {
+    add("the next due time that an acquisition returns ignores blocked batches", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{100}});
         s.publish("orders");
         s.advance(Duration{100});

@@ -36,7 +36,7 @@ std::string next_jobs_singly(const Scenario& s) {
 }
 
 void add_order_cases(StoreCases& add) {
-    add("jobs that became due together run by priority, and by due time within a priority",
+    add("jobs that became due together run by priority, and by due time at equal priority",
         [](Scenario& s) {
             for (const bool singly : {true, false}) {
                 s.push("m");
@@ -58,7 +58,7 @@ void add_order_cases(StoreCases& add) {
             }
         });
 
-    add("a level of priority counts as one minute of waiting", [](Scenario& s) {
+    add("one level of priority counts as one minute of waiting", [](Scenario& s) {
         push_ranked(s, "c", -2);
         s.advance(minute);
         push_ranked(s, "d", -1);
@@ -73,7 +73,7 @@ void add_order_cases(StoreCases& add) {
         expect_equal(next_jobs_singly(s), std::string{"bacdef"}, "jobs acquired");
     });
 
-    add("no job starves, whatever is pushed", [](Scenario& s) {
+    add("no job starves, whatever jobs are pushed later", [](Scenario& s) {
         push_ranked(s, "z", -100);
         s.push("a");
         int done = 0;
@@ -89,7 +89,7 @@ void add_order_cases(StoreCases& add) {
         expect_equal(done - 1, 201, "when the one with the lowest ran, in minutes");
     });
 
-    add("several acquisitions keep the order of many jobs", [](Scenario& s) {
+    add("over several acquisitions, many jobs come in the order of priority", [](Scenario& s) {
         constexpr int each = 700;
         for (int i = 0; i < each; ++i) {
             s.push("n" + std::to_string(i));
@@ -267,7 +267,7 @@ void add_rest_cases(StoreCases& add) {
         expect_equal(s.jobs(State::scheduled).at(0).options.priority, 90, "of a SCHEDULED job");
     });
 
-    add("a bad priority is refused and changes nothing", [](Scenario& s) {
+    add("an invalid priority is refused and changes nothing", [](Scenario& s) {
         push_ranked(s, "a", priority_max);
         push_ranked(s, "b", -priority_max);
         for (const auto bad : {priority_max + 1, -priority_max - 1, INT32_MIN, INT32_MAX}) {

@@ -98,7 +98,7 @@ void add_queued_batch_cases(StoreCases& add) {
         s.expect_refused(ListBatches{.token = "billing", .after = first}, "after");
     });
 
-    add("a waiting or failed batch is delivered now on request", [](Scenario& s) {
+    add("a waiting or failed batch is delivered at once on request", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
         s.publish("orders", 2);
         const auto uid = s.batches("billing").at(0).uid;
@@ -111,7 +111,7 @@ void add_queued_batch_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
 
-    add("a batch that is delivered on request overtakes no batch of its subscriber",
+    add("a batch that is delivered on request does not overtake earlier batches of its subscriber",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}, .max_events = 2});
             s.publish("orders", 5);
@@ -128,7 +128,7 @@ void add_queued_batch_cases(StoreCases& add) {
                                {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}, {"orders 5"}});
         });
 
-    add("dropping a batch ends its job, is counted, and frees the next batch", [](Scenario& s) {
+    add("dropping a batch ends its job, is counted, and lets the next begin", [](Scenario& s) {
         subscribe_singly(s);
         s.publish("orders", 2);
         const auto poison = fail(s);
@@ -141,7 +141,7 @@ void add_queued_batch_cases(StoreCases& add) {
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
 
-    add("events go on arriving after the CURRENT batch was dropped by hand", [](Scenario& s) {
+    add("after its CURRENT batch was dropped by request a subscriber gets events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}});
         s.publish("orders");
         expect_equal(drop(s, s.batches("billing").at(0).uid), BatchAction::done, "dropping");
@@ -150,7 +150,7 @@ void add_queued_batch_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});
     });
 
-    add("batches behind the first are dropped in any state", [](Scenario& s) {
+    add("batches after a subscriber's first can be dropped in any state", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}, .max_events = 1});
         s.publish("orders", 3);
         const auto batches = s.batches("billing");
@@ -159,7 +159,7 @@ void add_queued_batch_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 3"}});
     });
 
-    add("a batch under way is neither dropped nor delivered twice", [](Scenario& s) {
+    add("a batch under delivery is neither dropped nor delivered a second time", [](Scenario& s) {
         subscribe_singly(s);
         s.publish("orders");
         const auto [lease, start] = s.begin_next();
@@ -171,7 +171,7 @@ void add_queued_batch_cases(StoreCases& add) {
         expect_equal(s.settle(lease), Settlement::settled, "settling");
     });
 
-    add("a client cannot find, expedite or drop a DEAD batch, or the batch of another client",
+    add("a client cannot find, drop or deliver at once a DEAD batch or another client's batch",
         [](Scenario& s) {
             s.subscribe("audit", {"refunds"});
             s.subscribe("billing", {"orders"},
@@ -193,7 +193,7 @@ void add_queued_batch_cases(StoreCases& add) {
             expect_unchanged(s.snapshot(), before);
         });
 
-    add("batches of a removed subscriber can be dropped by hand", [](Scenario& s) {
+    add("batches of a removed subscriber can be dropped on request", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         const auto uid = s.batches("billing").at(0).uid;

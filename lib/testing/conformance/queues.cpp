@@ -70,7 +70,7 @@ void add_queue_cases(StoreCases& add) {
         expect_equal(acquire_all(s), std::string{"bcd"}, "jobs acquired");
     });
 
-    add("BURIED jobs of a paused queue are kicked, and wait", [](Scenario& s) {
+    add("BURIED jobs of a paused queue can be kicked (made READY), and then wait", [](Scenario& s) {
         s.push("a");
         s.bury_next();
         pause(s);
@@ -154,7 +154,7 @@ void add_queue_cases(StoreCases& add) {
         s.expect_refused(ListQueues{{.after = {}, .limit = 0}}, "limit");
     });
 
-    add("a queue is listed until its last job ends in any way", [](Scenario& s) {
+    add("a queue is listed until its last job is done or removed", [](Scenario& s) {
         const auto expect_listed = [&](const QueueStatus& status, Where at = Where::here()) {
             const auto queues = s.perform(ListQueues{});
             expect_equal(queues.size(), 1U, "queues listed", at);
@@ -194,7 +194,7 @@ void add_queue_cases(StoreCases& add) {
         expect_gone("after an ack");
     });
 
-    add("a queue shows how long its jobs wait", [](Scenario& s) {
+    add("a queue shows for how long its jobs have waited", [](Scenario& s) {
         const auto expect_due = [&](std::optional<TimePoint> since, const char* when,
                                     Where at = Where::here()) {
             for (const auto& queue : s.perform(ListQueues{})) {
@@ -236,7 +236,7 @@ void add_queue_cases(StoreCases& add) {
         expect_due({}, "when all are PENDING");
     });
 
-    add("Ruby's queues cannot be paused, nor can invalid names", [](Scenario& s) {
+    add("Ruby's queues cannot be paused, nor queues with invalid names", [](Scenario& s) {
         for (const char* name : {delivery_queue, "aux", "", "a queue"}) {
             s.expect_refused(PauseQueue{name, true}, "queue");
             s.expect_refused(PauseQueue{name, false}, "queue");

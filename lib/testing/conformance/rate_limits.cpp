@@ -14,7 +14,7 @@ namespace {
 using State = JobStatus::State;
 
 void add_queue_limit_cases(StoreCases& add) {
-    add("no more jobs begin than a queue has tokens", [](Scenario& s) {
+    add("no more jobs begin than the rate limit of the queue has tokens", [](Scenario& s) {
         push_all(s, "abcdefgh");
         limit_queue(s, {.jobs = 2, .per = one_second, .burst = 3});
         expect_equal(take_all(s, 2), std::string{"ab"}, "jobs for one worker");
@@ -35,7 +35,7 @@ void add_queue_limit_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("a bucket holds no more tokens than its burst", [](Scenario& s) {
+    add("the tokens of a rate limit never exceed its burst", [](Scenario& s) {
         limit_queue(s, {.jobs = 4, .per = one_second});
         push_all(s, "abcdefghijkl");
         expect_equal(take_all(s), std::string{"abcd"}, "as many as in the rate, by default");
@@ -63,7 +63,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(s.now(), begin + 10 * one_second, "after 70 tokens");
     });
 
-    add("setting the clock back does not lengthen the wait of a queue without tokens",
+    add("setting the clock back does not lengthen the wait of queues for their tokens",
         [](Scenario& s) {
             limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second, .burst = 2},
                       .each_group = RateLimit{.jobs = 1, .per = 2 * one_second, .burst = 1}});
@@ -85,7 +85,7 @@ void add_queue_limit_cases(StoreCases& add) {
             expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
         });
 
-    add("a late caller does not fill a bucket twice", [](Scenario& s) {
+    add("a step with a late timestamp does not refill tokens twice", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 4, .per = one_second, .burst = 1},
                   .each_group = RateLimit{.jobs = 4, .per = one_second, .burst = 1}});
         push_limited(s, "a", "g");
@@ -102,7 +102,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(taken, std::string{"bc"}, "jobs in half a second");
     });
 
-    add("a full bucket stays full when the clock is set back", [](Scenario& s) {
+    add("a rate limit with all its tokens keeps them when the clock is set back", [](Scenario& s) {
         const RateLimit slow{.jobs = 1, .per = 60 * one_second, .burst = 1};
         limit(s, {.queue = slow, .each_group = slow});
         expect_equal(take_all(s), std::string{}, "jobs at first");
@@ -113,7 +113,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_wait(s, 60 * one_second);
     });
 
-    add("each attempt takes a token, and never returns the token", [](Scenario& s) {
+    add("each attempt takes a token, which is never returned", [](Scenario& s) {
         limit_queue(s, {.jobs = 1, .per = one_second});
         s.push("a");
         const auto at_once = [&](auto end, Where at = Where::here()) {
@@ -140,7 +140,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"c"}, "for the next token");
     });
 
-    add("a job that ends without an attempt takes no token", [](Scenario& s) {
+    add("a job that is deleted or expires before an attempt takes no token", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 1, .per = one_second},
                   .each_group = RateLimit{.jobs = 1, .per = one_second}});
         s.push_with("a", {.expires_at = s.now() + Duration{5}});
@@ -166,7 +166,7 @@ void add_queue_limit_cases(StoreCases& add) {
         expect_wait(s, 2 * one_second);
     });
 
-    add("a paused queue with a rate limit gives nothing, and its tokens come", [](Scenario& s) {
+    add("a paused queue gives out no jobs, and its tokens are still refilled", [](Scenario& s) {
         limit_queue(s, {.jobs = 2, .per = one_second});
         push_all(s, "abcd");
         expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
@@ -179,8 +179,8 @@ void add_queue_limit_cases(StoreCases& add) {
 }
 
 void add_change_cases(StoreCases& add) {
-    add("rate limits are listed, and hold before the first job and after the last", [](Scenario&
-                                                                                           s) {
+    add("rate limits are listed, and stay set before the first job and after the last", [](Scenario&
+                                                                                               s) {
         const RateLimits both{.queue = RateLimit{.jobs = 5, .per = one_second, .burst = 7},
                               .each_group = RateLimit{.jobs = 1, .per = Duration{60'000}}};
         limit(s, both);
@@ -204,7 +204,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(s.perform(ListQueues{}), ListQueues::Reply{}, "queues");
     });
 
-    add("changed limits fill the buckets, and repeated limits leave the buckets unchanged",
+    add("a changed rate limit begins with all tokens, and a repeated equal limit keeps the tokens",
         [](Scenario& s) {
             limit_queue(s, {.jobs = 2, .per = one_second});
             push_all(s, "abcdefghij");
@@ -237,7 +237,7 @@ void add_change_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
     });
 
-    add("removing limits releases thousands of waiting jobs, a thousand at a time",
+    add("removing rate limits releases thousands of waiting jobs, a thousand in each step",
         [](Scenario& s) {
             limit_groups(s, {.jobs = 1, .per = Duration{86'400'000}});
             std::vector<Step> pushes;
@@ -264,7 +264,7 @@ void add_change_cases(StoreCases& add) {
             expect_equal(began, std::size_t{1'000 + 1'250}, "all that their groups allow");
         });
 
-    add("workers are woken when limits change", [](Scenario& s) {
+    add("changing the rate limits of a queue wakes its workers", [](Scenario& s) {
         limit_queue(s, {.jobs = 1, .per = Duration{86'400'000}});
         Signal signal;
         const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
@@ -276,7 +276,7 @@ void add_change_cases(StoreCases& add) {
         expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
     });
 
-    add("an idle worker is woken in a queue with limits", [](Scenario& s) {
+    add("a push into a queue with rate limits wakes an idle worker", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second},
                   .each_group = RateLimit{.jobs = 1, .per = one_second}});
         Signal signal;
@@ -314,7 +314,7 @@ void add_change_cases(StoreCases& add) {
 void add_explanation_cases_of_limits(StoreCases& add) {
     using Reason = JobExplanation::Reason;
 
-    add("a job that waits for a token shows when the token arrives", [](Scenario& s) {
+    add("a job that waits for a token shows when the token will be available", [](Scenario& s) {
         limit(s, {.queue = RateLimit{.jobs = 2, .per = one_second},
                   .each_group = RateLimit{.jobs = 1, .per = 4 * one_second}});
         push_limited(s, "a", "g");

@@ -67,7 +67,7 @@ void expect_woken(Scenario& s, const std::string& what, const std::function<void
 }
 
 void add_tick_cases(StoreCases& add) {
-    add("a put makes a recurring job due, and settles its ticks up to now", [](Scenario& s) {
+    add("PutRecurringJob sets the next due time, and earlier ticks do not run", [](Scenario& s) {
         put(s, "report");
         const auto job = found(s, "report");
         expect_equal(job.next_at, s.now(), "when it is due");
@@ -86,7 +86,7 @@ void add_tick_cases(StoreCases& add) {
                      "when it is due next");
     });
 
-    add("a tick pushes its job once, whichever scheduler runs the tick", [](Scenario& s) {
+    add("each tick pushes one job, whichever scheduler runs the tick", [](Scenario& s) {
         put(s, "report");
         run(s, "report");
         for (int tick = 1; tick <= 3; ++tick) {
@@ -131,7 +131,7 @@ void add_tick_cases(StoreCases& add) {
         }
     });
 
-    add("a tick keeps the job of an earlier tick, and with overlap pushes a second job",
+    add("a tick keeps the job of an earlier tick, and with overlap=true pushes a second job",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -156,7 +156,7 @@ void add_tick_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "the queue");
         });
 
-    add("a push of a tick has the options of its recurring job", [](Scenario& s) {
+    add("the job that a tick pushes has the options of its recurring job", [](Scenario& s) {
         auto settings = every_minute();
         settings.attempts_max = 3;
         settings.priority = -7;
@@ -174,7 +174,7 @@ void add_tick_cases(StoreCases& add) {
         expect_equal(options.metadata.at("tenant"), std::string{"shop"}, "metadata");
     });
 
-    add("setting the clock back does not run a settled tick again", [](Scenario& s) {
+    add("setting the clock back does not run a tick a second time", [](Scenario& s) {
         put(s, "report");
         run(s, "report");
         s.advance(interval);
@@ -195,7 +195,7 @@ void add_tick_cases(StoreCases& add) {
 }
 
 void add_entity_cases(StoreCases& add) {
-    add("a repeated put keeps the due time of a recurring job unless the schedule changes",
+    add("putting a recurring job again keeps its due time unless the schedule changes",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -226,7 +226,7 @@ void add_entity_cases(StoreCases& add) {
             expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
         });
 
-    add("a paused recurring job is not due, and its ticks during the pause do not run",
+    add("a paused recurring job is not due, and ticks during the pause are skipped",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -251,7 +251,8 @@ void add_entity_cases(StoreCases& add) {
             expect_equal(run(s, "report").outcome, Ran::pushed, "the next tick");
         });
 
-    add("a removed recurring job does not run, and its successor does not run its ticks",
+    add("a removed recurring job does not run, and a new job of its name runs none of the old "
+        "ticks",
         [](Scenario& s) {
             put(s, "report");
             run(s, "report");
@@ -267,7 +268,7 @@ void add_entity_cases(StoreCases& add) {
             expect_equal(found(s, "report").runs, 0U, "runs of its successor");
         });
 
-    add("recurring jobs are due in the order of their ticks, and listed by name", [](Scenario& s) {
+    add("due recurring jobs are in the order of their ticks, lists are by name", [](Scenario& s) {
         for (const char* name : {"c", "a", "b"}) {
             put(s, name);
             s.advance(Duration{1'000});
@@ -285,7 +286,7 @@ void add_entity_cases(StoreCases& add) {
         expect_equal(due_names(s), std::vector<std::string>{"a", "b"}, "what is due then");
     });
 
-    add("putting and resuming a recurring job wakes the schedulers", [](Scenario& s) {
+    add("putting or resuming a recurring job wakes the schedulers", [](Scenario& s) {
         expect_woken(s, "a put", [&] { put(s, "report"); });
         s.perform(PauseRecurringJob{"report", true});
         expect_woken(s, "a resumption", [&] { s.perform(PauseRecurringJob{"report", false}); });
@@ -298,7 +299,7 @@ void add_entity_cases(StoreCases& add) {
 }
 
 void add_recurring_refusal_cases(StoreCases& add) {
-    add("a bad recurring job is refused, names the field and changes nothing", [](Scenario& s) {
+    add("an invalid recurring job is refused, names the field, changes nothing", [](Scenario& s) {
         const auto refuse = [&](std::string_view field, std::string name, auto change,
                                 Where at = Where::here()) {
             auto settings = every_minute();
@@ -358,7 +359,7 @@ void add_recurring_refusal_cases(StoreCases& add) {
                          "entries of its metadata");
         });
 
-    add("a bad run of a recurring job is refused and changes nothing", [](Scenario& s) {
+    add("an invalid run of a recurring job is refused and changes nothing", [](Scenario& s) {
         put(s, "report");
         auto step = run_of(s, found(s, "report"));
         step.next = step.until;

@@ -82,7 +82,7 @@ TakenTimers take_tick(const Scenario& s, Where at = Where::here()) {
 }
 
 void add_posting_cases(StoreCases& add) {
-    add("a tick posts its timer once, due at the tick, whichever scheduler runs the tick",
+    add("each tick posts one timer, due at the tick, whichever scheduler runs the tick",
         [](Scenario& s) {
             begin_ticks(s);
             expect(recurring_timer(s).settings == timed(), "its settings are as they were");
@@ -182,7 +182,7 @@ void add_keeping_cases(StoreCases& add) {
         expect_equal(counts.pending, 1U, "PENDING timers then");
     });
 
-    add("with overlap each tick has a timer of its own", [](Scenario& s) {
+    add("with overlap=true, each tick posts a separate timer", [](Scenario& s) {
         begin_ticks(s, timed_with_overlap());
         for (std::uint64_t tick = 1; tick <= 3; ++tick) {
             s.advance(tick_interval);
@@ -232,7 +232,7 @@ void add_timer_entity_cases(StoreCases& add) {
 }
 
 void add_bad_recurring_timer_cases(StoreCases& add) {
-    add("a bad recurring timer is refused, names the field and changes nothing", [](Scenario& s) {
+    add("an invalid recurring timer is refused, names the field, changes nothing", [](Scenario& s) {
         const auto refuse = [&](std::string_view field,
                                 const std::function<void(RecurringSettings&)>& change,
                                 Where at = Where::here()) {
@@ -266,7 +266,7 @@ void add_bad_recurring_timer_cases(StoreCases& add) {
         refuse("metadata", [](auto& all) { all.metadata = {{"tenant", "shop"}}; });
     });
 
-    add("a bad run of a recurring timer is refused and changes nothing", [](Scenario& s) {
+    add("an invalid run of a recurring timer is refused and changes nothing", [](Scenario& s) {
         begin_ticks(s);
         s.advance(tick_interval);
         const auto with = [&](const std::function<void(PostTimer&)>& change) {

@@ -15,7 +15,7 @@
 namespace routemaster::testing {
 
 void add_submission_cases(StoreCases& add) {
-    add("steps of one submission are performed in order, and each sees the effects of the last",
+    add("steps of one submission are performed in order, each after the effects of the step before",
         [](Scenario& s) {
             const auto worker = Scenario::worker(1);
             std::vector<Step> steps{CountJobs{work_queue},
@@ -54,7 +54,7 @@ void add_submission_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
     });
 
-    add("every submission completes once, with as many outcomes as steps", [](Scenario& s) {
+    add("every submission completes once, with as many outcomes as it has steps", [](Scenario& s) {
         struct Answers {
             std::mutex mutex;  // Guards `sizes`.
             std::vector<std::size_t> sizes;

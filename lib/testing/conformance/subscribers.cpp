@@ -24,7 +24,7 @@ void add_subscription_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing"), expected, "the subscriber");
     });
 
-    add("subscribing again keeps omitted numbers and empties the uuid", [](Scenario& s) {
+    add("subscribing again keeps omitted numbers, and empties the uuid", [](Scenario& s) {
         s.subscribe("billing", {"orders"},
                     {.callback = "https://old.example/",
                      .uuid = "secret",
@@ -65,7 +65,7 @@ void add_subscription_cases(StoreCases& add) {
                          "batches of a subscriber without topics");
         });
 
-    add("a topic that is named twice is one subscription", [](Scenario& s) {
+    add("a topic that a subscription names twice counts once", [](Scenario& s) {
         s.subscribe("billing", {"orders", "orders"});
         s.publish("orders");
         s.advance(Duration{500});
@@ -86,7 +86,7 @@ void add_subscription_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}});
     });
 
-    add("a delivery uses the settings at the moment of its beginning", [](Scenario& s) {
+    add("a delivery has the subscriber's settings at its beginning", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.callback = "https://old.example/"});
         s.publish("orders");
         s.advance(Duration{500});
@@ -96,7 +96,7 @@ void add_subscription_cases(StoreCases& add) {
         expect_equal(start.subscription.uuid, "fresh", "uuid");
     });
 
-    add("a bad subscription is refused, names the field and changes nothing", [](Scenario& s) {
+    add("an invalid subscription is refused, names the field, changes nothing", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{9}, .max_events = 9});
         s.publish("orders");
         const auto refused = [&](const char* field, const std::string& token,
@@ -120,7 +120,7 @@ void add_subscription_cases(StoreCases& add) {
         s.subscribe(std::string(64, 'b'), {}, {.timeout = Duration{0}, .max_events = 1});
     });
 
-    add("unsubscribing ends one subscription and keeps queued batches", [](Scenario& s) {
+    add("unsubscribing from a topic keeps the subscriber's queued batches", [](Scenario& s) {
         s.subscribe("audit", {"orders"});
         s.subscribe("billing", {"orders", "refunds"});
         s.publish("orders");
@@ -135,7 +135,8 @@ void add_subscription_cases(StoreCases& add) {
         s.expect_delivered("audit", {{"orders 1", "orders 2"}});
     });
 
-    add("unsubscribing without a subscription returns the missing name and changes nothing",
+    add("unsubscribing from a topic that is not subscribed to returns the name, and changes "
+        "nothing",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"});
             s.publish("refunds");
@@ -153,7 +154,7 @@ void add_subscription_cases(StoreCases& add) {
                          Unsubscription::not_subscribed, "unsubscribing again");
         });
 
-    add("a topic that only subscriptions created goes with the last subscription", [](Scenario& s) {
+    add("a topic that only subscriptions created ends with the last subscription", [](Scenario& s) {
         s.subscribe("audit", {"a", "b"});
         s.subscribe("billing", {"a", "b", "c", "published", "unclaimed"});
         s.publish("published");
@@ -199,7 +200,7 @@ void add_subscription_cases(StoreCases& add) {
 }
 
 void add_subscriber_removal_cases(StoreCases& add) {
-    add("a removed subscriber gets no further events and is forgotten", [](Scenario& s) {
+    add("a removed subscriber gets no further events and is no longer listed", [](Scenario& s) {
         s.subscribe("audit", {"orders"});
         s.subscribe("billing", {"orders"}, {.timeout = Duration{9}, .max_events = 9});
         s.publish("orders");
@@ -241,7 +242,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         s.expect_delivered("billing", {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}});
     });
 
-    add("a subscriber that is removed and returns starts afresh", [](Scenario& s) {
+    add("a subscriber that was removed and returns has default settings", [](Scenario& s) {
         s.subscribe(
             "billing", {"orders", "refunds"},
             {.uuid = "secret", .timeout = Duration{0}, .max_events = 7, .max_in_flight = 7});
@@ -260,7 +261,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         expect_equal(back.last_attempted_at, std::optional<TimePoint>{}, "last attempt");
     });
 
-    add("a delivery under way survives the removal of its subscriber", [](Scenario& s) {
+    add("a delivery under way can be settled after its subscriber's removal", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         s.publish("orders");
         const auto [lease, start] = s.begin_next();
@@ -275,7 +276,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
 }
 
 void add_token_cases(StoreCases& add) {
-    add("a token is valid under its name until its removal", [](Scenario& s) {
+    add("a token is valid, with its name, until its removal", [](Scenario& s) {
         const auto found = [&] { return s.perform(FindToken{"shop--key"}); };
         expect_equal(found(), std::optional<std::string>{}, "an unknown token");
         s.perform(PutToken{"shop--key", "shop"});
@@ -296,7 +297,7 @@ void add_token_cases(StoreCases& add) {
         s.expect_refused(ListTokens{{.after = "", .limit = 0}}, "limit");
     });
 
-    add("a bad token or name is refused and changes nothing", [](Scenario& s) {
+    add("an invalid token or name is refused and changes nothing", [](Scenario& s) {
         s.perform(PutToken{"shop--key", "shop"});
         for (const std::string& bad : {std::string{}, std::string{"Shop"}, std::string{"a b"},
                                        std::string(65, 'a'), std::string{"a\n"}}) {
@@ -305,7 +306,7 @@ void add_token_cases(StoreCases& add) {
         }
     });
 
-    add("removing a token removes the subscriber of the same name", [](Scenario& s) {
+    add("removing a token removes the subscriber that uses the token", [](Scenario& s) {
         s.perform(PutToken{"billing", "billing"});
         s.perform(PutToken{"audit", "audit"});
         s.subscribe("billing", {"orders"});
@@ -319,7 +320,8 @@ void add_token_cases(StoreCases& add) {
         s.expect_delivered("audit", {{"orders 1"}});
     });
 
-    add("removing an unknown token still removes its subscriber, and reports the removal",
+    add("removing an unknown token still removes the subscriber that uses the token, and reports "
+        "this",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"});
             expect_equal(s.perform(RemoveToken{"billing"}), Removal::removed, "removing");

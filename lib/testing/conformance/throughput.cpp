@@ -76,7 +76,7 @@ void add_throughput_cases(StoreCases& add) {
         expect_equal(throughput(s), QueueThroughput{}, "throughput");
     });
 
-    add("minutes are kept for an hour, and hours for a day", [](Scenario& s) {
+    add("counts by minute are kept for an hour, and by hour for a day", [](Scenario& s) {
         begin_hour(s);
         const auto began = s.now();
         const QueueCounts one{.done = 1};
@@ -115,7 +115,7 @@ void add_throughput_cases(StoreCases& add) {
         expect_equal(throughput(s), QueueThroughput{}, "a day after the last");
     });
 
-    add("the throughput of a queue of Ruby Routemaster is not known", [](Scenario& s) {
+    add("the throughput of a queue of Ruby Routemaster is unknown", [](Scenario& s) {
         for (const char* queue : {"main", "aux"})
             s.expect_refused(MeasureThroughput{queue}, "queue");
         s.expect_refused(MeasureThroughput{"no queue"}, "queue");

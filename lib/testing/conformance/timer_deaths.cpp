@@ -12,7 +12,7 @@
 namespace routemaster::testing {
 
 void add_timer_death_cases(StoreCases& add) {
-    add("a timer without a confirmation is given up, kept, and can be posted again",
+    add("a timer without a confirmation becomes DEAD after its last retry, and can be posted again",
         [](Scenario& s) {
             post(s, "a", Duration{0}, 1);
             post(s, "b", Duration{0}, 2);
@@ -52,7 +52,7 @@ void add_timer_death_cases(StoreCases& add) {
                          "what fires then");
         });
 
-    add("a confirmation of an old firing does not settle a timer that was posted again",
+    add("a late confirmation of an earlier firing does not settle a timer that was posted again",
         [](Scenario& s) {
             post(s, "a", Duration{0}, 1);
             const auto first = take(s).timers.at(0);
@@ -74,7 +74,7 @@ void add_timer_death_cases(StoreCases& add) {
             expect_equal(confirm_firing(other), TimerConfirmed::confirmed, "confirming the second");
         });
 
-    add("an empty id is refused, and names no timer", [](Scenario& s) {
+    add("a request for a DEAD timer with an empty id is refused", [](Scenario& s) {
         post(s, "a", Duration{0}, 1);
         let_fire(s);
         let_fire(s);
@@ -106,7 +106,7 @@ void add_timer_death_cases(StoreCases& add) {
                      "in another namespace");
     });
 
-    add("beyond the limit the oldest DEAD timers are forgotten and counted", [](Scenario& s) {
+    add("above the limit of DEAD timers, the oldest are removed and counted", [](Scenario& s) {
         constexpr int more = 3;
         const auto dead = static_cast<int>(dead_timers_max);
         for (int i = 0; i < dead + more; ++i) {

@@ -36,7 +36,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take(s), TakenTimers{}, "taken again");
     });
 
-    add("timers fire in the order of their due times, and equals by their ids", [](Scenario& s) {
+    add("timers fire in the order of due times, and at one time by their ids", [](Scenario& s) {
         for (const char* id : {"b", "B", "\xc3\xa9", "a", "~", "aa"}) post(s, id, one_second);
         post(s, "later", one_second + Duration{1});
         post(s, "sooner", one_second - Duration{1});
@@ -110,7 +110,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take(s), TakenTimers{}, "taken much later");
     });
 
-    add("a late confirmation counts as long as the timer has not fired again", [](Scenario& s) {
+    add("a late confirmation counts if the timer has not fired again", [](Scenario& s) {
         post(s, "a", Duration{0}, 1);
         take(s);
         s.advance(Duration{20'000});
@@ -118,7 +118,7 @@ void add_timer_firing_cases(StoreCases& add) {
         expect_equal(take(s), TakenTimers{}, "taken then");
     });
 
-    add("a timer sets the time for its confirmation, else its listener does", [](Scenario& s) {
+    add("a confirmation's time limit is the timer's, or else the listener's", [](Scenario& s) {
         auto own = post_of(s, "own", Duration{0}, 1);
         own.confirm_within = Duration{300};
         s.perform(own);
@@ -163,7 +163,7 @@ void add_timer_firing_cases(StoreCases& add) {
         }
     });
 
-    add("while four threads post and four take, each timer fires once", [](Scenario& s) {
+    add("while four threads post and four take timers, each timer fires once", [](Scenario& s) {
         constexpr int each = 100;
         std::atomic<int> posted = 0;
         std::mutex mutex;  // Guards `fired`.
@@ -243,7 +243,7 @@ void add_timer_firing_cases(StoreCases& add) {
             }
         });
 
-    add("after clock steps no timer fires twice or early, and late timers fire in order",
+    add("when the clock jumps, no timer fires twice or early, and late timers fire in order",
         [](Scenario& s) {
             post(s, "once", Duration{0});
             post(s, "again", Duration{0}, 1);

@@ -36,7 +36,7 @@ CompleteTimer completion(const FiredTimer& timer, std::vector<PushJob> pushes = 
 PushJob push_of(const Scenario& s, const std::string& job) { return {work_queue, job, s.now()}; }
 
 void add_job_cases(StoreCases& add) {
-    add("timers follow from a job in the step that ends the job", [](Scenario& s) {
+    add("the follow-up timers of a job are posted in the step that ends the job", [](Scenario& s) {
         s.perform(follow_up(s, "known", Duration{5'000}));
         s.push("a");
         const auto lease = s.take_work();
@@ -56,7 +56,7 @@ void add_job_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
     });
 
-    add("no timer follows from a job with a lost lease or a refused event", [](Scenario& s) {
+    add("a completion with a lost lease or refused event posts no timer", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         s.push("a");
@@ -72,7 +72,7 @@ void add_job_cases(StoreCases& add) {
         expect(lost.posted.empty() && !exists(s, "a"), "nothing was posted");
     });
 
-    add("a timer from the follow-up of a job wakes the listener", [](Scenario& s) {
+    add("a follow-up timer of a job wakes the listener of the timer", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         Signal signal;
@@ -84,7 +84,7 @@ void add_job_cases(StoreCases& add) {
         expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
     });
 
-    add("a job with a bad timer is refused and changes nothing", [](Scenario& s) {
+    add("a completion of a job with an invalid timer is refused", [](Scenario& s) {
         s.push("a");
         const auto lease = s.take_work();
         auto bad = follow_up(s, "");
@@ -97,7 +97,7 @@ void add_job_cases(StoreCases& add) {
 }
 
 void add_timer_cases_together(StoreCases& add) {
-    add("follow-ups of a timer are performed in the step that confirms the timer", [](Scenario& s) {
+    add("the step that confirms a timer adds its follow-up jobs and events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         const auto timer = fire(s, "a");
         const auto completed = s.perform(completion(timer, {push_of(s, "b"), push_of(s, "b")},
@@ -114,13 +114,13 @@ void add_timer_cases_together(StoreCases& add) {
         s.expect_delivered("billing", {{"event"}});
     });
 
-    add("a confirmation without follow-ups confirms the timer", [](Scenario& s) {
+    add("a completion without follow-up jobs or events confirms the timer", [](Scenario& s) {
         const auto timer = fire(s, "a");
         expect_equal(s.perform(completion(timer)), CompletedTimer{}, "the confirmation");
         expect(!exists(s, "a"), "the timer is gone");
     });
 
-    add("follow-ups of an outdated firing are not performed", [](Scenario& s) {
+    add("a completion of an outdated firing adds no follow-up jobs and events", [](Scenario& s) {
         const auto expect_unknown = [&](const CompleteTimer& step, Where at = Where::here()) {
             const auto before = s.snapshot();
             const auto completed = s.perform(step, at);
@@ -154,7 +154,7 @@ void add_timer_cases_together(StoreCases& add) {
         expect_unknown(with_follow_ups(timer));
     });
 
-    add("a timer stays unconfirmed when a follow-up is refused", [](Scenario& s) {
+    add("a timer stays unconfirmed when a follow-up job is refused", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         const auto timer = fire(s, "a");
@@ -166,7 +166,7 @@ void add_timer_cases_together(StoreCases& add) {
                      TimerConfirmed::confirmed, "the confirmation");
     });
 
-    add("an event for one subscriber follows from a timer, and is refused without the subscriber",
+    add("a follow-up event of a timer for one subscriber is refused if the subscriber is missing",
         [](Scenario& s) {
             s.subscribe("billing", {"refunds"}, {.timeout = Duration{0}});
             s.subscribe("audit", {"orders"}, {.timeout = Duration{0}});
@@ -197,7 +197,7 @@ void add_timer_cases_together(StoreCases& add) {
         }
     });
 
-    add("a bad completion of a timer is refused and changes nothing", [](Scenario& s) {
+    add("an invalid completion of a timer is refused and changes nothing", [](Scenario& s) {
         const auto timer = fire(s, "a");
         s.expect_refused(completion(timer, {push_of(s, "")}), "pushes[0]");
         s.expect_refused(completion(timer, {{delivery_queue, "b", s.now()}}), "pushes[0]");

@@ -25,7 +25,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(ids_of(ear.ask()), Ids{"b"}, "taken");
     });
 
-    add("listeners take turns: one takes timers, and the next is woken for the next timer",
+    add("listeners take turns: after one takes timers, the next is woken for the next timer",
         [](Scenario& s) {
             Ear one{s, "one"};
             Ear two{s, "two"};
@@ -42,7 +42,7 @@ void add_timer_turn_cases(StoreCases& add) {
             }
         });
 
-    add("a listener that waits for its turn polls in time when the listener in turn is gone",
+    add("a listener that is not next in turn polls in time when the next listener is gone",
         [](Scenario& s) {
             Ear gone{s, "gone"};
             Ear ear{s, "ear"};
@@ -59,7 +59,7 @@ void add_timer_turn_cases(StoreCases& add) {
             expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
         });
 
-    add("a listener that finds the listener in turn late polls again when that listener is gone",
+    add("a listener that finds the next listener late polls again when that listener is gone",
         [](Scenario& s) {
             Ear gone{s, "gone"};
             Ear ear{s, "ear"};
@@ -76,7 +76,7 @@ void add_timer_turn_cases(StoreCases& add) {
             expect_equal(ids_of(ear.ask()), (Ids{"b", "c"}), "taken");
         });
 
-    add("when a listener leaves or is busy, the next listener has its turn", [](Scenario& s) {
+    add("if a listener leaves or is busy, a timer wakes the next listener", [](Scenario& s) {
         Ear one{s, "one"};
         Ear two{s, "two"};
         post(s, "a", one_second);
@@ -97,7 +97,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(counts(s).listeners, std::uint64_t{2}, "listeners when it asks for more");
     });
 
-    add("while many timers are due, the next listener is woken for them", [](Scenario& s) {
+    add("while many timers are due, a poll also wakes the next listener", [](Scenario& s) {
         Ear one{s, "one"};
         Ear two{s, "two"};
         for (int i = 0; i < 10; ++i) post(s, std::to_string(i), Duration{0});
@@ -120,7 +120,7 @@ void add_timer_turn_cases(StoreCases& add) {
         expect_equal(ear.ask().wake_at, s.now() + one_second, "when to ask");
     });
 
-    add("setting the clock back takes no turn from a listener", [](Scenario& s) {
+    add("setting the clock back does not change which listener is next in turn", [](Scenario& s) {
         Ear gone{s, "gone"};
         Ear ear{s, "ear"};
         post(s, "a", one_second);

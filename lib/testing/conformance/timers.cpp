@@ -56,7 +56,7 @@ void add_change_cases(StoreCases& add) {
                      "posting it when it is gone");
     });
 
-    add("a post that keeps existing timers changes neither a PENDING nor a FIRED timer",
+    add("a post that keeps existing timers changes neither PENDING nor FIRED timers",
         [](Scenario& s) {
             post(s, "a", one_second, 1);
             auto other = post_of(s, "a", 2 * one_second, 1);
@@ -96,7 +96,7 @@ void add_change_cases(StoreCases& add) {
                      "timers");
     });
 
-    add("giving up a FIRED timer makes the timer DEAD, even with retries left", [](Scenario& s) {
+    add("rejecting a FIRED timer makes the timer DEAD, even with retries left", [](Scenario& s) {
         const auto give_up = [&](std::optional<std::uint32_t> retries = {},
                                  std::optional<std::int64_t> firing = {}) {
             return s.perform(GiveUpTimer{timer_space, "a", retries, firing, "no such order"}).value;
@@ -124,7 +124,7 @@ void add_change_cases(StoreCases& add) {
         s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
 
-    add("a timer that is given up keeps the beginning of a long reason while DEAD",
+    add("a rejected timer keeps the beginning of a long reason for as long as DEAD",
         [](Scenario& s) {
             const auto give_up = [&](const std::string& id, const std::string& reason) {
                 s.perform(post_of(s, id, Duration{0}, 5));
@@ -166,7 +166,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(take(s).timers.at(0).retries, 1U, "retries of the next firing");
     });
 
-    add("timers are listed by their time and id, in pages", [](Scenario& s) {
+    add("timers are listed in pages, in the order of time and id", [](Scenario& s) {
         const auto start = s.now();
         for (int i = 0; i < 30; ++i) {
             post(s, std::to_string(100 + i), Duration{1'000 + i / 10});
@@ -241,7 +241,7 @@ void add_change_cases(StoreCases& add) {
             expect_listed(TimerState::dead);
         });
 
-    add("a namespace is counted", [](Scenario& s) {
+    add("the timers and listeners of a namespace are counted", [](Scenario& s) {
         expect_equal(counts(s), TimerCounts{}, "an empty namespace");
         post(s, "a", one_second);
         post(s, "b", 2 * one_second);
@@ -258,7 +258,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(counts(s).listeners, std::uint64_t{0}, "listeners when it left");
     });
 
-    add("namespaces are independent of each other", [](Scenario& s) {
+    add("timers with one id in two namespaces are independent", [](Scenario& s) {
         auto there = post_of(s, "a", Duration{0}, 1);
         there.space = "other";
         s.perform(there);
@@ -272,7 +272,7 @@ void add_change_cases(StoreCases& add) {
 }
 
 void add_refused_timer_cases(StoreCases& add) {
-    add("a bad step about timers is refused and changes nothing", [](Scenario& s) {
+    add("an invalid step about timers is refused and changes nothing", [](Scenario& s) {
         post(s, "there", one_second, 1);
         const auto refused = [&](auto change, const char* field, Where at = Where::here()) {
             auto step = post_of(s, "a", one_second);
@@ -356,7 +356,7 @@ void add_refused_timer_cases(StoreCases& add) {
                          "confirm_within");
     });
 
-    add("the longest ids and the last times are taken", [](Scenario& s) {
+    add("a timer may have the longest allowed id and the latest possible time", [](Scenario& s) {
         const std::string id(timer_id_length_max, 'x');
         auto step = post_of(s, id, Duration{0}, timer_retries_max);
         step.due_at = due_at_max;

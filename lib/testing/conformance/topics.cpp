@@ -26,7 +26,7 @@ void add_topic_cases(StoreCases& add) {
                            "topic");
     });
 
-    add("publishing in another publisher's topic is forbidden and changes nothing",
+    add("publishing to another publisher's topic is forbidden and changes nothing",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"});
             s.publish("orders", 1, {.publisher = "shop--key"});
@@ -38,7 +38,7 @@ void add_topic_cases(StoreCases& add) {
             }
         });
 
-    add("a publisher claims topics only up to its limit", [](Scenario& s) {
+    add("a publisher claims topics only up to its limit of topics", [](Scenario& s) {
         const auto publication = [&](const std::string& topic, const std::string& publisher,
                                      std::uint32_t topics_max) {
             auto step = s.publication(topic, "x", {.publisher = publisher});
@@ -59,7 +59,7 @@ void add_topic_cases(StoreCases& add) {
         s.expect_error(Errc::limit_exceeded, publication("f", "shop", 2), "topic");
     });
 
-    add("a publisher with authentication publishes only with a valid token", [](Scenario& s) {
+    add("when publishers are authenticated, publishing requires a valid token", [](Scenario& s) {
         const auto publication = [&](const std::string& topic,
                                      const std::optional<std::string>& publisher) {
             auto step = s.publication(topic, "m", {.publisher = publisher});
@@ -100,7 +100,7 @@ void add_topic_cases(StoreCases& add) {
         expect_equal(s.topics(), std::vector<Topic>{{"orders", shop, 5}}, "topics");
     });
 
-    add("a bad topic name is refused and changes nothing", [](Scenario& s) {
+    add("an invalid topic name is refused and changes nothing", [](Scenario& s) {
         s.subscribe("billing", {"orders"});
         for (const std::string& name :
              {std::string{}, std::string(65, 'a'), std::string{"Orders"}, std::string{".."},
@@ -189,7 +189,7 @@ void add_topic_cases(StoreCases& add) {
         expect_unchanged(s.snapshot(), before);
     });
 
-    add("the name of a removed topic is free for another publisher", [](Scenario& s) {
+    add("another publisher can claim the name of a removed topic", [](Scenario& s) {
         s.publish("orders", 3);
         s.perform(RemoveTopic{"orders", shop});
         s.publish("orders", 1, {.publisher = "other--key"});

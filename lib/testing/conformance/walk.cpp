@@ -266,7 +266,7 @@ private:
 }  // namespace
 
 void add_walk_cases(StoreCases& add) {
-    add("gauges, counters and deliveries add up after a long random walk", [](Scenario& s) {
+    add("gauges, counters and deliveries agree after a long random walk", [](Scenario& s) {
         Walk walk{s};
         for (std::uint32_t i = 1; i <= s.traits().walk_steps; ++i) {
             walk.step();

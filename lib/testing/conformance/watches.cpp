@@ -30,7 +30,7 @@ void add_watch_cases(StoreCases& add) {
         expect_woken(s, work_queue, "a second push", [&] { s.push("b"); });
     });
 
-    add("a job that is due before the next known job wakes a worker", [](Scenario& s) {
+    add("a push wakes a worker if the job is due before the next known job", [](Scenario& s) {
         s.push("a", Duration{1'000});
         expect_woken(s, work_queue, "a push for sooner", [&] { s.push("b", Duration{999}); });
         expect_woken(s, work_queue, "a push for even sooner", [&] { s.push("c", Duration{10}); });
@@ -54,13 +54,13 @@ void add_watch_cases(StoreCases& add) {
                      [&] { s.perform(ScrubWorkers{Duration{30'000}}); });
     });
 
-    add("events wake the workers for their delivery", [](Scenario& s) {
+    add("events wake the workers that deliver events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 3});
         expect_woken(s, delivery_queue, "the first event", [&] { s.publish("orders"); });
         expect_woken(s, delivery_queue, "a full batch", [&] { s.publish("orders", 2); });
     });
 
-    add("expediting a batch wakes the workers for its delivery", [](Scenario& s) {
+    add("a request to deliver a batch at once wakes the workers", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
         s.publish("orders");
         const auto uid = s.batches("billing").at(0).uid;
@@ -69,7 +69,7 @@ void add_watch_cases(StoreCases& add) {
         });
     });
 
-    add("the end of a delivery wakes a worker for the next batch of the subscriber",
+    add("the end of a delivery wakes a worker for the next batch of this subscriber",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.max_events = 1});
             s.publish("orders", 4);
@@ -87,7 +87,7 @@ void add_watch_cases(StoreCases& add) {
             expect_woken(s, delivery_queue, "a vanished batch", [&] { s.begin(lease); });
         });
 
-    add("every watch of a queue is woken", [](Scenario& s) {
+    add("a push wakes every watch of its queue", [](Scenario& s) {
         Signal first;
         Signal other;
         const auto one = s.store().watch(work_queue, [&] { first.raise(); });
@@ -98,7 +98,7 @@ void add_watch_cases(StoreCases& add) {
         expect(other.wait_beyond(0, s.traits().timeout), "the second was not woken");
     });
 
-    add("an ended watch is not woken", [](Scenario& s) {
+    add("a watch that has ended is not woken", [](Scenario& s) {
         Signal ended;
         Signal lasting;
         auto watch = s.store().watch(work_queue, [&] { ended.raise(); });

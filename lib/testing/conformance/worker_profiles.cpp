@@ -57,7 +57,7 @@ const std::string next = "it is READY for attempt 1 of 25, and it is next";
 }  // namespace
 
 void add_worker_profile_cases(StoreCases& add) {
-    add("a job in a queue without workers gives this reason, and the time since when",
+    add("the explanation of a job in a queue without workers names this reason, and since when",
         [](Scenario& s) {
             const auto id = push(s, "resize");
             expect_text(s, id, Reason::no_worker, "no worker serves its queue");
@@ -79,7 +79,7 @@ void add_worker_profile_cases(StoreCases& add) {
                         "no worker serves its queue; the last one was heard of 2 s ago");
         });
 
-    add("a worker that is dead, or names different queues, no longer serves its queue",
+    add("a worker that is dead, or has moved to different queues, no longer serves its old queue",
         [](Scenario& s) {
             const auto id = push(s, "resize");
             auto patient = profile_of(s, {"resize"});
@@ -102,7 +102,7 @@ void add_worker_profile_cases(StoreCases& add) {
             expect_equal(s.perform(ListQueues{}).at(0).workers, 0U, "workers of the queue");
         });
 
-    add("a READY or SCHEDULED job without a handler for its name gives this reason",
+    add("the explanation of a job names a missing handler for the name of the job",
         [](Scenario& s) {
             const auto id = push(s, "resize");
             s.perform(beat(1, profile_of(s, {"crop", "rotate"})));
@@ -138,7 +138,7 @@ void add_worker_profile_cases(StoreCases& add) {
             }
         });
 
-    add("a handler missing from a truncated list may exist", [](Scenario& s) {
+    add("a handler that a truncated list of handlers lacks may still exist", [](Scenario& s) {
         const auto id = push(s, "resize");
         std::vector<std::string> names;
         for (std::size_t i = 0; i < profile_names_max; ++i) names.push_back(std::to_string(i));
@@ -161,7 +161,7 @@ void add_worker_profile_cases(StoreCases& add) {
         s.expect_refused(beat(1, profile), "profile");
     });
 
-    add("a job whose workers are all busy gives the number of slots, and the time since when",
+    add("the explanation of a job with only busy workers has the number of slots, and since when",
         [](Scenario& s) {
             const auto began = s.now();
             const auto id = push(s, "resize");
@@ -181,7 +181,7 @@ void add_worker_profile_cases(StoreCases& add) {
             expect_text(s, id, Reason::awaits_worker, next);
         });
 
-    add("the explanation of a job stays open while a worker has no profile", [](Scenario& s) {
+    add("a worker without a profile may have the handler that a job needs", [](Scenario& s) {
         const auto id = push(s, "resize");
         s.perform(Heartbeat{Scenario::worker(1)});
         const std::string open = next + "; 1 worker does not say which queues and jobs it serves";
@@ -194,7 +194,7 @@ void add_worker_profile_cases(StoreCases& add) {
                     "no worker serves its queue; the last one was heard of 10 s ago");
     });
 
-    add("workers are listed with their profiles, queues with their workers", [](Scenario& s) {
+    add("workers are listed with their profiles, and queues with their workers", [](Scenario& s) {
         push(s, "resize");
         expect_equal(s.perform(ListQueues{}).at(0).worker_at, std::optional<TimePoint>{}, "none");
         auto profile = profile_of(s, {"crop", "resize"});

@@ -26,7 +26,7 @@ LeasedByWorker leased(const Lease& lease, std::optional<TimePoint> since) {
 }  // namespace
 
 void add_listed_worker_cases(StoreCases& add) {
-    add("workers are listed by their ids, page by page, until they end", [](Scenario& s) {
+    add("workers are listed in pages by their ids, until they retire or die", [](Scenario& s) {
         const auto list = [&](std::string after, std::uint32_t limit) {
             std::string ids;
             for (const auto& worker :
@@ -58,7 +58,7 @@ void add_listed_worker_cases(StoreCases& add) {
         }
     });
 
-    add("a worker lists its leases, and the time since when it has each lease", [](Scenario& s) {
+    add("a worker shows its leases, and since when it has each lease", [](Scenario& s) {
         const auto began = s.now();
         s.push("a");
         s.push_with("b", {.key = {.text = "k"}});
@@ -98,14 +98,14 @@ void add_listed_worker_cases(StoreCases& add) {
                      "jobs, one of them cancelled");
     });
 
-    add("deliveries are listed at their worker", [](Scenario& s) {
+    add("a worker shows its deliveries under way", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders");
         const auto lease = s.take();
         expect_equal(only_worker(s).jobs, std::vector{leased(lease, {})}, "the delivery");
     });
 
-    add("a worker with many jobs lists the jobs with the oldest leases", [](Scenario& s) {
+    add("a worker with many jobs shows only the jobs with the oldest leases", [](Scenario& s) {
         constexpr std::size_t many = 60;
         for (std::size_t i = 0; i < many; ++i) s.push("job " + std::to_string(i));
         std::vector<Lease> leases;
@@ -132,7 +132,7 @@ void add_listed_worker_cases(StoreCases& add) {
         expect_first(30);
     });
 
-    add("a worker keeps the start time of a lease, even after many further jobs", [](Scenario& s) {
+    add("a worker shows when a lease began, even after many further jobs", [](Scenario& s) {
         const auto began = s.now();
         s.push("long");
         const auto lease = s.take_work();

@@ -65,7 +65,7 @@ void add_delivery_ahead_cases(StoreCases& add) {
             expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
         });
 
-    add("a throttling that began while the clock was ahead ends when the clock is right",
+    add("a subscriber throttled while the clock was ahead is tried when the clock is right",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
             s.publish("orders");
@@ -78,7 +78,8 @@ void add_delivery_ahead_cases(StoreCases& add) {
 }
 
 void add_job_ahead_cases(StoreCases& add) {
-    add("a job that was delayed while the clock was ahead waits for its due time, or for a kick",
+    add("a job delayed while the clock was ahead waits for its due time, or until kicked (started "
+        "now)",
         [](Scenario& s) {
             JobId retried = 0;
             while_ahead(s, [&] {
@@ -100,7 +101,7 @@ void add_job_ahead_cases(StoreCases& add) {
             expect_equal(take_all(s), std::string{"laterretried"}, "jobs that run");
         });
 
-    add("a kick of a debounced job that was delayed while the clock was ahead runs the last push",
+    add("kicking a debounced job that was delayed while the clock was ahead runs its last push",
         [](Scenario& s) {
             const auto push = [&](const std::string& job) {
                 PushJob step{work_queue, job, s.now() + second};
@@ -117,7 +118,7 @@ void add_job_ahead_cases(StoreCases& add) {
             expect_equal(take_all(s), std::string{"last"}, "jobs then");
         });
 
-    add("a kick runs a SCHEDULED job of a group or with a priority in its turn", [](Scenario& s) {
+    add("a kick runs a SCHEDULED job of a group or with a priority in its order", [](Scenario& s) {
         JobOptions grouped = options_in("g", 1, 0);
         JobOptions urgent{.priority = 5};
         s.push_with("a", grouped);
@@ -138,7 +139,7 @@ void add_job_ahead_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"dab"}, "what may begin");
     });
 
-    add("a key for a time excludes jobs by the clock that was ahead", [](Scenario& s) {
+    add("a key with a time set while the clock was ahead ends by that clock", [](Scenario& s) {
         const auto push = [&] {
             PushJob step{work_queue, "a", s.now()};
             step.options.key = {
@@ -155,7 +156,7 @@ void add_job_ahead_cases(StoreCases& add) {
         expect_equal(push(), PushOutcome::pushed, "when that clock's time is over");
     });
 
-    add("jobs wait for tokens no longer than for an empty bucket after the clock was ahead",
+    add("after the clock was ahead, jobs wait for tokens no longer than after an empty rate limit",
         [](Scenario& s) {
             limit(s, {.queue = RateLimit{.jobs = 1, .per = second, .burst = 1},
                       .each_group = RateLimit{.jobs = 1, .per = 2 * second, .burst = 1}});
@@ -174,7 +175,7 @@ void add_job_ahead_cases(StoreCases& add) {
             expect_equal(taken.size(), 2U, "jobs in four seconds");
         });
 
-    add("a clock that was ahead ends the leases of a dead worker, and not of a live worker",
+    add("after the clock was ahead, leases of a dead worker end, and leases of a live worker stay",
         [](Scenario& s) {
             constexpr Duration worker_silence{30'000};
             const auto scrub = [&] { return s.perform(ScrubWorkers{worker_silence}); };
@@ -251,7 +252,7 @@ RecurringRun run_tick(const Scenario& s) {
 }
 
 void add_recurring_ahead_cases(StoreCases& add) {
-    add("ticks settled while the clock was ahead are settled anew, also for paused recurring jobs",
+    add("ticks that ran while the clock was ahead run again, also for paused recurring jobs",
         [](Scenario& s) {
             using Ran = RecurringRun::Outcome;
             s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
@@ -288,7 +289,7 @@ void add_recurring_ahead_cases(StoreCases& add) {
             s.perform(AckJob{s.take_work()});
         });
 
-    add("the last tick that ran while the clock was ahead is not run again", [](Scenario& s) {
+    add("the newest tick that ran while the clock was ahead does not run again", [](Scenario& s) {
         using Ran = RecurringRun::Outcome;
         s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
         run_tick(s);
