@@ -23,25 +23,28 @@ void add_attempt_cases(StoreCases& add) {
         [](Scenario& s) {
             const auto first = s.perform(PushJob{work_queue, "a", s.now()});
             const auto other = s.perform(PushJob{"other", "a", s.now()});
-            expect(first.id != 0 && other.id > first.id, "ids must grow");
+            expect(first.id != 0 && other.id > first.id,
+                   "each push must return a larger id than the push before");
             expect_equal(s.perform(PushJob{work_queue, "a", s.now()}),
-                         Pushed{PushOutcome::duplicate, first.id}, "pushing again");
+                         Pushed{PushOutcome::duplicate, first.id},
+                         "reply to an equal push while the job is READY");
             s.perform(AckJob{s.take_work()});
             const auto again = s.perform(PushJob{work_queue, "a", s.now()});
-            expect(again.id > other.id, "no id is used again");
+            expect(again.id > other.id, "a push after the job is done must return a new id");
             const auto lease = s.take_work();
             expect_equal(lease.id, again.id, "id of the lease");
             expect_equal(s.perform(PushJob{work_queue, "a", s.now()}),
-                         Pushed{PushOutcome::duplicate, again.id}, "pushing while PENDING");
+                         Pushed{PushOutcome::duplicate, again.id},
+                         "reply to an equal push while the job is PENDING");
         });
 
     add("jobs in Ruby Routemaster's queues have no ids, no options, and no count of attempts",
         [](Scenario& s) {
-            expect_equal(s.perform(PushJob{"aux", "a", s.now()}), Pushed{}, "pushing");
+            expect_equal(s.perform(PushJob{"aux", "a", s.now()}), Pushed{}, "reply to the push");
             s.expect_refused(PushJob{"aux", "b", s.now(), {.attempts_max = 1}}, "options");
             for (int i = 0; i < 30; ++i) {
                 const auto lease = s.take({.queue = "aux"});
-                expect_equal(lease.id, 0U, "id");
+                expect_equal(lease.id, 0U, "id in the lease");
                 expect_equal(lease.attempt, 0U, "attempt");
                 s.expect_refused(FailJob{.lease = lease, .error = "x", .run_at = s.now()}, "queue");
                 s.perform(NackJob{lease, s.now()});
@@ -60,7 +63,7 @@ void add_attempt_cases(StoreCases& add) {
             const auto lease = s.take_work();
             expect_equal(lease.attempt, attempt, "attempt");
             expect_equal(lease.options->timeout, Duration{7'000}, "timeout");
-            expect_equal(s.job(id).attempts, attempt, "attempts begun");
+            expect_equal(s.job(id).attempts, attempt, "attempts of the job that have begun");
             s.perform(NackJob{lease, s.now()});
         }
     });
@@ -78,17 +81,18 @@ void add_attempt_cases(StoreCases& add) {
             s.perform(ScrubWorkers{Duration{30'000}});
             s.advance(Duration{10'000});
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}),
-                         ReleasedJobs{.jobs = 1, .buried = {{work_queue, id}}}, "jobs released");
+                         ReleasedJobs{.jobs = 1, .buried = {{work_queue, id}}},
+                         "jobs released by the scrub");
             expect_equal(s.queue(work_queue), QueueStatus{.buried = 1},
-                         "jobs, after three attempts");
+                         "jobs in the queue after three attempts");
             const auto job = s.job(id);
             expect_equal(job.state, State::buried, "state");
-            expect_equal(job.buried_at, std::optional{s.now()}, "when it was BURIED");
+            expect_equal(job.buried_at, std::optional{s.now()}, "time when the job was BURIED");
             expect_equal(
                 job.errors,
                 std::vector<JobError>{{.attempt = 1, .at = first_death, .text = unreported_error},
                                       {.attempt = 3, .at = s.now(), .text = unreported_error}},
-                "errors, of which a nack leaves none");
+                "errors of the job (a nack stores none)");
         });
 
     add("a job whose worker dies during the last allowed attempt is BURIED before the next "
@@ -107,16 +111,20 @@ void add_attempt_cases(StoreCases& add) {
             s.perform(CancelJob{work_queue, cancelled});
             s.advance(Duration{30'000});
             const ReleasedJobs expected{.jobs = 3, .buried = {{work_queue, last}}};
-            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), expected, "jobs released");
+            expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), expected,
+                         "jobs released by the scrub");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
             expect_equal(s.job(last).state, State::buried, "state");
-            expect_equal(s.job(last).errors.at(0).text, std::string{unreported_error}, "why");
-            expect_equal(s.job(more).state, State::ready, "a job with an attempt left");
+            expect_equal(s.job(last).errors.at(0).text, std::string{unreported_error},
+                         "error of the BURIED job");
+            expect_equal(s.job(more).state, State::ready,
+                         "state of the job that has an attempt left");
             const auto leases = s.acquire({.queue = work_queue}).leases;
-            expect_equal(leases.size(), 2U, "jobs that run now, one of them the next of the group");
+            expect_equal(leases.size(), 2U,
+                         "jobs acquired after the scrub, among them the next of the group");
             s.perform(RetireWorker{leases.at(0).worker});
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1},
-                         "jobs whose last attempt was released");
+                         "jobs in the queue after the release of the last attempts");
         });
 
     add("an attempt does not count when the worker releases the job, or when it retires",
@@ -126,15 +134,16 @@ void add_attempt_cases(StoreCases& add) {
                 const auto lease = s.take_work();
                 expect_equal(lease.attempt, 1U, "attempt");
                 expect_equal(s.perform(ReleaseJob{lease, s.now() + Duration{5}}),
-                             Settlement::settled, "releasing");
+                             Settlement::settled, "settlement of the release");
                 expect_equal(s.perform(ReleaseJob{lease, s.now()}), Settlement::lease_lost,
-                             "releasing again");
-                expect_equal(s.job(id).run_at, s.now() + Duration{5}, "when it runs again");
+                             "settlement of a second release of the lease");
+                expect_equal(s.job(id).run_at, s.now() + Duration{5},
+                             "due time of the released job");
                 s.advance(Duration{5});
                 expect_equal(s.take_work().attempt, 1U, "attempt");
                 s.perform(RetireWorker{Scenario::worker(1)});
             }
-            expect_equal(s.job(id).attempts, 0U, "attempts begun");
+            expect_equal(s.job(id).attempts, 0U, "attempts of the job that have begun");
         });
 
     add("a failed job runs again at its due time, and keeps its error", [](Scenario& s) {
@@ -142,12 +151,13 @@ void add_attempt_cases(StoreCases& add) {
         const auto lease = s.take_work();
         const FailJob failed{.lease = lease, .error = "broken", .run_at = s.now() + Duration{50}};
         s.advance(Duration{1});
-        expect_equal(s.perform(failed), Settlement::settled, "failing");
-        expect_equal(s.perform(failed), Settlement::lease_lost, "failing again");
+        expect_equal(s.perform(failed), Settlement::settled, "settlement of the failure");
+        expect_equal(s.perform(failed), Settlement::lease_lost,
+                     "settlement of a second failure of the lease");
         s.expect_idle_until(s.now() + Duration{49}, work_queue);
         const auto job = s.job(id);
         expect_equal(job.state, State::scheduled, "state");
-        expect_equal(job.run_at, s.now() + Duration{49}, "when it runs again");
+        expect_equal(job.run_at, s.now() + Duration{49}, "due time of the failed job");
         expect_equal(job.errors,
                      std::vector<JobError>{{.attempt = 1, .at = s.now(), .text = "broken"}},
                      "errors");
@@ -158,13 +168,14 @@ void add_attempt_cases(StoreCases& add) {
     add("a job is BURIED after its last allowed failure, or after a permanent failure",
         [](Scenario& s) {
             s.push_with("a", {.attempts_max = 2});
-            expect_equal(fail_next(s), Settlement::settled, "the first failure");
-            expect_equal(fail_next(s), Settlement::buried, "the second");
+            expect_equal(fail_next(s), Settlement::settled, "settlement of the first failure");
+            expect_equal(fail_next(s), Settlement::buried, "settlement of the second failure");
             s.push("b");
             s.bury_next();
             s.expect_idle_until(never, work_queue);
             expect_equal(s.queue(work_queue), QueueStatus{.buried = 2}, "jobs");
-            expect_equal(s.push("a"), PushOutcome::duplicate, "pushing while BURIED");
+            expect_equal(s.push("a"), PushOutcome::duplicate,
+                         "outcome of an equal push while the job is BURIED");
             s.push_with("c", {.attempts_max = 0});
             for (int i = 0; i < 40; ++i) fail_next(s);
             expect_equal(s.take_work().attempt, 41U, "attempt of a job without a limit");
@@ -172,8 +183,9 @@ void add_attempt_cases(StoreCases& add) {
 
     add("by default a job is BURIED after 25 attempts", [](Scenario& s) {
         s.push("a");
-        for (int i = 1; i < 25; ++i) expect_equal(fail_next(s), Settlement::settled, "failing");
-        expect_equal(fail_next(s), Settlement::buried, "the last failure");
+        for (int i = 1; i < 25; ++i)
+            expect_equal(fail_next(s), Settlement::settled, "settlement of the failure");
+        expect_equal(fail_next(s), Settlement::buried, "settlement of the last allowed failure");
     });
 
     add("a job keeps its last ten errors, and the beginning of each error", [](Scenario& s) {
@@ -183,10 +195,12 @@ void add_attempt_cases(StoreCases& add) {
         std::string text(job_error_max - 1, 'x');
         fail_next(s, text + character + "and more");
         const auto errors = s.job(id).errors;
-        expect_equal(errors.size(), job_errors_max, "errors kept");
-        expect_equal(errors.front().text, std::string{"failure 4"}, "the oldest");
-        expect_equal(errors.front().attempt, 4U, "attempt of the oldest");
-        expect_equal(errors.back().text, text, "the newest, without half a character");
+        expect_equal(errors.size(), job_errors_max, "errors that the job keeps");
+        expect_equal(errors.front().text, std::string{"failure 4"},
+                     "text of the oldest stored error");
+        expect_equal(errors.front().attempt, 4U, "attempt of the oldest stored error");
+        expect_equal(errors.back().text, text,
+                     "text of the newest error, without half a character");
     });
 
     add("a job that expires before its first attempt is dropped and counted", [](Scenario& s) {
@@ -194,26 +208,30 @@ void add_attempt_cases(StoreCases& add) {
         const auto begun = s.push_with("begun", {.expires_at = s.now() + Duration{10}});
         s.advance(Duration{9});
         auto leases = s.acquire({.queue = work_queue}).leases;
-        expect_equal(leases.size(), 2U, "jobs acquired in time");
+        expect_equal(leases.size(), 2U, "jobs acquired before they expire");
         s.perform(ReleaseJob{leases[0], s.now()});
         s.perform(NackJob{leases[1], s.now()});
         s.push("other");
         s.advance(Duration{1});
         leases = s.acquire({.queue = work_queue}).leases;
-        expect_equal(leases.size(), 2U, "jobs acquired");
-        expect_equal(leases[0].id, begun, "a job that was begun in time");
+        expect_equal(leases.size(), 2U, "jobs acquired after one has expired");
+        expect_equal(leases[0].id, begun, "id of the job that began before it expired");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 2}, "jobs");
         expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}),
                      std::optional<std::int64_t>{1}, "jobs that expired");
-        expect_equal(s.push("late"), PushOutcome::pushed, "pushing it again");
+        expect_equal(s.push("late"), PushOutcome::pushed,
+                     "outcome of another push of the expired job");
     });
 
     add("a job whose last allowed attempt is nacked is BURIED at once", [](Scenario& s) {
         const auto id = s.push_with("a", {.attempts_max = 2});
-        expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::settled, "the first");
-        expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::buried, "the last");
+        expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::settled,
+                     "settlement of the first nack");
+        expect_equal(s.perform(NackJob{s.take_work(), s.now()}), Settlement::buried,
+                     "settlement of the last nack");
         expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs");
-        expect_equal(s.job(id).errors.back().text, std::string{unreported_error}, "its error");
+        expect_equal(s.job(id).errors.back().text, std::string{unreported_error},
+                     "error of the BURIED job");
     });
 
     add("expired and BURIED jobs do not reduce the number of jobs that a worker acquires",
@@ -224,7 +242,7 @@ void add_attempt_cases(StoreCases& add) {
             s.push("a");
             s.push("b");
             const auto leases = s.acquire({.limit = 1, .queue = work_queue}).leases;
-            expect_equal(leases.at(0).job, std::string{"used up"}, "the first job");
+            expect_equal(leases.at(0).job, std::string{"used up"}, "first job acquired");
             s.perform(NackJob{leases[0], s.now()});
             const auto both = s.acquire({.limit = 2, .queue = work_queue});
             expect_equal(both.leases.size(), 2U, "jobs acquired");
@@ -241,10 +259,10 @@ void add_attempt_cases(StoreCases& add) {
         for (int i = 0; i < 2; ++i) {
             const auto leases = s.acquire({.limit = 3, .queue = work_queue}).leases;
             expect_equal(leases.size(), 3U, "jobs acquired");
-            expect_equal(leases[0].options->metadata, metadata, "metadata of the first");
-            expect_equal(leases[0].options->timeout, Duration{7}, "timeout of the first");
-            expect_equal(leases[1].options->metadata, metadata, "metadata of the second");
-            expect_equal(leases[2].options->metadata, JobMetadata{}, "metadata of the third");
+            expect_equal(leases[0].options->metadata, metadata, "metadata of the first lease");
+            expect_equal(leases[0].options->timeout, Duration{7}, "timeout of the first lease");
+            expect_equal(leases[1].options->metadata, metadata, "metadata of the second lease");
+            expect_equal(leases[2].options->metadata, JobMetadata{}, "metadata of the third lease");
             for (const auto& lease : leases) {
                 s.perform(FailJob{.lease = lease, .error = "broken", .run_at = s.now()});
             }
@@ -255,7 +273,7 @@ void add_attempt_cases(StoreCases& add) {
         other.on_duplicate = OnDuplicate::replace;
         s.perform(other);
         expect_equal(s.jobs(State::ready).at(1).options.metadata, other.options.metadata,
-                     "when it was replaced");
+                     "metadata of the job after its replacement");
     });
 
     add("a job that has been failing for longer than its time limit is BURIED", [](Scenario& s) {
@@ -269,26 +287,34 @@ void add_attempt_cases(StoreCases& add) {
         constexpr Duration time_max{100};
         s.advance(Duration{1'000});
         fail(Duration{0});
-        expect_equal(s.job(id).failing_since, std::optional<TimePoint>{}, "without a limit");
+        expect_equal(s.job(id).failing_since, std::optional<TimePoint>{},
+                     "start of the failures of a job without a time limit");
         s.advance(Duration{1'000});
         const auto since = s.now();
         for (int i = 0; i < 11; ++i) {
-            expect_equal(fail(time_max), Settlement::settled, "failing");
-            expect_equal(s.job(id).failing_since, std::optional{since}, "since when it fails");
+            expect_equal(fail(time_max), Settlement::settled, "settlement of the failure");
+            expect_equal(s.job(id).failing_since, std::optional{since},
+                         "start of the failures of the job");
             s.advance(Duration{9});
         }
-        expect_equal(s.job(id).errors.size(), job_errors_max, "errors kept");
-        expect_equal(s.job(id).errors.front().attempt, 3U, "attempt of the first of them");
+        expect_equal(s.job(id).errors.size(), job_errors_max, "errors that the job keeps");
+        expect_equal(s.job(id).errors.front().attempt, 3U, "attempt of the oldest stored error");
         fail(Duration{0});
-        expect_equal(fail(time_max), Settlement::settled, "failing a millisecond too early");
+        expect_equal(fail(time_max), Settlement::settled,
+                     "settlement of a failure one millisecond before the time limit");
         s.advance(Duration{1});
-        expect_equal(fail(time_max), Settlement::buried, "failing for as long");
+        expect_equal(fail(time_max), Settlement::buried,
+                     "settlement of a failure at the time limit");
         s.perform(KickJobs{.queue = work_queue, .id = id});
-        expect_equal(s.job(id).failing_since, std::optional<TimePoint>{}, "when it was kicked");
-        expect_equal(s.job(id).errors.size(), job_errors_max, "errors kept");
-        expect_equal(fail(time_max), Settlement::settled, "failing after it was kicked");
+        expect_equal(s.job(id).failing_since, std::optional<TimePoint>{},
+                     "start of the failures after the kick");
+        expect_equal(s.job(id).errors.size(), job_errors_max,
+                     "errors that the job keeps after the kick");
+        expect_equal(fail(time_max), Settlement::settled,
+                     "settlement of the first failure after the kick");
         s.advance(time_max);
-        expect_equal(fail(time_max), Settlement::buried, "failing for as long again");
+        expect_equal(fail(time_max), Settlement::buried,
+                     "settlement of a failure at the time limit after the kick");
         s.push("b");
         s.expect_refused(FailJob{.lease = s.take_work(),
                                  .error = "broken",
@@ -310,10 +336,10 @@ void add_attempt_cases(StoreCases& add) {
         };
         fail();
         s.advance(time_max);
-        expect_equal(s.perform(push), PushOutcome::replaced, "pushing again");
-        expect_equal(fail(), Settlement::settled, "failing");
+        expect_equal(s.perform(push), PushOutcome::replaced, "outcome of the replacing push");
+        expect_equal(fail(), Settlement::settled, "settlement of the failure");
         s.advance(time_max);
-        expect_equal(fail(), Settlement::buried, "failing for as long");
+        expect_equal(fail(), Settlement::buried, "settlement of a failure at the time limit");
     });
 
     add("invalid options of a job are refused and change nothing", [](Scenario& s) {
@@ -339,7 +365,8 @@ void add_attempt_cases(StoreCases& add) {
             const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
             const auto first = s.perform(step);
             expect_equal(first.leases.size(), 1U, "jobs acquired");
-            expect_equal(s.perform(step).leases, first.leases, "jobs acquired again");
+            expect_equal(s.perform(step).leases, first.leases,
+                         "leases returned by the repeated acquisition");
         });
 }
 

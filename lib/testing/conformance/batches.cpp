@@ -25,7 +25,7 @@ void add_publishing_cases(StoreCases& add) {
             s.publish("orders");
             std::set<Uid> uids;
             for (const char* token : {"a", "b", "c"}) uids.insert(s.batches(token).at(0).uid);
-            expect_equal(uids.size(), 3U, "different batches");
+            expect_equal(uids.size(), 3U, "ids of the three batches");
             s.advance(Duration{500});
             for (const char* token : {"a", "b", "c"}) s.expect_delivered(token, {{"orders 1"}});
             s.expect_delivered("d", {});
@@ -43,7 +43,7 @@ void add_publishing_cases(StoreCases& add) {
             event.subscriber = "b";
             const auto topics = s.topics();
             s.perform(event);
-            expect(s.topics() == topics, "the topics are as they were");
+            expect(s.topics() == topics, "an event for one subscriber must not change the topics");
             expect_equal(s.counter_of("b", "events.added"), 2, "events.added");
             s.expect_delivered("b", {{"refunds 1", "for b"}});
             s.expect_delivered("a", {{"orders 1"}});
@@ -51,7 +51,7 @@ void add_publishing_cases(StoreCases& add) {
             event.uid = s.uid();
             s.perform(event);
             s.expect_delivered("b", {{"for b"}});
-            expect(s.topics() == topics, "its topic is not created");
+            expect(s.topics() == topics, "an event for one subscriber must not create its topic");
         });
 
     add("an event for a subscriber that does not exist is refused and changes nothing",
@@ -117,7 +117,8 @@ void add_due_cases(StoreCases& add) {
         s.advance(Duration{1'233});
         s.expect_idle_until(due);
         s.advance(Duration{1});
-        expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning when due");
+        expect_equal(s.begin(s.take()).verdict, Verdict::deliver,
+                     "verdict of the first attempt at the due time");
     });
 
     add("the timeout of each subscriber applies only to its own batch", [](Scenario& s) {
@@ -178,7 +179,7 @@ void add_due_cases(StoreCases& add) {
         s.advance(Duration{30});
         std::string order;
         for (int i = 0; i < 3; ++i) order += s.begin_next().second.subscription.token;
-        expect_equal(order, "bca", "the order of deliveries");
+        expect_equal(order, "bca", "subscribers in the order of their deliveries");
     });
 }
 
@@ -189,13 +190,15 @@ void add_sealing_cases(StoreCases& add) {
         s.advance(Duration{500});
         const auto lease = s.take();
         s.publish("orders");
-        expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
+        expect_equal(s.batches("billing").at(0).current, true,
+                     "the batch is CURRENT before its delivery begins");
         const auto start = s.begin(lease);
         expect_equal(start.messages.size(), 2U, "events delivered");
-        expect_equal(s.batches("billing").at(0).current, false, "whether it is CURRENT");
+        expect_equal(s.batches("billing").at(0).current, false,
+                     "the batch is CURRENT after its delivery has begun");
         s.publish("orders");
         expect_equal(s.batches("billing").size(), 2U, "batches");
-        expect_equal(s.settle(lease), Settlement::settled, "settling");
+        expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery");
         s.advance(Duration{500});
         s.expect_delivered("billing", {{"orders 3"}});
     });
@@ -204,7 +207,7 @@ void add_sealing_cases(StoreCases& add) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders", 3);
         for (const auto& batch : s.batches("billing")) {
-            expect_equal(batch.current, false, "whether a full batch is CURRENT");
+            expect_equal(batch.current, false, "a full batch is CURRENT");
         }
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}, {"orders 3"}});
     });
@@ -213,10 +216,12 @@ void add_sealing_cases(StoreCases& add) {
         [](Scenario& s) {
             s.subscribe("billing", {"orders"}, {.max_events = 100});
             s.publish("orders", 99);
-            expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT at 99");
+            expect_equal(s.batches("billing").at(0).current, true,
+                         "the batch is CURRENT at 99 events");
             s.expect_idle_until(s.now() + Duration{500});
             s.publish("orders");
-            expect_equal(s.batches("billing").at(0).current, false, "whether it is CURRENT at 100");
+            expect_equal(s.batches("billing").at(0).current, false,
+                         "the batch is CURRENT at 100 events");
             expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 1}, "delivery jobs");
             const auto [lease, start] = s.begin_next();
             expect_equal(start.messages.size(), 100U, "events delivered");
@@ -233,11 +238,12 @@ void add_sealing_cases(StoreCases& add) {
         // Each event is large, because a store may overestimate the size of a batch by up to a
         // third.
         while (messages.size() < 7) publish(100'000);
-        expect_equal(s.batches("billing").size(), 1U, "batches of 700,000 bytes");
-        expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
+        expect_equal(s.batches("billing").size(), 1U, "batches with 700,000 bytes in all");
+        expect_equal(s.batches("billing").at(0).current, true,
+                     "the batch is CURRENT at 700,000 bytes");
         while (messages.size() < 11) publish(100'000);
         const auto first = s.batches("billing").at(0);
-        expect_equal(first.current, false, "whether it is CURRENT at 1,100,000 bytes");
+        expect_equal(first.current, false, "the batch is CURRENT at 1,100,000 bytes");
         expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs");
         publish(batch_bytes_max);
         s.advance(Duration{500});
@@ -249,7 +255,8 @@ void add_sealing_cases(StoreCases& add) {
         s.expect_delivered("billing", {others});
 
         for (int i = 0; i < 1'200; ++i) s.publish_message("orders", std::string(1'000, 'x'));
-        expect_equal(s.queue(delivery_queue).ready, 1U, "delivery jobs at 1,200,000 bytes");
+        expect_equal(s.queue(delivery_queue).ready, 1U,
+                     "READY delivery jobs after 1,200,000 bytes of small events");
     });
 
     add("the event after a full batch begins a new batch with its own timeout", [](Scenario& s) {
@@ -259,8 +266,8 @@ void add_sealing_cases(StoreCases& add) {
         s.publish("orders");
         const auto batches = s.batches("billing");
         expect_equal(batches.size(), 2U, "batches");
-        expect_equal(batches[1].current, true, "whether the second is CURRENT");
-        expect_equal(batches[1].created_at, s.now(), "when the second began");
+        expect_equal(batches[1].current, true, "the second batch is CURRENT");
+        expect_equal(batches[1].created_at, s.now(), "creation time of the second batch");
         s.expect_delivered("billing", {{"orders 1", "orders 2"}});
         s.expect_idle_until(s.now() + Duration{500});
     });
@@ -306,10 +313,10 @@ void add_sealing_cases(StoreCases& add) {
         is(1, s.now(), 0, 2, false);
         is(2, s.now(), 0, 1, true);
         const auto page = s.perform(ListBatches{.token = "billing", .limit = 2});
-        expect_equal(page.size(), 2U, "batches of a page");
-        expect_equal(page[1].status, batches[1], "the second batch");
+        expect_equal(page.size(), 2U, "batches on the first page");
+        expect_equal(page[1].status, batches[1], "second batch on the page");
         expect_equal(s.perform(ListBatches{.token = "nobody"}), std::vector<QueuedBatch>{},
-                     "batches of nobody");
+                     "batches of an unknown subscriber");
         s.expect_refused(ListBatches{.token = "billing", .limit = 0}, "limit");
     });
 
@@ -337,7 +344,7 @@ void add_sealing_cases(StoreCases& add) {
         for (const auto& batch : batches) {
             const bool last = &batch == &batches.back();
             expect_equal(batch.events, last ? threads * events % full : full, "events of a batch");
-            expect_equal(batch.current, last, "whether it is CURRENT");
+            expect_equal(batch.current, last, "the batch is CURRENT");
         }
         s.advance(Duration{500});
         std::vector<unsigned> next(threads);
@@ -346,10 +353,10 @@ void add_sealing_cases(StoreCases& add) {
             for (const auto& message : batch) {
                 const auto number = static_cast<unsigned>(std::stoul(message));
                 expect_equal(number % events, next[number / events]++,
-                             "the next event of thread " + std::to_string(number / events));
+                             "next event from thread " + std::to_string(number / events));
             }
         }
-        expect_equal(next, std::vector<unsigned>(threads, events), "events of each thread");
+        expect_equal(next, std::vector<unsigned>(threads, events), "events from each thread");
     });
 }
 

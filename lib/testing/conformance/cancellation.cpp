@@ -31,8 +31,8 @@ void add_cancellation_cases(StoreCases& add) {
         const auto ready = s.push_with("ready", {.key = {.text = "k"}});
         const auto later = s.perform(PushJob{work_queue, "later", s.now() + Duration{9}}).id;
         for (const auto id : {buried, ready, later}) {
-            expect_equal(cancel(s, id), Cancellation::cancelled, "cancelling");
-            expect_equal(cancel(s, id), Cancellation::unknown, "cancelling again");
+            expect_equal(cancel(s, id), Cancellation::cancelled, "reply to the cancellation");
+            expect_equal(cancel(s, id), Cancellation::unknown, "reply to a second cancellation");
         }
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         expect_equal(cancelled_jobs(s), std::optional<std::int64_t>{3}, "jobs cancelled");
@@ -46,22 +46,26 @@ void add_cancellation_cases(StoreCases& add) {
         [](Scenario& s) {
             for (const char* name : {"a", "b", "c"}) s.push(name);
             const auto leases = s.acquire({.queue = work_queue}).leases;
-            expect_equal(heard(s), Fences{}, "cancelled");
+            expect_equal(heard(s), Fences{}, "cancelled fences in the reply to a heartbeat");
             for (const std::size_t at : {2U, 0U}) {
-                expect_equal(cancel(s, leases[at].id), Cancellation::requested, "cancelling");
-                expect_equal(cancel(s, leases[at].id), Cancellation::requested, "again");
+                expect_equal(cancel(s, leases[at].id), Cancellation::requested,
+                             "reply to the cancellation");
+                expect_equal(cancel(s, leases[at].id), Cancellation::requested,
+                             "reply to a second cancellation");
             }
-            expect_equal(s.job(leases[0].id).cancelled, true, "the status of one");
-            expect_equal(s.job(leases[1].id).cancelled, false, "the status of another");
-            expect_equal(s.job(leases[0].id).state, State::pending, "its state");
+            expect_equal(s.job(leases[0].id).cancelled, true,
+                         "the cancelled job is marked as cancelled");
+            expect_equal(s.job(leases[1].id).cancelled, false,
+                         "the job beside it is marked as cancelled");
+            expect_equal(s.job(leases[0].id).state, State::pending, "state of the cancelled job");
             const Fences both{leases[0].fence, leases[2].fence};
-            expect_equal(heard(s), both, "cancelled");
-            expect_equal(heard(s), both, "cancelled, heard again");
-            expect_equal(heard(s, 2), Fences{}, "cancelled of another worker");
+            expect_equal(heard(s), both, "cancelled fences in the reply to a heartbeat");
+            expect_equal(heard(s), both, "cancelled fences in the reply to a second heartbeat");
+            expect_equal(heard(s, 2), Fences{}, "cancelled fences in the reply to another worker");
             s.perform(AckJob{leases[0]});
-            expect_equal(heard(s), Fences{leases[2].fence}, "cancelled, and not settled");
+            expect_equal(heard(s), Fences{leases[2].fence}, "cancelled fences after the first ack");
             s.perform(AckJob{leases[2]});
-            expect_equal(heard(s), Fences{}, "cancelled, and not settled");
+            expect_equal(heard(s), Fences{}, "cancelled fences after the second ack");
         });
 
     add("a cancelled job is done when it succeeds, and is deleted and counted when it fails",
@@ -73,22 +77,28 @@ void add_cancellation_cases(StoreCases& add) {
             const auto leases = s.acquire({.queue = work_queue}).leases;
             for (const auto id : ids) cancel(s, id);
             s.perform(AckJob{leases[0]});
-            expect_equal(cancelled_jobs(s), std::optional<std::int64_t>{}, "jobs cancelled");
+            expect_equal(cancelled_jobs(s), std::optional<std::int64_t>{},
+                         "jobs cancelled before a failure");
             const auto fail = [&](const Lease& lease, bool bury) {
                 return s.perform(
                     FailJob{.lease = lease, .error = "x", .run_at = s.now(), .bury = bury});
             };
-            expect_equal(fail(leases[1], false), Settlement::settled, "failing");
-            expect_equal(fail(leases[2], true), Settlement::settled, "failing for good");
-            expect_equal(s.perform(NackJob{leases[3], s.now()}), Settlement::settled, "nacking");
+            expect_equal(fail(leases[1], false), Settlement::settled, "settlement of the failure");
+            expect_equal(fail(leases[2], true), Settlement::settled,
+                         "settlement of a permanent failure");
+            expect_equal(s.perform(NackJob{leases[3], s.now()}), Settlement::settled,
+                         "settlement of the nack");
             expect_equal(s.perform(ReleaseJob{leases[4], s.now() + Duration{5}}),
-                         Settlement::settled, "releasing");
+                         Settlement::settled, "settlement of the release");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
-            expect_equal(cancelled_jobs(s), std::optional<std::int64_t>{4}, "jobs cancelled");
+            expect_equal(cancelled_jobs(s), std::optional<std::int64_t>{4},
+                         "jobs cancelled by failures, a nack and a release");
             for (const auto& lease : leases) {
-                expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "settling again");
+                expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost,
+                             "settlement of a second ack");
             }
-            for (const auto id : ids) expect(!s.perform(FindJob{work_queue, id}), "it is gone");
+            for (const auto id : ids)
+                expect(!s.perform(FindJob{work_queue, id}), "the job no longer exists");
         });
 
     add("a cancelled job is deleted when its worker dies or retires", [](Scenario& s) {
@@ -103,9 +113,9 @@ void add_cancellation_cases(StoreCases& add) {
         s.perform(ScrubWorkers{Duration{30'000}});
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         expect_equal(cancelled_jobs(s), std::optional<std::int64_t>{2}, "jobs cancelled");
-        expect_equal(s.push("a"), PushOutcome::pushed, "pushing again");
-        expect_equal(s.perform(AckJob{dies}), Settlement::lease_lost, "settling");
-        expect_equal(heard(s), Fences{}, "cancelled");
+        expect_equal(s.push("a"), PushOutcome::pushed, "outcome of a push after the cancellation");
+        expect_equal(s.perform(AckJob{dies}), Settlement::lease_lost, "settlement of the ack");
+        expect_equal(heard(s), Fences{}, "cancelled fences in the reply to a heartbeat");
     });
 }
 

@@ -14,9 +14,9 @@ void add_capacity_cases(StoreCases& add) {
         s.advance(Duration{1});
         s.publish("orders", 1);
         expect_equal(s.perform(DropOldestBatches{2}).batches, 2U, "batches dropped");
-        expect_equal(s.batches("audit").size(), 0U, "batches of audit");
-        expect_equal(s.subscriber("audit").events_queued, 0U, "events queued for audit");
-        expect_equal(s.subscriber("billing").events_queued, 1U, "events queued for billing");
+        expect_equal(s.batches("audit").size(), 0U, "queued batches of 'audit'");
+        expect_equal(s.subscriber("audit").events_queued, 0U, "queued events of 'audit'");
+        expect_equal(s.subscriber("billing").events_queued, 1U, "queued events of 'billing'");
         expect_equal(s.queue(delivery_queue), QueueStatus{.scheduled = 1}, "delivery jobs");
         s.advance(Duration{1'000});
         s.expect_delivered("billing", {{"orders 3"}});
@@ -31,8 +31,9 @@ void add_capacity_cases(StoreCases& add) {
         expect_equal(s.counter_of("billing", "events.autodropped"), 3, "events.autodropped");
         expect_equal(s.counter_of("billing", "events.removed"), 3, "events.removed");
         const auto nothing = s.perform(DropOldestBatches{});
-        expect_equal(nothing.batches, 0U, "batches dropped when there are none");
-        expect_equal(s.counter_of("billing", "events.autodropped"), 3, "the counter after that");
+        expect_equal(nothing.batches, 0U, "batches dropped from an empty store");
+        expect_equal(s.counter_of("billing", "events.autodropped"), 3,
+                     "events.autodropped after the second drop");
     });
 
     add("a batch under delivery is not dropped", [](Scenario& s) {
@@ -40,8 +41,9 @@ void add_capacity_cases(StoreCases& add) {
         s.publish("orders", 3);
         const auto [lease, start] = s.begin_next();
         expect_equal(s.perform(DropOldestBatches{2}).batches, 2U, "batches dropped");
-        expect_equal(s.settle(lease), Settlement::settled, "the delivery under way");
-        expect_equal(s.subscriber("billing").batches_queued, 0U, "batches left");
+        expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery under way");
+        expect_equal(s.subscriber("billing").batches_queued, 0U,
+                     "queued batches after the delivery");
         s.publish("orders");
         s.expect_delivered("billing", {{"orders 4"}});
     });
@@ -68,9 +70,9 @@ void add_capacity_cases(StoreCases& add) {
         const auto before = s.perform(MeasureUse{}).bytes;
         s.publish_message("orders", std::string(1U << 20U, 'x'));
         const auto with = s.perform(MeasureUse{}).bytes;
-        expect(with >= before + (1U << 20U), "a mebibyte was taken in, and takes no space");
+        expect(with >= before + (1U << 20U), "a stored event of 1 MiB must take at least 1 MiB");
         s.perform(DropOldestBatches{});
-        expect(s.perform(MeasureUse{}).bytes < with, "it was dropped, and still takes its space");
+        expect(s.perform(MeasureUse{}).bytes < with, "a dropped event must free its space");
     });
 
     add("a request to drop zero batches is refused",

@@ -70,7 +70,7 @@ void add_counter_cases(StoreCases& add) {
         expect_equal(listed, all, "counters");
         s.expect_refused(ListCounters{{.after = "", .limit = 0}}, "limit");
         expect_equal(s.perform(ListCounters{{.after = encode_counter_key(all.back().key)}}),
-                     std::vector<Counter>{}, "counters behind the last");
+                     std::vector<Counter>{}, "counters after the last page");
     });
 
     add("publications are counted for the publisher that owns the topic at that time",
@@ -95,9 +95,10 @@ void add_counter_cases(StoreCases& add) {
         expect_billing(s, {{"events.added", nullptr, 3}, {"events.removed", nullptr, {}}});
         s.drain();
         expect_billing(s, {{"events.added", nullptr, 3}, {"events.removed", nullptr, 3}});
-        expect_equal(s.counter_of("audit", "events.added"), std::optional{2}, "of the other");
+        expect_equal(s.counter_of("audit", "events.added"), std::optional{2},
+                     "counter of the other subscriber");
         expect_equal(s.counter_of("audit", "events.removed"), std::optional<std::int64_t>{},
-                     "of the other");
+                     "counter of the other subscriber");
     });
 
     add("deliveries are counted by outcome, and their durations are added up", [](Scenario& s) {
@@ -162,7 +163,7 @@ void add_counter_cases(StoreCases& add) {
         s.perform(RemoveSubscriber{"billing"});
         s.perform(RemoveTopic{"orders", std::nullopt});
         const auto before = s.counters();
-        expect(!before.empty(), "there must be counters");
+        expect(!before.empty(), "counters exist after the delivery");
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
         expect_equal(s.counters(), before, "counters");
         s.publish("orders");

@@ -61,7 +61,8 @@ void add_death_cases(StoreCases& add) {
                                  .retry_after = Duration{1'000'000'000},
                                  .permanent = true,
                                  .error = "HTTP 410"};
-            expect_equal(s.settle(lease, failed), Settlement::settled, "settling a failure");
+            expect_equal(s.settle(lease, failed), Settlement::settled,
+                         "settlement of the failed delivery");
             s.advance(Duration{1'000'000'000});
         }
         expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches");
@@ -100,7 +101,7 @@ void add_death_cases(StoreCases& add) {
                 s.publish("orders");
                 const auto [lease, start] = s.begin_next();
                 expect_equal(s.settle(lease, {.delivered = false, .permanent = true}),
-                             Settlement::dead, "settling a permanent failure");
+                             Settlement::dead, "settlement of a permanent failure");
             }
             expect_equal(s.subscriber("billing").batches_dead, 2U, "DEAD batches");
         });
@@ -145,13 +146,15 @@ void add_death_cases(StoreCases& add) {
         s.publish("orders", 4);
         const auto [first, first_start] = s.begin_next();
         const auto [second, second_start] = s.begin_next();
-        expect_equal(s.acquire().leases.size(), 0U, "a third delivery");
-        expect_equal(s.settle(second, {.delivered = false}), Settlement::dead, "settling");
+        expect_equal(s.acquire().leases.size(), 0U, "leases for a third delivery");
+        expect_equal(s.settle(second, {.delivered = false}), Settlement::dead,
+                     "settlement of the delivery");
         const auto third = s.begin_next().second;
-        expect_equal(third.messages.size(), 1U, "messages of the third");
-        expect_equal(s.acquire().leases.size(), 0U, "a fourth delivery");
-        expect_equal(s.settle(first), Settlement::settled, "settling the first");
-        expect_equal(s.acquire().leases.size(), 1U, "the fourth delivery");
+        expect_equal(third.messages.size(), 1U, "events of the third batch");
+        expect_equal(s.acquire().leases.size(), 0U, "leases for a fourth delivery");
+        expect_equal(s.settle(first), Settlement::settled, "settlement of the first delivery");
+        expect_equal(s.acquire().leases.size(), 1U,
+                     "leases for the fourth delivery after the first is settled");
     });
 
     add("a delivery whose lease is lost makes no batch DEAD", [](Scenario& s) {
@@ -163,9 +166,9 @@ void add_death_cases(StoreCases& add) {
         const auto [heir, again] = s.begin_next(2);
         const auto before = s.snapshot();
         expect_equal(s.settle(lease, {.delivered = false, .permanent = true}),
-                     Settlement::lease_lost, "settling with a lost lease");
+                     Settlement::lease_lost, "settlement with a lost lease");
         expect_unchanged(s.snapshot(), before);
-        expect_equal(s.settle(heir), Settlement::settled, "settling");
+        expect_equal(s.settle(heir), Settlement::settled, "settlement of the delivery");
     });
 
     add("a CURRENT batch that becomes DEAD takes no more events", [](Scenario& s) {
@@ -173,7 +176,7 @@ void add_death_cases(StoreCases& add) {
         s.publish("orders");
         const auto lease = s.take();
         expect_equal(s.settle(lease, {.delivered = false, .permanent = true}), Settlement::dead,
-                     "settling what never began");
+                     "settlement of a delivery that never began");
         s.publish("orders");
         expect_equal(s.batches("billing").size(), 1U, "batches");
         expect_equal(s.dead("billing").at(0).events, 1U, "events of the DEAD batch");
@@ -202,11 +205,11 @@ void add_dead_letter_cases(StoreCases& add) {
         messages.append("orders 1");
         messages.append("orders 2");
         expect_equal(s.perform(FindDeadBatch{"billing", uid}),
-                     std::optional{DeadMessages{expected, messages}}, "the DEAD batch");
+                     std::optional{DeadMessages{expected, messages}}, "DEAD batch found by its id");
         expect_equal(s.perform(FindDeadBatch{"audit", uid}), std::optional<DeadMessages>{},
-                     "the DEAD batch of another subscriber");
+                     "DEAD batch found for another subscriber");
         expect_equal(s.perform(FindDeadBatch{"billing", s.uid()}), std::optional<DeadMessages>{},
-                     "a batch that is not there");
+                     "DEAD batch found by an unknown id");
     });
 
     add("the beginning of a long error is kept, cut between characters", [](Scenario& s) {
@@ -216,7 +219,8 @@ void add_dead_letter_cases(StoreCases& add) {
         std::string error(499, 'e');
         for (int i = 0; i < 1'000; ++i) error += "\xc3\xa9";
         s.kill_next(error);
-        expect_equal(s.dead("billing").at(0).error, std::string(499, 'e'), "the error");
+        expect_equal(s.dead("billing").at(0).error, std::string(499, 'e'),
+                     "stored error of the DEAD batch");
     });
 
     add("DEAD batches are counted, and are not in the list of queued batches", [](Scenario& s) {
@@ -232,7 +236,8 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.counter_of("billing", "batches.dead"), 1, "batches.dead");
         expect_equal(s.counter_of("billing", "events.dead"), 3, "events.dead");
         expect_equal(s.counter_of("billing", "events.removed"), 3, "events.removed");
-        expect_equal(s.counter_of("billing", "delivery.batches", "failure"), 1, "failures");
+        expect_equal(s.counter_of("billing", "delivery.batches", "failure"), 1,
+                     "failed deliveries");
     });
 
     add("DEAD batches are listed in the order in which they became DEAD", [](Scenario& s) {
@@ -241,19 +246,19 @@ void add_dead_letter_cases(StoreCases& add) {
         const auto ids = kill_some(s, 5);
         expect_equal(dead_ids(s, "billing"), ids, "DEAD batches");
         const auto two = s.perform(ListDeadBatches{"billing", 2});
-        expect_equal(two.size(), 2U, "DEAD batches of the first two");
-        expect_equal(two.back().uid, ids[1], "the second");
+        expect_equal(two.size(), 2U, "DEAD batches on a page of two");
+        expect_equal(two.back().uid, ids[1], "id of the second batch on the page");
         const auto more = s.perform(ListDeadBatches{"billing", 2, ids[1]});
-        expect_equal(more.size(), 2U, "DEAD batches behind the second");
-        expect_equal(more.front().uid, ids[2], "the third");
+        expect_equal(more.size(), 2U, "DEAD batches after the second");
+        expect_equal(more.front().uid, ids[2], "id of the third DEAD batch");
         expect_equal(s.perform(ListDeadBatches{"billing", 9, ids[4]}).size(), 0U,
-                     "behind the last");
+                     "DEAD batches after the last");
         s.expect_refused(ListDeadBatches{"billing", 9, Uid{}}, "after");
         s.expect_refused(ListDeadBatches{"nobody", 9, ids[0]}, "after");
         s.perform(DropDeadBatches{"billing", ids[1]});
         s.expect_refused(ListDeadBatches{"billing", 9, ids[1]}, "after");
         expect_equal(s.perform(ListDeadBatches{"billing", 1, ids[0]}).front().uid, ids[2],
-                     "behind the first, when the second is gone");
+                     "id of the batch after the first when the second was dropped");
     });
 
     add("a redelivered batch joins the end of the queue, and its age counts from the redelivery",
@@ -268,29 +273,29 @@ void add_dead_letter_cases(StoreCases& add) {
             const auto poison = s.kill_next();
             s.advance(Duration{20'000});
             expect_equal(s.perform(RedeliverDeadBatches{"billing", poison}), Count{1},
-                         "redelivering");
+                         "batches redelivered");
             expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
             const auto waiting = s.batches("billing").at(2);
-            expect_equal(waiting.uid, poison, "the last batch");
-            expect_equal(waiting.created_at, s.now(), "when it began");
-            expect_equal(waiting.attempts, 0U, "its attempts");
-            expect_equal(waiting.current, false, "whether it is CURRENT");
+            expect_equal(waiting.uid, poison, "id of the last queued batch");
+            expect_equal(waiting.created_at, s.now(), "creation time of the redelivered batch");
+            expect_equal(waiting.attempts, 0U, "attempts of the redelivered batch");
+            expect_equal(waiting.current, false, "the redelivered batch is CURRENT");
             expect_equal(s.perform(RedeliverDeadBatches{"billing", poison}), Count{0},
-                         "redelivering again");
+                         "batches redelivered by a second request");
             for (const auto* message : {"orders 2", "orders 3"}) {
                 const auto [lease, start] = s.begin_next();
                 expect_equal(std::string{*start.messages.begin()}, std::string{message},
-                             "delivered");
+                             "first delivered event");
                 s.settle(lease);
             }
             // The attempts and the age from before its death do not count.
             s.fail_next(0);
             const auto [lease, start] = s.begin_next();
-            expect_equal(start.batch, poison, "the batch");
+            expect_equal(start.batch, poison, "id of the redelivered batch");
             expect_equal(start.attempt, 2U, "attempt");
             expect_equal(std::string{*start.messages.begin()}, std::string{"orders 1"},
-                         "delivered");
-            expect_equal(s.settle(lease), Settlement::settled, "settling");
+                         "first delivered event");
+            expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery");
             expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
         });
 
@@ -300,9 +305,10 @@ void add_dead_letter_cases(StoreCases& add) {
         const auto poison = s.kill_next("first");
         s.perform(RedeliverDeadBatches{"billing", poison});
         s.advance(Duration{1});
-        expect_equal(s.kill_next("second"), poison, "the batch");
-        expect_equal(s.dead("billing").at(0).error, std::string{"second"}, "the error");
-        expect_equal(s.dead("billing").at(0).died_at, s.now(), "when it died");
+        expect_equal(s.kill_next("second"), poison, "id of the batch that died again");
+        expect_equal(s.dead("billing").at(0).error, std::string{"second"},
+                     "error of the second death");
+        expect_equal(s.dead("billing").at(0).died_at, s.now(), "time of the second death");
         expect_equal(s.counter_of("billing", "batches.dead"), 2, "batches.dead");
     });
 
@@ -311,7 +317,7 @@ void add_dead_letter_cases(StoreCases& add) {
         s.publish("orders", 4);
         kill_some(s, 3);
         s.advance(Duration{1});
-        expect_equal(s.perform(RedeliverDeadBatches{"billing"}), Count{3}, "redelivering");
+        expect_equal(s.perform(RedeliverDeadBatches{"billing"}), Count{3}, "batches redelivered");
         const auto now = s.subscriber("billing");
         expect_equal(now.batches_dead, 0U, "DEAD batches");
         expect_equal(now.batches_queued, 4U, "batches queued");
@@ -326,14 +332,18 @@ void add_dead_letter_cases(StoreCases& add) {
         s.publish("orders");
         const auto poison = s.kill_next();
         const auto before = s.snapshot();
-        expect_equal(s.perform(RedeliverDeadBatches{"audit", poison}), Count{0}, "redelivering");
-        expect_equal(s.perform(RedeliverDeadBatches{"audit"}), Count{0}, "redelivering all");
+        expect_equal(s.perform(RedeliverDeadBatches{"audit", poison}), Count{0},
+                     "batches redelivered");
+        expect_equal(s.perform(RedeliverDeadBatches{"audit"}), Count{0},
+                     "batches redelivered for another subscriber");
         expect_equal(s.perform(RedeliverDeadBatches{"billing", s.uid()}), Count{0},
-                     "redelivering a batch that is not there");
-        expect_equal(s.perform(DropDeadBatches{"audit", poison}), Dropped{}, "dropping");
-        expect_equal(s.perform(DropDeadBatches{"audit"}), Dropped{}, "dropping all");
+                     "batches redelivered by an unknown id");
+        expect_equal(s.perform(DropDeadBatches{"audit", poison}), Dropped{},
+                     "batches and events dropped");
+        expect_equal(s.perform(DropDeadBatches{"audit"}), Dropped{},
+                     "batches dropped for another subscriber");
         expect_equal(s.perform(DropDeadBatches{"billing", s.uid()}), Dropped{},
-                     "dropping a batch that is not there");
+                     "batches dropped by an unknown id");
         expect_unchanged(s.snapshot(), before);
     });
 
@@ -343,9 +353,11 @@ void add_dead_letter_cases(StoreCases& add) {
         const auto waiting = s.batches("billing").at(0).uid;
         const auto before = s.snapshot();
         expect_equal(s.perform(FindDeadBatch{"billing", waiting}), std::optional<DeadMessages>{},
-                     "the batch among the DEAD");
-        expect_equal(s.perform(RedeliverDeadBatches{"billing", waiting}), Count{0}, "redelivering");
-        expect_equal(s.perform(DropDeadBatches{"billing", waiting}), Dropped{}, "dropping");
+                     "DEAD batch found by the id of a queued batch");
+        expect_equal(s.perform(RedeliverDeadBatches{"billing", waiting}), Count{0},
+                     "batches redelivered");
+        expect_equal(s.perform(DropDeadBatches{"billing", waiting}), Dropped{},
+                     "batches and events dropped");
         expect_unchanged(s.snapshot(), before);
     });
 
@@ -353,13 +365,16 @@ void add_dead_letter_cases(StoreCases& add) {
         subscribe_mortal(s);
         s.publish("orders", 4);
         const auto ids = kill_some(s, 4);
-        expect_equal(s.perform(DropDeadBatches{"billing", ids[1]}), Dropped{1, 1}, "dropping one");
+        expect_equal(s.perform(DropDeadBatches{"billing", ids[1]}), Dropped{1, 1},
+                     "batch and events dropped by an id");
         expect_equal(dead_ids(s, "billing"), std::vector{ids[0], ids[2], ids[3]}, "DEAD batches");
-        expect_equal(s.perform(DropDeadBatches{"billing"}), Dropped{3, 3}, "dropping all");
+        expect_equal(s.perform(DropDeadBatches{"billing"}), Dropped{3, 3},
+                     "batches and events dropped at once");
         expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches");
         expect_equal(s.counter_of("billing", "events.dead_dropped"), 4, "events.dead_dropped");
         expect_equal(s.counter_of("billing", "events.removed"), 4, "events.removed");
-        expect_equal(s.perform(DropDeadBatches{"billing"}), Dropped{}, "dropping again");
+        expect_equal(s.perform(DropDeadBatches{"billing"}), Dropped{},
+                     "batches dropped when none is DEAD");
     });
 
     add("beyond dead_max the oldest DEAD batches are dropped and counted", [](Scenario& s) {
@@ -369,11 +384,11 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(dead_ids(s, "billing"), std::vector{ids[2], ids[3]}, "DEAD batches");
         expect_equal(s.counter_of("billing", "events.dead_dropped"), 2, "events.dead_dropped");
         expect_equal(s.perform(FindDeadBatch{"billing", ids[0]}), std::optional<DeadMessages>{},
-                     "the batch that died first");
+                     "DEAD batch found by the id of the first that died");
         subscribe_mortal(s, 1);
         s.publish("orders");
         const auto last = kill_some(s, 1);
-        expect_equal(dead_ids(s, "billing"), last, "DEAD batches when fewer are kept");
+        expect_equal(dead_ids(s, "billing"), last, "DEAD batches with a lower dead_max");
     });
 
     add("the DEAD batches of a removed subscriber are dropped, and counted", [](Scenario& s) {
@@ -384,8 +399,10 @@ void add_dead_letter_cases(StoreCases& add) {
         expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
         expect_equal(s.counter_of("billing", "events.dead_dropped"), 2, "events.dead_dropped");
         subscribe_mortal(s);
-        expect_equal(s.subscriber("billing").batches_dead, 0U, "DEAD batches of its successor");
-        expect_equal(s.perform(RedeliverDeadBatches{"billing", ids[0]}), Count{0}, "redelivering");
+        expect_equal(s.subscriber("billing").batches_dead, 0U,
+                     "DEAD batches of a new subscriber with the same token");
+        expect_equal(s.perform(RedeliverDeadBatches{"billing", ids[0]}), Count{0},
+                     "batches redelivered");
     });
 
     add("no batch of a removed subscriber becomes DEAD", [](Scenario& s) {
@@ -394,8 +411,8 @@ void add_dead_letter_cases(StoreCases& add) {
         const auto [lease, start] = s.begin_next();
         s.perform(RemoveSubscriber{"billing"});
         expect_equal(s.settle(lease, {.delivered = false, .retry_after = Duration{0}}),
-                     Settlement::settled, "settling");
-        expect_equal(s.begin(s.take()).verdict, Verdict::vanished, "beginning again");
+                     Settlement::settled, "settlement of the delivery");
+        expect_equal(s.begin(s.take()).verdict, Verdict::vanished, "verdict of the next attempt");
         expect_equal(s.dead("billing"), std::vector<DeadBatchStatus>{}, "DEAD batches");
     });
 
@@ -410,15 +427,17 @@ void add_dead_letter_cases(StoreCases& add) {
             s.advance(Duration{1});
             s.kill_next();
             s.publish("orders", 1);
-            expect_equal(s.perform(DropOldestBatches{1}), Dropped{1, 1}, "the first drop");
+            expect_equal(s.perform(DropOldestBatches{1}), Dropped{1, 1},
+                         "batches and events dropped first");
             expect_equal(s.subscriber("audit").batches_dead + s.subscriber("billing").batches_dead,
                          1U, "DEAD batches left");
-            expect_equal(s.perform(DropOldestBatches{2}), Dropped{2, 2}, "the second drop");
+            expect_equal(s.perform(DropOldestBatches{2}), Dropped{2, 2},
+                         "batches and events dropped second");
             expect_equal(s.subscriber("audit").batches_dead + s.subscriber("billing").batches_dead,
                          0U, "DEAD batches left");
             expect_equal(
                 s.subscriber("audit").batches_queued + s.subscriber("billing").batches_queued, 1U,
-                "batches left");
+                "queued batches left");
             const auto sum = [&](const char* name) {
                 return s.counter_of("audit", name).value_or(0) +
                        s.counter_of("billing", name).value_or(0);
@@ -434,9 +453,9 @@ void add_dead_letter_cases(StoreCases& add) {
         s.publish_message("orders", std::string(1U << 20U, 'x'));
         s.kill_next();
         const auto dead = s.perform(MeasureUse{}).bytes;
-        expect(dead >= before + (1U << 20U), "a mebibyte is DEAD, and takes no space");
+        expect(dead >= before + (1U << 20U), "a DEAD event of 1 MiB must take at least 1 MiB");
         s.perform(DropDeadBatches{"billing"});
-        expect(s.perform(MeasureUse{}).bytes < dead, "it was dropped, and still takes its space");
+        expect(s.perform(MeasureUse{}).bytes < dead, "a dropped DEAD batch must free its space");
     });
 
     add("no later batch gets the id of a DEAD batch", [](Scenario& s) {
@@ -449,7 +468,8 @@ void add_dead_letter_cases(StoreCases& add) {
         s.perform(event);
         const auto dead = s.kill_next();
         s.perform(event);
-        expect(s.batches("billing").at(0).uid != dead, "a second batch of the same id");
+        expect(s.batches("billing").at(0).uid != dead,
+               "a second batch must not get the id of the DEAD batch");
         expect_equal(dead_ids(s, "billing"), std::vector{dead}, "DEAD batches");
     });
 
@@ -458,11 +478,12 @@ void add_dead_letter_cases(StoreCases& add) {
         s.publish("orders");
         const auto dead = s.kill_next();
         s.perform(PushJob{delivery_queue, detail::delivery_job(dead), s.now()});
-        expect_equal(s.perform(RedeliverDeadBatches{"billing", dead}), Count{0}, "redelivering");
-        expect_equal(s.begin(s.take()).verdict, Verdict::vanished, "beginning");
+        expect_equal(s.perform(RedeliverDeadBatches{"billing", dead}), Count{0},
+                     "batches redelivered");
+        expect_equal(s.begin(s.take()).verdict, Verdict::vanished, "verdict of the attempt");
         expect_equal(dead_ids(s, "billing"), std::vector{dead}, "DEAD batches");
         expect_equal(s.perform(RedeliverDeadBatches{"billing", dead}), Count{1},
-                     "redelivering once it is gone");
+                     "batches redelivered after the delivery job is gone");
         s.expect_delivered("billing", {{"orders 1"}});
     });
 }

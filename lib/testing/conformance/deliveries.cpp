@@ -27,10 +27,10 @@ void add_delivery_cases(StoreCases& add) {
         expect_equal(
             s.perform(SettleDelivery{
                 .lease = lease, .delivered = true, .health_change = 1, .begun_at = begun_at}),
-            Settlement::settled, "settling");
+            Settlement::settled, "settlement of the delivery");
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
         expect_equal(s.counter_of("billing", "delivery.time", "success"), 24 * 3'600'000,
-                     "the time it took");
+                     "delivery time, limited to one day");
     });
 
     add("beginning a delivery returns everything that the delivery needs", [](Scenario& s) {
@@ -41,25 +41,25 @@ void add_delivery_cases(StoreCases& add) {
         s.advance(Duration{10});
         const auto batch = s.batches("billing").at(0).uid;
         const auto lease = s.take();
-        expect_equal(lease.job, detail::delivery_job(batch), "the delivery job");
+        expect_equal(lease.job, detail::delivery_job(batch), "encoded delivery job in the lease");
         const auto start = s.begin(lease);
-        expect_equal(start.verdict, Verdict::deliver, "verdict");
+        expect_equal(start.verdict, Verdict::deliver, "verdict of the attempt");
         expect_equal(start.subscription, s.subscriber("billing").subscription, "subscription");
         expect_equal(start.health_points, 100, "health");
-        expect_equal(start.batch, batch, "batch");
-        expect_equal(start.created_at, created_at, "when the batch began");
+        expect_equal(start.batch, batch, "id of the delivered batch");
+        expect_equal(start.created_at, created_at, "creation time of the batch");
         expect_equal(start.attempt, 1U, "attempt");
         MessageList messages;
         messages.append("orders 1");
         messages.append("orders 2");
-        expect_equal(start.messages, messages, "messages");
+        expect_equal(start.messages, messages, "delivered events");
     });
 
     add("a successful delivery ends its batch and its job", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders", 2);
         const auto [lease, start] = s.begin_next();
-        expect_equal(s.settle(lease), Settlement::settled, "settling");
+        expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery");
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
         expect_equal(s.subscriber("billing").events_queued, 0U, "events queued");
         expect_equal(s.subscriber("billing").batches_queued, 0U, "batches queued");
@@ -79,10 +79,10 @@ void add_delivery_cases(StoreCases& add) {
         s.expect_idle_until(s.now() + Duration{1'500});
         s.advance(Duration{1'500});
         const auto [again, second] = s.begin_next();
-        expect_equal(second.batch, first.batch, "the batch");
+        expect_equal(second.batch, first.batch, "id of the batch at its second attempt");
         expect_equal(second.attempt, 2U, "attempt");
-        expect_equal(second.messages, first.messages, "messages");
-        expect_equal(s.batches("billing").at(0).attempts, 2U, "attempts listed");
+        expect_equal(second.messages, first.messages, "delivered events");
+        expect_equal(s.batches("billing").at(0).attempts, 2U, "attempts of the listed batch");
     });
 
     add("settling a delivery twice is refused and changes nothing", [](Scenario& s) {
@@ -91,13 +91,15 @@ void add_delivery_cases(StoreCases& add) {
         const auto [failed, first] = s.begin_next();
         s.settle(failed, {.delivered = false, .health_change = -1, .retry_after = Duration{0}});
         auto before = s.snapshot();
-        expect_equal(s.settle(failed), Settlement::lease_lost, "settling a failure again");
+        expect_equal(s.settle(failed), Settlement::lease_lost,
+                     "settlement of the failed delivery by its old lease");
         expect_unchanged(s.snapshot(), before);
         s.advance(Duration{60'000});
         const auto [delivered, second] = s.begin_next();
         s.settle(delivered);
         before = s.snapshot();
-        expect_equal(s.settle(delivered), Settlement::lease_lost, "settling a success again");
+        expect_equal(s.settle(delivered), Settlement::lease_lost,
+                     "second settlement of the successful delivery");
         expect_unchanged(s.snapshot(), before);
     });
 
@@ -107,7 +109,7 @@ void add_delivery_cases(StoreCases& add) {
         const auto lease = s.take();
         expect_equal(s.begin(lease).attempt, 1U, "attempt");
         expect_equal(s.begin(lease).attempt, 2U, "attempt");
-        expect_equal(s.settle(lease), Settlement::settled, "settling");
+        expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery");
     });
 
     add("an ack of the delivery job does not end the delivery", [](Scenario& s) {
@@ -117,7 +119,7 @@ void add_delivery_cases(StoreCases& add) {
         s.expect_refused(AckJob{lease}, "lease");
         s.begin(lease);
         s.expect_refused(AckJob{lease}, "lease");
-        expect_equal(s.settle(lease), Settlement::settled, "settling");
+        expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery");
     });
 
     add("only a delivery job can be begun and settled as a delivery", [](Scenario& s) {
@@ -129,16 +131,17 @@ void add_delivery_cases(StoreCases& add) {
             s.expect_refused(BeginDelivery{lease, backoff_max, 0}, "lease");
             s.expect_refused(SettleDelivery{.lease = lease, .delivered = true, .begun_at = s.now()},
                              "lease");
-            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement of the ack");
         }
     });
 
     add("the delivery job of a missing batch ends with the outcome vanished", [](Scenario& s) {
         s.perform(PushJob{delivery_queue, detail::delivery_job(s.uid()), s.now()});
         const auto lease = s.take();
-        expect_equal(s.begin(lease).verdict, Verdict::vanished, "beginning");
+        expect_equal(s.begin(lease).verdict, Verdict::vanished, "verdict of the attempt");
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
-        expect_equal(s.begin(lease).verdict, Verdict::lease_lost, "beginning again");
+        expect_equal(s.begin(lease).verdict, Verdict::lease_lost,
+                     "verdict of a second attempt under the same lease");
     });
 
     add("a copy of a delivery job in another queue delivers nothing", [](Scenario& s) {
@@ -149,7 +152,8 @@ void add_delivery_cases(StoreCases& add) {
         s.expect_refused(BeginDelivery{copy, backoff_max, 0}, "lease");
         s.expect_refused(SettleDelivery{.lease = copy, .delivered = true, .begun_at = s.now()},
                          "lease");
-        expect_equal(s.perform(AckJob{copy}), Settlement::settled, "ack of the copy");
+        expect_equal(s.perform(AckJob{copy}), Settlement::settled,
+                     "settlement of an ack for the copied job");
         s.expect_delivered("billing", {{"orders 1"}});
     });
 }
@@ -168,8 +172,8 @@ void add_health_cases(StoreCases& add) {
         };
         expect_equal(after(false, -2), 98, "health after a failure");
         expect_equal(after(false, -98), 0, "health after many failures");
-        expect_equal(after(false, -2), 0, "health after one more");
-        expect_equal(after(false, 99), 99, "health after it recovered");
+        expect_equal(after(false, -2), 0, "health after one more failure at 0");
+        expect_equal(after(false, 99), 99, "health after a large gain");
         expect_equal(after(true, 5), 100, "health after a success");
     });
 
@@ -178,11 +182,11 @@ void add_health_cases(StoreCases& add) {
         s.publish("orders");
         s.fail_next(-40);
         expect_equal(s.subscriber("billing").last_attempted_at, std::optional{s.now()},
-                     "last attempt");
+                     "time of the last attempt");
         s.advance(Duration{5});
         expect_equal(s.begin_next().second.health_points, 60, "health");
         expect_equal(s.subscriber("billing").last_attempted_at, std::optional{s.now()},
-                     "last attempt");
+                     "time of the last attempt");
     });
 
     add("an unhealthy subscriber is throttled until its backoff is over", [](Scenario& s) {
@@ -192,12 +196,15 @@ void add_health_cases(StoreCases& add) {
         const auto attempted_at = s.now();
         s.advance(Duration{7'499});
         const auto lease = s.take();
-        expect_equal(s.begin(lease).verdict, Verdict::throttled, "beginning too early");
-        expect_equal(s.begin(lease).verdict, Verdict::lease_lost, "beginning again");
+        expect_equal(s.begin(lease).verdict, Verdict::throttled,
+                     "verdict before the backoff is over");
+        expect_equal(s.begin(lease).verdict, Verdict::lease_lost,
+                     "verdict of a second attempt under the same lease");
         const auto due = retry_time(s.now(), Duration{7'500});
         s.expect_idle_until(due);
         const auto now = s.subscriber("billing");
-        expect_equal(now.last_attempted_at, std::optional{attempted_at}, "last attempt");
+        expect_equal(now.last_attempted_at, std::optional{attempted_at},
+                     "time of the last attempt");
         expect_equal(now.health_points, 3, "health");
         expect_equal(s.batches("billing").at(0).attempts, 1U, "attempts");
         s.advance(due - s.now());
@@ -209,14 +216,14 @@ void add_health_cases(StoreCases& add) {
         s.publish("orders");
         s.fail_next(-97);
         s.advance(Duration{7'500});
-        expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning");
+        expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "verdict of the attempt");
     });
 
     add("jitter lengthens the wait of a throttled delivery", [](Scenario& s) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-98);  // 2 points: 15,000 ms.
-        expect_equal(s.begin(s.take(), 0.25).verdict, Verdict::throttled, "beginning");
+        expect_equal(s.begin(s.take(), 0.25).verdict, Verdict::throttled, "verdict of the attempt");
         s.expect_idle_until(retry_time(s.now(), Duration{18'750}));
     });
 
@@ -231,15 +238,17 @@ void add_health_cases(StoreCases& add) {
         };
         s.fail_next(-1);
         s.advance(Duration{3'600'000});
-        expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 99");
+        expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled,
+                     "verdict at a health of 99");
         const auto due = retry_time(s.now(), Duration{1'250});
         s.expect_idle_until(due);
         s.advance(due - s.now());
         s.fail_next(-98);  // 1 point: 30,000 ms.
-        expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled, "beginning at 1");
+        expect_equal(begin_pausing(Duration{1'000}), Verdict::throttled,
+                     "verdict at a health of 1");
         s.expect_idle_until(retry_time(s.now(), Duration{37'500}));
         expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
-                     std::optional<std::int64_t>{2}, "attempts throttled");
+                     std::optional<std::int64_t>{2}, "throttled deliveries");
     });
 
     add("a healthy subscriber is not throttled, even when the step names a pause", [](Scenario& s) {
@@ -248,7 +257,7 @@ void add_health_cases(StoreCases& add) {
         s.fail_next(0);
         const BeginDelivery step{
             .lease = s.take(), .backoff_max = backoff_max, .pause = Duration{1'000}};
-        expect_equal(s.perform(step).verdict, Verdict::deliver, "beginning");
+        expect_equal(s.perform(step).verdict, Verdict::deliver, "verdict of the attempt");
     });
 
     add("a subscriber with a health of 0 waits for the longest backoff", [](Scenario& s) {
@@ -256,7 +265,8 @@ void add_health_cases(StoreCases& add) {
         s.publish("orders");
         s.fail_next(-100);
         s.advance(backoff_max - Duration{1});
-        expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "beginning too early");
+        expect_equal(s.begin(s.take()).verdict, Verdict::throttled,
+                     "verdict before the longest backoff is over");
         s.expect_idle_until(retry_time(s.now(), backoff_max));
     });
 
@@ -264,7 +274,8 @@ void add_health_cases(StoreCases& add) {
         subscribe_billing(s);
         s.publish("orders");
         s.fail_next(-80);
-        expect_equal(s.begin(s.take()).verdict, Verdict::deliver, "beginning at once");
+        expect_equal(s.begin(s.take()).verdict, Verdict::deliver,
+                     "verdict right after the failure");
     });
 
     add("a healthy subscriber is never throttled, even after many attempts", [](Scenario& s) {
@@ -282,8 +293,9 @@ void add_health_cases(StoreCases& add) {
         s.advance(Duration{30'000});
         s.expect_delivered("billing", {{"orders 1"}});
         s.publish("orders");
-        expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "beginning");
-        expect_equal(s.batches("billing").at(0).current, true, "whether it is CURRENT");
+        expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "verdict of the attempt");
+        expect_equal(s.batches("billing").at(0).current, true,
+                     "the batch is CURRENT while its subscriber is throttled");
         s.publish("orders");
         s.advance(retry_time(s.now(), Duration{30'000}) - s.now());
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});

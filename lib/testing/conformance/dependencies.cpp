@@ -24,7 +24,7 @@ PushJob after(const Scenario& s, const std::string& job, std::vector<JobId> othe
 JobId push_after(const Scenario& s, const std::string& job, std::vector<JobId> others,
                  Duration delay = {}, Where at = Where::here()) {
     const auto pushed = s.perform(after(s, job, std::move(others), delay), at);
-    expect_equal(pushed.outcome, PushOutcome::pushed, "pushing " + job, at);
+    expect_equal(pushed.outcome, PushOutcome::pushed, "outcome of the push of " + job, at);
     return pushed.id;
 }
 
@@ -35,16 +35,16 @@ JobId push_plain(const Scenario& s, const std::string& job, Where at = Where::he
 /// Acquires and acknowledges the next job. Expects the job to be `job`.
 void run_next(const Scenario& s, const std::string& job, Where at = Where::here()) {
     const auto lease = s.take_work(1, at);
-    expect_equal(lease.job, job, "the job that is acquired", at);
-    expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
+    expect_equal(lease.job, job, "next job acquired", at);
+    expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "settlement of an ack", at);
 }
 
 /// Expects a job to wait for `others`.
 void expect_waiting(const Scenario& s, JobId id, const std::vector<JobId>& others,
                     Where at = Where::here()) {
     const auto status = s.job(id, at);
-    expect_equal(status.state, State::scheduled, "a job that waits", at);
-    expect_equal(status.after, others, "what it waits for", at);
+    expect_equal(status.state, State::scheduled, "state of a job with unfinished dependencies", at);
+    expect_equal(status.after, others, "dependencies of the waiting job", at);
 }
 
 /// Expects a job to be BURIED because its dependency `other` was lost.
@@ -52,10 +52,11 @@ void expect_buried_for(const Scenario& s, JobId id, JobId other, const std::stri
                        Where at = Where::here()) {
     const auto status = s.job(id, at);
     const auto text = "job " + std::to_string(other) + ", which it waited for, " + fate;
-    expect_equal(status.state, State::buried, "a job whose other is gone", at);
-    expect_equal(status.after, std::vector<JobId>{}, "what it waits for", at);
-    expect_equal(status.errors, std::vector<JobError>{{0, s.now(), text}}, "its errors", at);
-    expect_equal(status.attempts, 0U, "its attempts", at);
+    expect_equal(status.state, State::buried, "state of the job after its dependency failed", at);
+    expect_equal(status.after, std::vector<JobId>{}, "dependencies of the BURIED job", at);
+    expect_equal(status.errors, std::vector<JobError>{{0, s.now(), text}},
+                 "errors of the BURIED job", at);
+    expect_equal(status.attempts, 0U, "attempts of the BURIED job", at);
 }
 
 void add_waiting_cases(StoreCases& add) {
@@ -65,8 +66,9 @@ void add_waiting_cases(StoreCases& add) {
         const auto c = push_after(s, "c", {b, a, b});
         expect_waiting(s, c, {a, b});
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
-        expect_equal(s.jobs(State::scheduled).size(), 1U, "jobs that are listed SCHEDULED");
-        expect_equal(s.perform(after(s, "c", {})), PushOutcome::duplicate, "an equal push");
+        expect_equal(s.jobs(State::scheduled).size(), 1U, "jobs listed as SCHEDULED");
+        expect_equal(s.perform(after(s, "c", {})), PushOutcome::duplicate,
+                     "outcome of an equal push");
         run_next(s, "a");
         expect_waiting(s, c, {b});
         const auto lease = s.take_work();
@@ -75,10 +77,11 @@ void add_waiting_cases(StoreCases& add) {
         s.perform(NackJob{lease, s.now()});
         expect_waiting(s, c, {b});
         run_next(s, "b");
-        expect_equal(s.job(c).state, State::ready, "a job that waits no more");
-        expect_equal(s.job(c).after, std::vector<JobId>{}, "what it waits for");
+        expect_equal(s.job(c).state, State::ready,
+                     "state of the job after its last dependency is done");
+        expect_equal(s.job(c).after, std::vector<JobId>{}, "dependencies of the READY job");
         run_next(s, "c");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs that are left");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs left in the queue");
     });
 
     add("a job runs at its due time, or after its last dependency, whichever is later",
@@ -86,7 +89,8 @@ void add_waiting_cases(StoreCases& add) {
             const auto a = push_plain(s, "a");
             const auto early = push_after(s, "early", {a}, Duration{10});
             const auto late = push_after(s, "late", {a}, Duration{30});
-            expect_equal(s.job(early).run_at, s.now() + Duration{10}, "when it falls due");
+            expect_equal(s.job(early).run_at, s.now() + Duration{10},
+                         "due time of the job with the early due time");
             s.advance(Duration{20});
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 2, .ready = 1}, "jobs");
             const auto lease = s.take_work();
@@ -94,7 +98,8 @@ void add_waiting_cases(StoreCases& add) {
             s.advance(Duration{1});
             s.perform(AckJob{lease});
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
-            expect_equal(s.job(late).run_at, s.now() + Duration{9}, "when it falls due");
+            expect_equal(s.job(late).run_at, s.now() + Duration{9},
+                         "due time of the job with the late due time");
             // After its wait, a job counts as due from this moment on, and not from its own due
             // time.
             run_next(s, "b");
@@ -112,7 +117,7 @@ void add_waiting_cases(StoreCases& add) {
         push_after(s, "last", {bottom});
         run_next(s, "top");
         const auto both = s.acquire({.queue = work_queue}).leases;
-        expect_equal(both.size(), 2U, "jobs in the middle");
+        expect_equal(both.size(), 2U, "jobs acquired after the first job is done");
         s.perform(AckJob{both[1]});
         expect_waiting(s, bottom, {left});
         s.perform(AckJob{both[0]});
@@ -130,9 +135,10 @@ void add_waiting_cases(StoreCases& add) {
         keyed.after.clear();
         keyed.on_duplicate = OnDuplicate::debounce;
         keyed.job = "second";
-        expect_equal(s.perform(keyed).outcome, PushOutcome::replaced, "replacing it");
+        expect_equal(s.perform(keyed).outcome, PushOutcome::replaced,
+                     "outcome of the replacing push");
         expect_waiting(s, waiting, {a});
-        expect_equal(s.job(waiting).run_at, s.now(), "when it falls due");
+        expect_equal(s.job(waiting).run_at, s.now(), "due time of the replaced job");
         keyed.on_duplicate = OnDuplicate::replace;
         keyed.job = "third";
         keyed.options.priority = 2;
@@ -149,7 +155,7 @@ void add_waiting_cases(StoreCases& add) {
         push_after(s, "c", {a, b});
         const auto lease = s.take_work();
         expect_equal(s.perform(CompleteJob{lease, {{work_queue, "d", s.now()}}}).settlement,
-                     Settlement::settled, "ending it");
+                     Settlement::settled, "settlement of the job with a follow-up");
         run_next(s, "b");
         run_next(s, "d");
         run_next(s, "c");
@@ -160,8 +166,10 @@ void add_waiting_cases(StoreCases& add) {
         const auto b = push_after(s, "b", {a});
         const auto lease = s.take_work();
         s.perform(RetireWorker{Scenario::worker(1)});
-        expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "a late ack");
-        expect_equal(s.perform(CompleteJob{lease}).settlement, Settlement::lease_lost, "another");
+        expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost,
+                     "settlement of an ack with a lost lease");
+        expect_equal(s.perform(CompleteJob{lease}).settlement, Settlement::lease_lost,
+                     "settlement of a completion with a lost lease");
         expect_waiting(s, b, {a});
         run_next(s, "a");
         run_next(s, "b");
@@ -174,10 +182,12 @@ void add_push_cases_of_dependencies(StoreCases& add) {
             const auto a = push_plain(s, "a");
             run_next(s, "a");
             const auto b = push_after(s, "b", {a});
-            expect_equal(s.job(b).state, State::ready, "a job after one that is done");
+            expect_equal(s.job(b).state, State::ready,
+                         "state of a job whose dependency is already done");
             const auto other = s.perform(PushJob{"other", "a", s.now()}).id;
             const auto c = push_after(s, "c", {other});
-            expect_equal(s.job(c).state, State::ready, "a job after one of another queue");
+            expect_equal(s.job(c).state, State::ready,
+                         "state of a job whose dependency is in another queue");
             s.expect_refused(after(s, "d", {c + 1}), "after");
             s.expect_refused(after(s, "d", {c, UINT64_MAX}), "after");
             auto keyed = after(s, "d", {c + 1});
@@ -185,7 +195,8 @@ void add_push_cases_of_dependencies(StoreCases& add) {
             s.expect_refused(keyed, "after");
             // The store searches for a duplicate before it checks the dependencies, because
             // repeating a push is not an error.
-            expect_equal(s.perform(after(s, "c", {c + 9})), PushOutcome::duplicate, "a repeat");
+            expect_equal(s.perform(after(s, "c", {c + 9})), PushOutcome::duplicate,
+                         "outcome of an equal push with an unknown id");
         });
 
     add("an invalid list of dependencies is refused and changes nothing", [](Scenario& s) {
@@ -213,18 +224,20 @@ void add_push_cases_of_dependencies(StoreCases& add) {
                     steps.emplace_back(after(s, std::to_string(done++), {a}));
                 }
                 for (const auto& one : perform_all(s.store(), steps, s.now())) {
-                    expect(one.has_value(), "a push failed");
+                    expect(one.has_value(), "each push must succeed");
                 }
             }
             s.expect_refused(after(s, "x", {a}), "after");
-            expect_equal(s.perform(after(s, "7", {a})), PushOutcome::duplicate, "an equal push");
+            expect_equal(s.perform(after(s, "7", {a})), PushOutcome::duplicate,
+                         "outcome of an equal push beyond the limit");
             s.perform(DeleteJob{work_queue, s.jobs(State::scheduled).front().id});
             push_after(s, "x", {a});
             run_next(s, "a");
             const auto all = s.acquire({.limit = 1'000, .queue = work_queue}).leases;
-            expect_equal(all.size(), job_dependents_max, "jobs that run");
-            expect_equal(all.front().job, std::string{"1"}, "the first of them");
-            expect_equal(all.back().job, std::string{"x"}, "the last of them");
+            expect_equal(all.size(), job_dependents_max,
+                         "dependents acquired after the job is done");
+            expect_equal(all.front().job, std::string{"1"}, "first dependent acquired");
+            expect_equal(all.back().job, std::string{"x"}, "last dependent acquired");
         });
 }
 
@@ -267,7 +280,8 @@ void add_end_cases(StoreCases& add) {
             expect_buried_for(s, c, a, "was deleted");
             expect_waiting(s, d, {c});
             run_next(s, "b");
-            expect_equal(s.job(c).state, State::buried, "a job that was BURIED");
+            expect_equal(s.job(c).state, State::buried,
+                         "state of the BURIED job after its other dependency is done");
             s.perform(DeleteJob{work_queue, c});
             expect_buried_for(s, d, c, "was deleted");
         });
@@ -291,12 +305,12 @@ void add_end_cases(StoreCases& add) {
         s.perform(DeleteJob{work_queue, a});
         s.perform(KickJobs{.queue = work_queue, .id = c});
         const auto status = s.job(c);
-        expect_equal(status.state, State::ready, "a job that was kicked");
-        expect_equal(status.errors.size(), 1U, "errors, which stay");
+        expect_equal(status.state, State::ready, "state of the kicked job");
+        expect_equal(status.errors.size(), 1U, "errors of the kicked job");
         run_next(s, "b");
         const auto lease = s.take_work();
         s.perform(FailJob{.lease = lease, .error = "no", .run_at = s.now(), .bury = true});
-        expect_equal(s.job(c).errors.size(), 2U, "errors of both burials");
+        expect_equal(s.job(c).errors.size(), 2U, "errors of the job that was BURIED twice");
     });
 
     add("a deleted dependent leaves no trace at its dependencies", [](Scenario& s) {
@@ -304,14 +318,15 @@ void add_end_cases(StoreCases& add) {
         const auto b = push_after(s, "b", {a});
         const auto c = push_after(s, "c", {b});
         const auto d = push_after(s, "d", {a});
-        expect_equal(s.perform(DeleteJob{work_queue, b}), Deletion::deleted, "deleting it");
+        expect_equal(s.perform(DeleteJob{work_queue, b}), Deletion::deleted,
+                     "deletion of the dependent job");
         expect_buried_for(s, c, b, "was deleted");
         expect_equal(s.perform(CancelJob{work_queue, d}), Cancellation::cancelled,
-                     "cancelling another");
+                     "cancellation of another dependent");
         push_after(s, "b", {a});
         run_next(s, "a");
         run_next(s, "b");
-        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs that are left");
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs left in the queue");
     });
 
     add("dependents of a dropped BURIED job may exceed the limit of BURIED jobs for a while",

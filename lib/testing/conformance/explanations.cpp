@@ -20,9 +20,10 @@ std::optional<JobExplanation> find(const Scenario& s, JobId id) {
 /// `FindJob` and `CountJobs`.
 JobExplanation explain(const Scenario& s, JobId id, Where at = Where::here()) {
     const auto found = find(s, id);
-    expect(found.has_value(), "there is no explanation", at);
-    expect(found->status == s.job(id), "its status is another", at);
-    expect(found->queue == s.queue(work_queue), "its queue is another", at);
+    expect(found.has_value(), "the job must have an explanation", at);
+    expect(found->status == s.job(id), "the explanation must have the status of the job", at);
+    expect(found->queue == s.queue(work_queue), "the explanation must have the status of the queue",
+           at);
     return *found;
 }
 
@@ -30,8 +31,8 @@ JobExplanation explain(const Scenario& s, JobId id, Where at = Where::here()) {
 JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std::string& text,
                            Where at = Where::here()) {
     const auto found = explain(s, id, at);
-    expect_equal(to_string(found.reason()), to_string(reason), "the reason", at);
-    expect_equal(to_text(found), text, "its words", at);
+    expect_equal(to_string(found.reason()), to_string(reason), "reason of the explanation", at);
+    expect_equal(to_text(found), text, "text of the explanation", at);
     return found;
 }
 
@@ -62,10 +63,10 @@ void add_explanation_cases(StoreCases& add) {
         expect_text(s, id, Reason::awaits_worker, "it is READY for attempt 1 of 2, and it is next");
         const auto other = s.push_with("b", {});
         expect_text(s, id, Reason::awaits_worker,
-                    "it is READY for attempt 1 of 2, as is 1 other of its queue");
+                    "it is READY for attempt 1 of 2, as is 1 other job of its queue");
         const auto third = s.push_with("c", {});
         expect_text(s, id, Reason::awaits_worker,
-                    "it is READY for attempt 1 of 2, as are 2 others of its queue");
+                    "it is READY for attempt 1 of 2, as are 2 other jobs of its queue");
         for (const auto each : {other, third}) s.perform(DeleteJob{work_queue, each});
         s.perform(PauseQueue{work_queue, true});
         expect_text(s, id, Reason::queue_paused, "its queue is paused");
@@ -75,14 +76,17 @@ void add_explanation_cases(StoreCases& add) {
         s.advance(Duration{100});
         const auto leased = expect_text(
             s, id, Reason::leased, "worker " + std::string{Scenario::worker(1).text()} + " has it");
-        expect(leased.leased_at == leased_at, "when it was leased");
-        expect(leased.heard_at == leased_at, "when its worker was heard of");
+        expect(leased.leased_at == leased_at, "the explanation must have the time of the lease");
+        expect(leased.heard_at == leased_at,
+               "the explanation must have the time of the first heartbeat");
         s.perform(Heartbeat{Scenario::worker(1)});
-        expect(explain(s, id).heard_at == s.now(), "when its worker was heard of again");
+        expect(explain(s, id).heard_at == s.now(),
+               "the explanation must have the time of the last heartbeat");
         s.perform(CancelJob{work_queue, id});
-        expect(to_text(explain(s, id)).ends_with(" has it, and is asked to stop"), "cancelled");
+        expect(to_text(explain(s, id)).ends_with(" has it, and is asked to stop"),
+               "the text must mention the cancellation");
         s.perform(AckJob{lease});
-        expect(!find(s, id), "a job that is done is explained");
+        expect(!find(s, id), "a job that is done must have no explanation");
     });
 
     add("a failed job gives the reason for its wait, and for its burial", [](Scenario& s) {
@@ -91,7 +95,8 @@ void add_explanation_cases(StoreCases& add) {
         s.perform(FailJob{s.take_work(), "broken", s.now() + Duration{1'000}});
         const auto waits =
             expect_text(s, id, Reason::not_due, "it is not due yet for attempt 2 of 2");
-        expect(waits.status.run_at == s.now() + Duration{1'000}, "when it falls due");
+        expect(waits.status.run_at == s.now() + Duration{1'000},
+               "the status must have the due time of the next attempt");
         s.advance(Duration{1'000});
         s.perform(FailJob{s.take_work(), "broken again", s.now()});
         expect_text(s, id, Reason::buried, "it was given up: broken again");
@@ -129,13 +134,14 @@ void add_explanation_cases(StoreCases& add) {
         bury();
         const auto one =
             expect_text(s, d, Reason::awaits_jobs, waits("job " + std::to_string(a) + " is"));
-        expect(one.buried == std::vector<JobId>{a}, "the one that is BURIED");
+        expect(one.buried == std::vector<JobId>{a}, "BURIED jobs among the dependencies");
         bury();
         expect_text(s, d, Reason::awaits_jobs,
                     waits("jobs " + std::to_string(a) + " and " + std::to_string(b) + " are"));
-        expect(explain(s, a).buried.empty(), "of a job that waits for none");
+        expect(explain(s, a).buried.empty(), "BURIED dependencies of a job without dependencies");
         s.perform(KickJobs{.queue = work_queue, .id = a});
-        expect(explain(s, d).buried == std::vector<JobId>{b}, "after one was kicked");
+        expect(explain(s, d).buried == std::vector<JobId>{b},
+               "BURIED dependencies after one was kicked");
     });
 
     add("a job that waits in its group lists the earlier jobs of the group", [](Scenario& s) {
@@ -147,14 +153,14 @@ void add_explanation_cases(StoreCases& add) {
         const auto both = "jobs " + std::to_string(first) + " and " + std::to_string(second) +
                           " of its group 'g', of which 2 may be under way, are before it";
         const auto blocked = expect_text(s, third, Reason::group_is_full, both);
-        expect(blocked.before == std::vector<JobId>{first, second}, "those before it");
-        expect(explain(s, second).before.empty(), "before one that may be acquired");
+        expect(blocked.before == std::vector<JobId>{first, second}, "earlier jobs of the group");
+        expect(explain(s, second).before.empty(), "earlier jobs of a job that may be acquired");
         // A failed job keeps its position in its group.
         s.perform(FailJob{lease, "broken", s.now() + Duration{1'000}});
         expect_text(s, third, Reason::group_is_full, both);
         s.perform(DeleteJob{work_queue, second});
         expect_equal(to_string(explain(s, third).reason()), to_string(Reason::awaits_worker),
-                     "the reason when there is a place");
+                     "reason when the group is not full");
         s.push_with("d", in_group(1));
         expect_text(s, third, Reason::group_is_full,
                     "job " + std::to_string(first) +
@@ -168,13 +174,14 @@ void add_explanation_cases(StoreCases& add) {
         }
         all.resize(explained_jobs_max);
         const auto last = s.push_with("z", in_group(15));
-        expect(explain(s, last).before == all, "those before it");
+        expect(explain(s, last).before == all, "first earlier jobs of the group");
     });
 
     add("a job that does not exist has no explanation", [](Scenario& s) {
         const auto id = s.push_with("a", {});
-        expect(!find(s, id + 1), "of an id that was never given");
-        expect(!s.perform(ExplainJob{"other", id}), "in another queue");
+        expect(!find(s, id + 1), "an id that was never assigned must have no explanation");
+        expect(!s.perform(ExplainJob{"other", id}),
+               "the job must have no explanation in another queue");
         s.expect_refused(ExplainJob{delivery_queue, id}, "queue");
     });
 }

@@ -27,8 +27,8 @@ std::vector<Pushed> complete_next(const Scenario& s, std::vector<PushJob> pushes
                                   Where at = Where::here()) {
     const auto count = pushes.size();
     const auto completed = s.perform(CompleteJob{s.take_work(1, at), std::move(pushes), {}}, at);
-    expect_equal(completed.settlement, Settlement::settled, "the end of the job", at);
-    expect_equal(completed.pushed.size(), count, "replies to pushes", at);
+    expect_equal(completed.settlement, Settlement::settled, "settlement of the completed job", at);
+    expect_equal(completed.pushed.size(), count, "replies to the pushes", at);
     return completed.pushed;
 }
 
@@ -45,16 +45,18 @@ void add_together_cases(StoreCases& add) {
             CompleteJob{lease,
                         {push_of(s, "now"), later, own},
                         {s.publication("orders", "first"), s.publication("orders", "second")}});
-        expect_equal(completed.settlement, Settlement::settled, "the end of the job");
-        expect_equal(completed.pushed.size(), 3U, "replies to pushes");
-        expect(!s.perform(FindJob{work_queue, done}).has_value(), "the job is gone");
+        expect_equal(completed.settlement, Settlement::settled, "settlement of the completed job");
+        expect_equal(completed.pushed.size(), 3U, "replies to the pushes");
+        expect(!s.perform(FindJob{work_queue, done}).has_value(),
+               "the completed job no longer exists");
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 1}, "jobs");
         const auto found = s.perform(FindJob{"other", completed.pushed[2].id});
-        expect(found.has_value(), "the job in another queue is there");
-        expect_equal(found->options, own.options, "its options");
-        expect_equal(s.take_work().id, completed.pushed[0].id, "the job that is READY");
+        expect(found.has_value(), "the job pushed into another queue exists");
+        expect_equal(found->options, own.options, "options of the pushed job");
+        expect_equal(s.take_work().id, completed.pushed[0].id,
+                     "id of the job that is READY at once");
         s.advance(Duration{1'000});
-        expect_equal(s.take_work().id, completed.pushed[1].id, "the job that was SCHEDULED");
+        expect_equal(s.take_work().id, completed.pushed[1].id, "id of the job that was SCHEDULED");
         s.expect_delivered("billing", {{"first", "second"}});
     });
 
@@ -64,16 +66,17 @@ void add_together_cases(StoreCases& add) {
             const auto pushed = complete_next(
                 s, {push_of(s, "b", "aux"), push_of(s, "b", "aux"), push_of(s, "c", "aux")});
             const std::vector<Pushed> expected{{}, {PushOutcome::duplicate, 0}, {}};
-            expect_equal(pushed, expected, "replies");
+            expect_equal(pushed, expected, "replies to the pushes");
             const CompleteJob step{s.take({.queue = "aux"}), {push_of(s, "d")}, {}};
-            expect_equal(s.perform(step).settlement, Settlement::settled, "the end of one");
-            expect_equal(s.queue("aux"), QueueStatus{.ready = 1}, "jobs of aux");
+            expect_equal(s.perform(step).settlement, Settlement::settled,
+                         "settlement of the job in Ruby's queue");
+            expect_equal(s.queue("aux"), QueueStatus{.ready = 1}, "jobs in Ruby's queue");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
         });
 
     add("CompleteJob without follow-up jobs and events has the effect of AckJob", [](Scenario& s) {
         s.push("a");
-        expect_equal(complete_next(s, {}), std::vector<Pushed>{}, "replies");
+        expect_equal(complete_next(s, {}), std::vector<Pushed>{}, "replies to the pushes");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
@@ -101,10 +104,11 @@ void add_together_cases(StoreCases& add) {
         const auto lease = s.take_work();
         Signal signal;
         const auto watch = s.store().watch("other", [&] { signal.raise(); });
-        expect(s.acquire({.worker = 9, .queue = "other"}).leases.empty(), "nothing is there yet");
+        expect(s.acquire({.worker = 9, .queue = "other"}).leases.empty(),
+               "no job exists before the completion");
         const auto seen = signal.count();
         s.perform(CompleteJob{lease, {push_of(s, "b", "other")}, {}});
-        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        expect(signal.wait_beyond(seen, s.traits().timeout), "the pushed job must wake a worker");
     });
 }
 
@@ -112,19 +116,21 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
     add("a follow-up job may equal the completed job, or have its key", [](Scenario& s) {
         const auto first = s.push_with("again", {});
         const auto again = complete_next(s, {push_of(s, "again")}).at(0);
-        expect_equal(again.outcome, PushOutcome::pushed, "pushing itself");
-        expect(again.id > first, "it has an id of its own");
+        expect_equal(again.outcome, PushOutcome::pushed, "outcome of a push of an equal job");
+        expect(again.id > first, "the pushed job must get a new id");
 
         const JobKey key{.text = "k", .scope = KeyScope::until_done};
         complete_next(s, {push_with_key(s, "keyed", key)});
         const auto keyed = complete_next(s, {push_with_key(s, "keyed", key)}).at(0);
-        expect_equal(keyed.outcome, PushOutcome::pushed, "pushing its own key");
+        expect_equal(keyed.outcome, PushOutcome::pushed,
+                     "outcome of a push with the key of the completed job");
 
         const JobKey lasting{
             .text = "l", .scope = KeyScope::for_time, .until = s.now() + Duration{1'000}};
         complete_next(s, {push_with_key(s, "lasting", lasting)});
         expect_equal(complete_next(s, {push_with_key(s, "lasting", lasting)}).at(0),
-                     Pushed{PushOutcome::duplicate, 0}, "while its key lasts");
+                     Pushed{PushOutcome::duplicate, 0},
+                     "outcome of a push while the key still excludes jobs");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
@@ -139,12 +145,16 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
                                   push_with_key(s, "new", key), push_with_key(s, "newer", key),
                                   push_of(s, "new", "other")});
             const Pushed duplicate{PushOutcome::duplicate, there.id};
-            expect_equal(pushed[0], duplicate, "a push that was there before");
-            expect_equal(pushed[1].outcome, PushOutcome::pushed, "the next");
-            expect_equal(pushed[2], Pushed{PushOutcome::duplicate, pushed[1].id}, "the same again");
-            expect_equal(pushed[3].outcome, PushOutcome::pushed, "with a key");
-            expect_equal(pushed[4], Pushed{PushOutcome::duplicate, pushed[3].id}, "its key again");
-            expect_equal(pushed[5].outcome, PushOutcome::pushed, "in another queue");
+            expect_equal(pushed[0], duplicate, "reply to a push of an existing job");
+            expect_equal(pushed[1].outcome, PushOutcome::pushed, "outcome of a push of a new job");
+            expect_equal(pushed[2], Pushed{PushOutcome::duplicate, pushed[1].id},
+                         "reply to an equal push in the same step");
+            expect_equal(pushed[3].outcome, PushOutcome::pushed,
+                         "outcome of a push with a new key");
+            expect_equal(pushed[4], Pushed{PushOutcome::duplicate, pushed[3].id},
+                         "reply to a second push with the key");
+            expect_equal(pushed[5].outcome, PushOutcome::pushed,
+                         "outcome of a push into another queue");
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
         });
 
@@ -156,8 +166,10 @@ void add_follow_up_exclusion_cases(StoreCases& add) {
         auto newer = push_with_key(s, "newer", {.text = "k"});
         newer.on_duplicate = OnDuplicate::replace;
         const auto pushed = complete_next(s, {newer}).at(0);
-        expect_equal(pushed, Pushed{PushOutcome::replaced, waits.id}, "the push");
-        expect_equal(s.job(waits.id).job, std::string{"newer"}, "what it is to do");
+        expect_equal(pushed, Pushed{PushOutcome::replaced, waits.id},
+                     "reply to the replacing push");
+        expect_equal(s.job(waits.id).job, std::string{"newer"},
+                     "encoded job after the replacement");
     });
 }
 
@@ -170,13 +182,15 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         s.advance(Duration{30'000});
         s.perform(ScrubWorkers{Duration{30'000}});
         const auto before = s.snapshot();
-        expect_equal(s.perform(zombie), Completed{Settlement::lease_lost, {}}, "while READY");
+        expect_equal(s.perform(zombie), Completed{Settlement::lease_lost, {}},
+                     "reply to a completion with a lost lease of a READY job");
         expect_unchanged(s.snapshot(), before);
         const auto lease = s.take_work(2);
         const auto taken = s.snapshot();
-        expect_equal(s.perform(zombie), Completed{Settlement::lease_lost, {}}, "while leased");
+        expect_equal(s.perform(zombie), Completed{Settlement::lease_lost, {}},
+                     "reply to a completion with a lost lease of a PENDING job");
         expect_unchanged(s.snapshot(), taken);
-        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "by its successor");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement by the new worker");
     });
 
     add("repeating a completion whose reply was lost adds nothing twice", [](Scenario& s) {
@@ -186,7 +200,8 @@ void add_follow_up_refusal_cases(StoreCases& add) {
             s.take_work(), {push_of(s, "a")}, {s.publication("orders", "event")}};
         s.perform(step);
         const auto before = s.snapshot();
-        expect_equal(s.perform(step), Completed{Settlement::lease_lost, {}}, "repeating it");
+        expect_equal(s.perform(step), Completed{Settlement::lease_lost, {}},
+                     "reply to the repeated completion");
         expect_unchanged(s.snapshot(), before);
     });
 
@@ -222,7 +237,8 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         known.authenticate = true;
         const auto completed =
             s.perform(CompleteJob{lease, {push_of(s, "b")}, {first, first, known, known}});
-        expect_equal(completed.settlement, Settlement::settled, "what is allowed");
+        expect_equal(completed.settlement, Settlement::settled,
+                     "settlement of a completion with allowed events");
         expect_equal(s.topics().size(), 3U, "topics");
     });
 
@@ -251,7 +267,8 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         nowhere.queue = "no queue";
         refuse({nowhere, {good}, {}}, "queue");
         refuse({s.take(), {good}, {}}, "lease");
-        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "the lease is valid still");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled,
+                     "settlement of the valid lease");
     });
 
     add("follow-up jobs and events of a job are limited in number and in bytes", [](Scenario& s) {
@@ -263,8 +280,8 @@ void add_follow_up_refusal_cases(StoreCases& add) {
         }
         JobId last = 0;
         for (const auto& pushed : complete_next(s, pushes)) {
-            expect_equal(pushed.outcome, PushOutcome::pushed, "a push");
-            expect(pushed.id > last, "ids must grow");
+            expect_equal(pushed.outcome, PushOutcome::pushed, "outcome of each push");
+            expect(pushed.id > last, "each push must return a larger id than the push before");
             last = pushed.id;
         }
         expect_equal(s.queue(work_queue), QueueStatus{.ready = follow_ups_max}, "jobs");
@@ -306,15 +323,16 @@ void add_follow_up_cases(StoreCases& add) {
             });
             unsigned total = 0;
             for (const auto mine : settled) total += mine;
-            expect_equal(total, jobs, "jobs done");
-            expect_equal(s.queue("done"), QueueStatus{.ready = jobs}, "jobs that followed");
+            expect_equal(total, jobs, "jobs completed by all workers");
+            expect_equal(s.queue("done"), QueueStatus{.ready = jobs}, "jobs pushed as follow-ups");
             s.drain();
             std::map<std::string, unsigned> events;
             for (const auto& batch : s.take_delivered("billing")) {
                 for (const auto& event : batch) ++events[event];
             }
-            expect_equal(events.size(), jobs, "different events");
-            for (const auto& [event, count] : events) expect_equal(count, 1U, "events of a job");
+            expect_equal(events.size(), jobs, "different events delivered");
+            for (const auto& [event, count] : events)
+                expect_equal(count, 1U, "events published for each job");
         });
 }
 

@@ -29,19 +29,22 @@ void add_idempotency_key_cases(StoreCases& add) {
     add("repeating a push with its idempotency key changes nothing, whatever state the job has",
         [](Scenario& s) {
             const auto first = push(s, "a");
-            expect_equal(first.outcome, pushed, "the first");
-            expect_equal(push(s, "a"), first, "while READY");
+            expect_equal(first.outcome, pushed, "outcome of the first push");
+            expect_equal(push(s, "a"), first, "reply to the repeated push while the job is READY");
             const auto lease = s.take_work();
-            expect_equal(push(s, "a"), first, "while PENDING");
+            expect_equal(push(s, "a"), first,
+                         "reply to the repeated push while the job is PENDING");
             s.perform(AckJob{lease});
-            expect_equal(push(s, "a"), first, "when it is done");
+            expect_equal(push(s, "a"), first, "reply to the repeated push after the job is done");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
             const auto other = push(s, "b", "other");
             s.perform(DeleteJob{work_queue, other.id});
-            expect_equal(push(s, "b", "other"), other, "when it was deleted");
+            expect_equal(push(s, "b", "other"), other,
+                         "reply to the repeated push after the job was deleted");
             auto elsewhere = step_of(s, "a");
             elsewhere.queue = "other";
-            expect_equal(s.perform(elsewhere).outcome, pushed, "in another queue");
+            expect_equal(s.perform(elsewhere).outcome, pushed,
+                         "outcome of the push into another queue");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
 
@@ -49,12 +52,14 @@ void add_idempotency_key_cases(StoreCases& add) {
         const auto first = push(s, "a");
         s.perform(AckJob{s.take_work()});
         s.advance(kept - Duration{1});
-        expect_equal(push(s, "a"), first, "before its time is over");
+        expect_equal(push(s, "a"), first,
+                     "reply to the repeated push one millisecond before the key expires");
         s.advance(Duration{1});
         const auto next = push(s, "a");
-        expect_equal(next.outcome, pushed, "when its time is over");
-        expect(next.id > first.id, "the id is another");
-        expect_equal(push(s, "a"), next, "then the next is kept");
+        expect_equal(next.outcome, pushed,
+                     "outcome of the repeated push after the key has expired");
+        expect(next.id > first.id, "the push must get a new id");
+        expect_equal(push(s, "a"), next, "reply to the repeated second push");
     });
 
     add("a push with the idempotency key of a different push is refused, and nothing changes",
@@ -64,7 +69,7 @@ void add_idempotency_key_cases(StoreCases& add) {
             other.idempotency_key.fingerprint = 7;
             s.expect_refused(other, "idempotency_key");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-            expect_equal(push(s, "a"), first, "the first one again");
+            expect_equal(push(s, "a"), first, "reply to the repeated first push");
         });
 
     add("a push that was a duplicate stays a duplicate when repeated after the existing job is "
@@ -74,9 +79,9 @@ void add_idempotency_key_cases(StoreCases& add) {
             const auto there = s.perform(plain);
             plain.idempotency_key = {.text = "k", .fingerprint = 1, .time = kept};
             const Pushed refused{duplicate, there.id};
-            expect_equal(s.perform(plain), refused, "the first");
+            expect_equal(s.perform(plain), refused, "reply to the first push");
             s.perform(AckJob{s.take_work()});
-            expect_equal(s.perform(plain), refused, "the repetition");
+            expect_equal(s.perform(plain), refused, "reply to the repeated push");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
 
@@ -85,7 +90,7 @@ void add_idempotency_key_cases(StoreCases& add) {
         step.after = {JobId{1} << 40U};
         s.expect_refused(step, "after");
         step.after.clear();
-        expect_equal(s.perform(step).outcome, pushed, "without what was wrong");
+        expect_equal(s.perform(step).outcome, pushed, "outcome of the corrected push");
     });
 
     add("idempotency keys are limited in length and time, and refused in Ruby Routemaster's queues",

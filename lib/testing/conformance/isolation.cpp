@@ -24,7 +24,7 @@ std::uint64_t let_workers_die(Scenario& s) {
 void let_die_twice(Scenario& s, std::uint64_t jobs) {
     for (int i = 0; i < 2; ++i) {
         expect_equal(lease_what_may(s).size(), jobs, "jobs acquired");
-        expect_equal(let_workers_die(s), jobs, "jobs released");
+        expect_equal(let_workers_die(s), jobs, "jobs released by the scrubs");
     }
     expect_wait(s, one_second);
     s.advance(one_second);
@@ -33,7 +33,7 @@ void let_die_twice(Scenario& s, std::uint64_t jobs) {
 /// Expects that no job may begin, although all jobs are due.
 void expect_kept_apart(Scenario& s) {
     s.advance(one_second);
-    expect_equal(take_all(s), std::string{}, "jobs acquired");
+    expect_equal(take_all(s), std::string{}, "jobs acquired beside the isolated job");
 }
 
 /// Runs the next job, and returns its name. Empty when no job may begin.
@@ -54,13 +54,13 @@ void add_isolation_cases(StoreCases& add) {
         const auto leases = lease_what_may(s);
         expect_equal(leases.size(), 3U, "jobs acquired");
         expect_equal(leases[0].job + leases[1].job + leases[2].job, std::string{"xya"},
-                     "those that ended no worker, and one of the others");
+                     "jobs whose workers did not die, and one isolated job");
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 2, .pending = 3}, "jobs");
         expect_kept_apart(s);
         expect_kept_apart(s);
         s.perform(AckJob{leases[2]});
         s.advance(one_second);
-        expect_equal(take_all(s).size(), 1U, "jobs acquired once that is done");
+        expect_equal(take_all(s).size(), 1U, "jobs acquired after the isolated job is done");
     });
 
     add("a job whose workers died is leased alone even after a later failure", [](Scenario& s) {
@@ -93,7 +93,8 @@ void add_isolation_cases(StoreCases& add) {
         let_die_twice(s, 2);
         expect_equal(take_all(s), std::string{"a"}, "jobs acquired");
         let_workers_die(s);
-        expect_equal(s.perform(KickJobs{.queue = work_queue, .id = first}), Count{1}, "kicked");
+        expect_equal(s.perform(KickJobs{.queue = work_queue, .id = first}), Count{1},
+                     "jobs kicked");
         s.advance(one_second);
         expect_equal(take_all(s).size(), 2U, "jobs acquired");
     });
@@ -109,7 +110,7 @@ void add_isolation_cases(StoreCases& add) {
                              seconds == 0 ? JobStatus::State::ready : JobStatus::State::scheduled,
                              "state");
                 if (seconds > 0) {
-                    expect_equal(job.run_at, s.now() + seconds * one_second, "when it runs again");
+                    expect_equal(job.run_at, s.now() + seconds * one_second, "due time of the job");
                 }
                 s.advance(seconds * one_second);
             }
@@ -122,7 +123,7 @@ void add_isolation_cases(StoreCases& add) {
         expect_equal(take_all(s).size(), 1U, "jobs acquired");
         s.perform(RetireWorker{Scenario::worker(1)});
         s.advance(one_second);
-        expect_equal(take_all(s).size(), 1U, "jobs acquired by the next worker");
+        expect_equal(take_all(s).size(), 1U, "jobs acquired after the worker has retired");
     });
 
     add("a job that waits for isolation keeps its place in its group", [](Scenario& s) {
@@ -133,12 +134,12 @@ void add_isolation_cases(StoreCases& add) {
         push_limited(s, "g2", "g", 1);
         auto leases = lease_what_may(s);
         expect_equal(leases.size(), 1U, "jobs acquired");
-        expect_equal(leases[0].job, std::string{"a"}, "the first");
+        expect_equal(leases[0].job, std::string{"a"}, "first job acquired");
         s.perform(AckJob{leases[0]});
         s.advance(one_second);
-        expect_equal(do_next(s), std::string{"g1"}, "the first of the group");
-        expect_equal(do_next(s), std::string{"g2"}, "the second");
-        expect_equal(do_next(s), std::string{"p"}, "the one of the lowest priority");
+        expect_equal(do_next(s), std::string{"g1"}, "next job acquired");
+        expect_equal(do_next(s), std::string{"g2"}, "next job acquired");
+        expect_equal(do_next(s), std::string{"p"}, "next job acquired");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
@@ -150,10 +151,11 @@ void add_isolation_cases(StoreCases& add) {
                   .each_group = RateLimit{.jobs = 1, .per = Duration{60'000}}});
         const auto leases = lease_what_may(s);
         expect_equal(leases.size(), 1U, "jobs acquired");
-        expect_equal(leases[0].job, std::string{"a"}, "the first");
+        expect_equal(leases[0].job, std::string{"a"}, "first job acquired");
         s.perform(AckJob{leases[0]});
         s.advance(one_second);
-        expect_equal(take_all(s), std::string{"g1"}, "with the second token of the queue");
+        expect_equal(take_all(s), std::string{"g1"},
+                     "jobs acquired with the second token of the queue");
     });
 }
 

@@ -29,17 +29,18 @@ CreateJobBatch creation(JobBatchSettings settings) {
 JobBatchId create(const Scenario& s, const std::string& name = "import", Where at = Where::here()) {
     const auto created = s.perform(
         creation({.name = name, .on_success = callback("success"), .on_end = callback("end")}), at);
-    expect(created.created, "there is a batch of that name", at);
+    expect(created.created, "the batch must be new", at);
     return created.id;
 }
 
 void close(const Scenario& s, JobBatchId batch, Where at = Where::here()) {
-    expect_equal(s.perform(CloseJobBatch{batch}, at), JobBatchClosure::closed, "closing it", at);
+    expect_equal(s.perform(CloseJobBatch{batch}, at), JobBatchClosure::closed,
+                 "closure of the batch", at);
 }
 
 JobBatch batch_in(const Scenario& s, JobBatchId batch, Where at = Where::here()) {
     const auto found = s.perform(FindJobBatch{batch}, at);
-    expect(found.has_value(), "there is no batch " + std::to_string(batch), at);
+    expect(found.has_value(), "no batch has the id " + std::to_string(batch), at);
     return *found;
 }
 
@@ -51,8 +52,8 @@ JobId push_into(const Scenario& s, JobBatchId batch, const std::string& job,
 
 void run_next(const Scenario& s, const std::string& job, Where at = Where::here()) {
     const auto lease = s.take_work(1, at);
-    expect_equal(lease.job, job, "the job that is acquired", at);
-    expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "acknowledging it", at);
+    expect_equal(lease.job, job, "next job acquired", at);
+    expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "settlement of an ack", at);
 }
 
 /// Acquires and acknowledges the callbacks that were pushed since the last call. Returns their
@@ -73,19 +74,19 @@ void expect_ended(const Scenario& s, JobBatchId batch, const JobBatchProgress& p
                   Where at = Where::here()) {
     const auto ended = batch_in(s, batch, at);
     const bool all = progress.succeeded == progress.total;
-    expect_equal(ended.progress, progress, "what became of its jobs", at);
-    expect_equal(ended.ended_at, std::optional{s.now()}, "when it ended", at);
-    expect_equal(ended.succeeded_at.has_value(), all, "whether it succeeded", at);
-    expect_equal(take_callbacks(s, at), all ? Jobs{"success", "end"} : Jobs{"end"}, "callbacks",
-                 at);
+    expect_equal(ended.progress, progress, "progress of the batch", at);
+    expect_equal(ended.ended_at, std::optional{s.now()}, "end time of the batch", at);
+    expect_equal(ended.succeeded_at.has_value(), all, "the batch has succeeded", at);
+    expect_equal(take_callbacks(s, at), all ? Jobs{"success", "end"} : Jobs{"end"},
+                 "callbacks that were run", at);
 }
 
 void expect_running(const Scenario& s, JobBatchId batch, const JobBatchProgress& progress,
                     Where at = Where::here()) {
     const auto running = batch_in(s, batch, at);
-    expect_equal(running.progress, progress, "what became of its jobs", at);
-    expect(!running.ended_at, "it has ended", at);
-    expect_equal(take_callbacks(s, at), Jobs{}, "callbacks", at);
+    expect_equal(running.progress, progress, "progress of the batch", at);
+    expect(!running.ended_at, "the batch must not have ended", at);
+    expect_equal(take_callbacks(s, at), Jobs{}, "callbacks that were run", at);
 }
 
 void add_end_cases(StoreCases& add) {
@@ -95,30 +96,32 @@ void add_end_cases(StoreCases& add) {
         push_into(s, batch, "b");
         s.push("of no batch");
         const auto first = s.take_work();
-        expect_equal(first.options->batch, batch, "what the lease says");
+        expect_equal(first.options->batch, batch, "batch in the lease");
         s.perform(AckJob{first});
         expect_running(s, batch, {.total = 2, .succeeded = 1});
         s.advance(Duration{5});
         close(s, batch);
         expect_running(s, batch, {.total = 2, .succeeded = 1});
-        expect_equal(batch_in(s, batch).closed_at, std::optional{s.now()}, "when it was closed");
+        expect_equal(batch_in(s, batch).closed_at, std::optional{s.now()},
+                     "closing time of the batch");
         const auto last = s.take_work();
         s.advance(Duration{5});
-        expect_equal(s.perform(AckJob{last}), Settlement::settled, "the last job");
+        expect_equal(s.perform(AckJob{last}), Settlement::settled, "settlement of the last job");
         const auto ended = batch_in(s, batch);
         const auto callbacks = s.acquire({.limit = 10, .queue = after_queue}).leases;
-        expect_equal(callbacks.size(), std::size_t{2}, "callbacks");
-        expect_equal(callbacks[0].id, ended.success_job, "the first");
-        expect_equal(callbacks[1].id, ended.end_job, "the second");
+        expect_equal(callbacks.size(), std::size_t{2}, "number of callbacks");
+        expect_equal(callbacks[0].id, ended.success_job, "job id of the first callback");
+        expect_equal(callbacks[1].id, ended.end_job, "job id of the second callback");
         for (const auto& one : callbacks) {
             expect_equal(one.options->metadata, JobMetadata{{"batch", std::to_string(batch)}},
-                         "it has");
+                         "metadata of the callback");
             s.perform(AckJob{one});
         }
-        expect_equal(s.perform(AckJob{last}), Settlement::lease_lost, "the ack, repeated");
+        expect_equal(s.perform(AckJob{last}), Settlement::lease_lost,
+                     "settlement of a repeated ack");
         close(s, batch);
-        expect_equal(batch_in(s, batch), ended, "a batch that is closed again");
-        expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+        expect_equal(batch_in(s, batch), ended, "batch after a second closure");
+        expect_equal(take_callbacks(s), Jobs{}, "callbacks after the end of the batch");
     });
 
     add("an open batch does not end, and an empty batch ends when it is closed", [](Scenario& s) {
@@ -145,31 +148,32 @@ void add_end_cases(StoreCases& add) {
         wanted.timeout = Duration{7};
         wanted.metadata = {{"a", "1"}, {"trace", "2"}};
         const auto batch = s.perform(creation({.name = "one", .on_end = wanted})).id;
-        expect_equal(batch_in(s, batch).settings.on_end, std::optional{wanted}, "the callback");
+        expect_equal(batch_in(s, batch).settings.on_end, std::optional{wanted},
+                     "settings of the callback");
         close(s, batch);
         const auto found = s.perform(FindJob{after_queue, batch_in(s, batch).end_job});
-        expect(found.has_value(), "the callback was not pushed");
-        expect_equal(found->options.attempts_max, 3U, "its attempts");
-        expect_equal(found->options.priority, 1, "its priority");
-        expect_equal(found->options.timeout, Duration{7}, "its timeout");
+        expect(found.has_value(), "the batch must push its callback");
+        expect_equal(found->options.attempts_max, 3U, "attempts_max of the callback");
+        expect_equal(found->options.priority, 1, "priority of the callback");
+        expect_equal(found->options.timeout, Duration{7}, "timeout of the callback");
         const JobMetadata metadata{{"a", "1"}, {"batch", std::to_string(batch)}, {"trace", "2"}};
-        expect_equal(found->options.metadata, metadata, "its metadata");
+        expect_equal(found->options.metadata, metadata, "metadata of the callback");
         close(s, create(s, "two"));
         expect_equal(take_callbacks(s), Jobs{"end", "end", "success", "end"}, "jobs");
         const auto none = s.perform(creation({.name = "none"})).id;
         close(s, none);
-        expect(batch_in(s, none).succeeded_at.has_value(), "a batch without callbacks ends, too");
-        expect_equal(batch_in(s, none).end_job, JobId{0}, "the job of no callback");
+        expect(batch_in(s, none).succeeded_at.has_value(), "a batch without callbacks must end");
+        expect_equal(batch_in(s, none).end_job, JobId{0}, "job id of a missing callback");
     });
 
     add("the callback of a batch wakes a worker of the callback's queue", [](Scenario& s) {
         const auto batch = create(s);
         Signal signal;
         const auto watch = s.store().watch(after_queue, [&] { signal.raise(); });
-        expect_equal(take_callbacks(s), Jobs{}, "callbacks");
+        expect_equal(take_callbacks(s), Jobs{}, "callbacks that were run");
         const auto seen = signal.count();
         close(s, batch);
-        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        expect(signal.wait_beyond(seen, s.traits().timeout), "the callback must wake a worker");
     });
 
     add("with eight competing workers a batch ends exactly once", [](Scenario& s) {
@@ -270,7 +274,7 @@ void add_ways_out(StoreCases& add) {
             close(s, batch);
             s.advance(Duration{1});
             const auto lease = s.take_work();
-            expect_equal(lease.job, std::string{"b"}, "the job that is left");
+            expect_equal(lease.job, std::string{"b"}, "last job of the batch");
             expect_running(s, batch, {.total = 2, .expired = 1});
             s.advance(Duration{1'000});
             s.perform(ScrubWorkers{Duration{1'000}});
@@ -288,8 +292,8 @@ void add_ways_out(StoreCases& add) {
             s.advance(Duration{1});
             s.bury_many("x", buried_max);
             expect_equal(batch_in(s, batch).progress, JobBatchProgress{.total = 1, .forgotten = 1},
-                         "what became of its jobs");
-            expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+                         "progress of the batch");
+            expect_equal(take_callbacks(s), Jobs{}, "callbacks after the end of the batch");
         });
 }
 
@@ -306,20 +310,22 @@ void add_kick_cases(StoreCases& add) {
             const auto ended_at = batch_in(s, batch).ended_at;
             s.advance(Duration{5});
             s.perform(KickJobs{.queue = work_queue, .id = a});
-            expect_equal(batch_in(s, batch).progress.pending(), std::uint64_t{1}, "jobs that wait");
+            expect_equal(batch_in(s, batch).progress.pending(), std::uint64_t{1},
+                         "pending jobs of the batch");
             run_next(s, "a");
-            expect_equal(take_callbacks(s), Jobs{}, "callbacks while one is BURIED");
+            expect_equal(take_callbacks(s), Jobs{}, "callbacks while a job is BURIED");
             s.perform(KickJobs{.queue = work_queue, .id = b});
             const auto lease = s.take_work();
             PushJob further{work_queue, "c", s.now(), {.batch = batch}};
             s.perform(CompleteJob{lease, {further}});
-            expect_equal(take_callbacks(s), Jobs{}, "callbacks while another waits");
+            expect_equal(take_callbacks(s), Jobs{}, "callbacks while a job is READY");
             run_next(s, "c");
-            expect_equal(take_callbacks(s), Jobs{"success"}, "callbacks when all have succeeded");
+            expect_equal(take_callbacks(s), Jobs{"success"},
+                         "callbacks after all jobs have succeeded");
             const auto after = batch_in(s, batch);
             expect_equal(after.progress, JobBatchProgress{.total = 3, .succeeded = 3}, "jobs");
-            expect_equal(after.ended_at, ended_at, "when it ended");
-            expect_equal(after.succeeded_at, std::optional{s.now()}, "when it succeeded");
+            expect_equal(after.ended_at, ended_at, "end time of the batch");
+            expect_equal(after.succeeded_at, std::optional{s.now()}, "success time of the batch");
         });
 
     add("a batch waits for a BURIED job that is kicked before the end", [](Scenario& s) {
@@ -335,7 +341,7 @@ void add_kick_cases(StoreCases& add) {
         s.perform(DeleteJob{work_queue, id});
         expect_equal(batch_in(s, batch).progress, JobBatchProgress{.total = 1, .cancelled = 1},
                      "jobs");
-        expect_equal(take_callbacks(s), Jobs{}, "further callbacks");
+        expect_equal(take_callbacks(s), Jobs{}, "callbacks after the end of the batch");
     });
 }
 
@@ -350,7 +356,7 @@ void add_joining_cases(StoreCases& add) {
         const PushJob push{work_queue, "follows", s.now(), {.batch = batch}};
         const auto completed = s.perform(CompleteJob{lease, {push, push}});
         expect_equal(completed.pushed[1], Pushed{PushOutcome::duplicate, completed.pushed[0].id},
-                     "the same again");
+                     "reply to an equal push in the same step");
         expect_running(s, batch, {.total = 3, .succeeded = 1});
         run_next(s, "directly");
         // The step that completes the last job adds another job to the batch.
@@ -368,15 +374,17 @@ void add_joining_cases(StoreCases& add) {
         const auto batch = create(s);
         const auto id = s.push_with("there", {});
         const PushJob push{work_queue, "there", s.now(), {.batch = batch}};
-        expect_equal(s.perform(push), Pushed{PushOutcome::duplicate, id}, "the push");
+        expect_equal(s.perform(push), Pushed{PushOutcome::duplicate, id},
+                     "reply to the push of an existing job");
         push_into(s, batch, "a");
         const PushJob again{work_queue, "a", s.now(), {.batch = batch}};
-        expect_equal(s.perform(again), PushOutcome::duplicate, "the push, repeated");
+        expect_equal(s.perform(again), PushOutcome::duplicate, "outcome of a repeated push");
         expect_running(s, batch, {.total = 1});
         run_next(s, "there");
         expect_running(s, batch, {.total = 1});
         const PushJob of_none{work_queue, "a", s.now(), {.batch = 99}};
-        expect_equal(s.perform(of_none), PushOutcome::duplicate, "an equal one of no batch");
+        expect_equal(s.perform(of_none), PushOutcome::duplicate,
+                     "outcome of an equal push with an unknown batch");
     });
 
     add("a job that a push replaces moves to the batch of the replacing push", [](Scenario& s) {
@@ -385,22 +393,25 @@ void add_joining_cases(StoreCases& add) {
         PushJob push{work_queue, "a", s.now() + Duration{9}, {.key = {.text = "k"}, .batch = one}};
         push.on_duplicate = OnDuplicate::replace;
         const auto id = s.perform(push).id;
-        expect_equal(s.job(id).options.batch, one, "its batch");
+        expect_equal(s.job(id).options.batch, one, "batch of the job");
         push.job = "b";
-        expect_equal(s.perform(push), PushOutcome::replaced, "one of the same batch");
+        expect_equal(s.perform(push), PushOutcome::replaced,
+                     "outcome of a push with the same batch");
         expect_running(s, one, {.total = 1});
         close(s, one);
         push.options.batch = two;
-        expect_equal(s.perform(push), PushOutcome::replaced, "one of another batch");
+        expect_equal(s.perform(push), PushOutcome::replaced,
+                     "outcome of a push with another batch");
         expect_ended(s, one, {.total = 1, .cancelled = 1});
         expect_running(s, two, {.total = 1});
         push.options.batch = one;
         s.expect_refused(push, "batch");
         push.options.batch = 0;
         close(s, two);
-        expect_equal(s.perform(push), PushOutcome::replaced, "one of no batch");
+        expect_equal(s.perform(push), PushOutcome::replaced, "outcome of a push without a batch");
         expect_ended(s, two, {.total = 1, .cancelled = 1});
-        expect_equal(s.job(id).options.batch, JobBatchId{0}, "its batch");
+        expect_equal(s.job(id).options.batch, JobBatchId{0},
+                     "batch of the job after a push without one");
     });
 
     add("jobs with keys and jobs of groups count in their batch, too", [](Scenario& s) {
@@ -439,21 +450,25 @@ void add_batch_list_cases(StoreCases& add) {
         const auto first = create(s);
         const auto again =
             s.perform(creation({.name = "import", .on_end = callback("another callback")}));
-        expect_equal(again, JobBatchCreated{first, false}, "creating it again");
-        expect_equal(batch_in(s, first).settings.on_end, std::optional{callback("end")}, "its end");
+        expect_equal(again, JobBatchCreated{first, false}, "reply to a second creation");
+        expect_equal(batch_in(s, first).settings.on_end, std::optional{callback("end")},
+                     "on_end of the first creation");
         push_into(s, first, "a");
-        expect_equal(s.perform(RemoveJobBatch{first}), Removal::removed, "removing it");
-        expect_equal(s.perform(RemoveJobBatch{first}), Removal::unknown, "removing it again");
-        expect_equal(s.perform(CloseJobBatch{first}), JobBatchClosure::unknown, "closing it");
-        expect(!s.perform(FindJobBatch{first}).has_value(), "it is there");
+        expect_equal(s.perform(RemoveJobBatch{first}), Removal::removed, "removal of the batch");
+        expect_equal(s.perform(RemoveJobBatch{first}), Removal::unknown,
+                     "second removal of the batch");
+        expect_equal(s.perform(CloseJobBatch{first}), JobBatchClosure::unknown,
+                     "closure of the removed batch");
+        expect(!s.perform(FindJobBatch{first}).has_value(), "the removed batch must not exist");
         const auto second = create(s);
-        expect(second > first, "an id was given again");
+        expect(second > first, "the second batch must get a new id");
         close(s, second);
         expect_ended(s, second, {});
         run_next(s, "a");
-        expect_equal(batch_in(s, second).progress, JobBatchProgress{}, "jobs of the second");
+        expect_equal(batch_in(s, second).progress, JobBatchProgress{},
+                     "progress of the second batch");
         expect_equal(s.perform(creation({.name = "import"})), JobBatchCreated{second, false},
-                     "one that has ended keeps its name");
+                     "reply to a creation with the name of an ended batch");
     });
 
     add("open batches are listed in pages, and ended batches in a separate list", [](Scenario& s) {
@@ -462,13 +477,14 @@ void add_batch_list_cases(StoreCases& add) {
         for (const auto place : {3, 0, 1}) close(s, ids[static_cast<std::size_t>(place)]);
         const auto page = s.perform(ListJobBatches{.ended = true, .limit = 2});
         const std::vector<JobBatch> both{batch_in(s, ids[0]), batch_in(s, ids[1])};
-        expect_equal(page.batches, both, "the first page");
-        expect_equal(page.next, ids[1], "where the next begins");
+        expect_equal(page.batches, both, "batches on the first page");
+        expect_equal(page.next, ids[1], "start of the next page");
         const auto last = s.perform(ListJobBatches{.ended = true, .after = page.next, .limit = 2});
-        expect_equal(last, JobBatchPage{.batches = {batch_in(s, ids[3])}}, "the last page");
+        expect_equal(last, JobBatchPage{.batches = {batch_in(s, ids[3])}},
+                     "last page of ended batches");
         const auto open = s.perform(ListJobBatches{.limit = 2});
         const JobBatchPage expected{.batches = {batch_in(s, ids[2]), batch_in(s, ids[4])}};
-        expect_equal(open, expected, "those that are open");
+        expect_equal(open, expected, "page of open batches");
     });
 
     add("an invalid batch of jobs is refused and changes nothing", [](Scenario& s) {
@@ -507,21 +523,27 @@ void add_batch_list_cases(StoreCases& add) {
                     steps.emplace_back(creation({.name = std::to_string(done)}));
                     steps.emplace_back(CloseJobBatch{first + done});
                 }
-                s.perform_each(steps, "a batch");
+                s.perform_each(steps, "creation or closure of a batch");
             }
             const CounterKey forgotten{"job_batches.forgotten", {}};
-            expect(!s.counter(forgotten), "one was forgotten too early");
+            expect(!s.counter(forgotten), "no batch may be forgotten below the limit");
             close(s, create(s, "one more"));
-            expect(!s.perform(FindJobBatch{second}).has_value(), "the one that ended first stays");
-            expect(s.perform(FindJobBatch{first}).has_value(), "another was forgotten");
-            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{1}, "forgotten");
+            expect(!s.perform(FindJobBatch{second}).has_value(),
+                   "the batch that ended first must be forgotten");
+            expect(s.perform(FindJobBatch{first}).has_value(),
+                   "the batch that ended second must remain");
+            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{1},
+                         "forgotten batches of jobs");
             s.advance(job_batches_age_max - Duration{1});
             create(s, "open");
-            expect(!s.perform(FindJobBatch{first}).has_value(), "an old one stays");
-            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{2}, "forgotten");
+            expect(!s.perform(FindJobBatch{first}).has_value(),
+                   "a batch older than the limit must be forgotten");
+            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{2},
+                         "forgotten batches of jobs");
             s.advance(Duration{1});
             close(s, create(s, "last"));
-            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{6}, "forgotten");
+            expect_equal(s.counter(forgotten), std::optional<std::int64_t>{6},
+                         "forgotten batches of jobs");
         });
 }
 

@@ -60,7 +60,7 @@ void add_concurrency_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
         for (const auto* job : {"a", "b", "c"}) {
             const auto leases = lease_all(s);
-            expect_equal(names_of(leases), std::string{job}, "jobs under way");
+            expect_equal(names_of(leases), std::string{job}, "jobs acquired");
             expect_none(s);
             s.perform(AckJob{leases.at(0)});
         }
@@ -71,28 +71,31 @@ void add_concurrency_cases(StoreCases& add) {
     add("as many jobs of a group run at once as its concurrency allows", [](Scenario& s) {
         for (const auto* job : {"a", "b", "c", "d", "e"}) push_grouped(s, job, "g", 3);
         const auto leases = lease_all(s);
-        expect_equal(names_of(leases), std::string{"abc"}, "jobs at first");
+        expect_equal(names_of(leases), std::string{"abc"}, "jobs acquired first");
         expect_none(s);
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 3}, "jobs");
         s.perform(AckJob{leases[1]});
-        expect_equal(names_of(lease_all(s)), std::string{"d"}, "when one is done");
+        expect_equal(names_of(lease_all(s)), std::string{"d"}, "jobs acquired after one is done");
         s.perform(AckJob{leases[2]});
-        expect_equal(names_of(lease_all(s)), std::string{"e"}, "when another is done");
+        expect_equal(names_of(lease_all(s)), std::string{"e"},
+                     "jobs acquired after another is done");
     });
 
     add("the last job of a group sets the concurrency of the group", [](Scenario& s) {
         push_grouped(s, "a", "g");
         push_grouped(s, "b", "g");
         push_grouped(s, "c", "g");
-        expect_equal(names_of(lease_all(s)), std::string{"a"}, "of one at a time");
+        expect_equal(names_of(lease_all(s)), std::string{"a"},
+                     "jobs acquired at a concurrency of 1");
         push_grouped(s, "d", "g", 3);
         auto leases = lease_all(s);
-        expect_equal(names_of(leases), std::string{"bc"}, "of three at a time");
+        expect_equal(names_of(leases), std::string{"bc"}, "jobs acquired at a concurrency of 3");
         const auto last = push_grouped(s, "e", "g", 1);
         for (const auto& lease : leases) s.perform(AckJob{lease});
         expect_none(s);
         s.perform(DeleteJob{work_queue, last});
-        expect_equal(names_of(lease_all(s)), std::string{"d"}, "of three again");
+        expect_equal(names_of(lease_all(s)), std::string{"d"},
+                     "jobs acquired after the deletion of the last job");
     });
 
     add("a job that raises the concurrency of its group is acquired only once", [](Scenario& s) {
@@ -100,7 +103,7 @@ void add_concurrency_cases(StoreCases& add) {
         s.perform(PushJob{work_queue, "b", s.now(), in_group("g", 2, 1)});
         push_grouped(s, "c", "g", 3);
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
-        expect_equal(names_of(lease_all(s)), std::string{"bac"}, "jobs under way");
+        expect_equal(names_of(lease_all(s)), std::string{"bac"}, "jobs acquired");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 3}, "jobs");
         expect_none(s);
     });
@@ -112,12 +115,14 @@ void add_concurrency_cases(StoreCases& add) {
         push_grouped(s, "e", "g", 2);
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 6}, "jobs");
         auto leases = lease_all(s);
-        expect_equal(names_of(leases), std::string{"abx"}, "jobs under way");
+        expect_equal(names_of(leases), std::string{"abx"}, "jobs acquired");
         expect_none(s);
         s.perform(AckJob{leases[0]});
-        expect_equal(names_of(lease_all(s)), std::string{"c"}, "when the first is done");
+        expect_equal(names_of(lease_all(s)), std::string{"c"},
+                     "jobs acquired after the first is done");
         s.perform(AckJob{leases[1]});
-        expect_equal(names_of(lease_all(s)), std::string{"d"}, "when the second is done");
+        expect_equal(names_of(lease_all(s)), std::string{"d"},
+                     "jobs acquired after the second is done");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1, .pending = 3}, "jobs");
     });
 
@@ -140,7 +145,7 @@ void add_concurrency_cases(StoreCases& add) {
                     for (const auto& lease : leases) {
                         const std::lock_guard lock{mutex};
                         const auto group = lease.job.substr(0, 2);
-                        expect_equal(++under_way[group], 1U, "jobs of " + group);
+                        expect_equal(++under_way[group], 1U, "PENDING jobs of " + group);
                         order[group].push_back(
                             static_cast<unsigned>(std::stoul(lease.job.substr(3))));
                     }
@@ -155,7 +160,7 @@ void add_concurrency_cases(StoreCases& add) {
                 }
             });
             for (const auto& [group, numbers] : order) {
-                expect_equal(numbers.size(), std::size_t{each}, "jobs of " + group);
+                expect_equal(numbers.size(), std::size_t{each}, "jobs run of " + group);
                 for (std::size_t i = 1; i < numbers.size(); ++i) {
                     expect(numbers[i - 1] < numbers[i], "jobs of " + group + " are out of order");
                 }
@@ -167,7 +172,8 @@ void add_concurrency_cases(StoreCases& add) {
         push_grouped(s, "a", "quiet");
         s.push("x");
         push_grouped(s, "b", "quiet");
-        expect_equal(run_singly(s), std::string{"1ax2b34"}, "jobs in their order");
+        expect_equal(run_singly(s), std::string{"1ax2b34"},
+                     "jobs in the order of their acquisition");
     });
 
     add("groups of jobs with a priority take turns, too", [](Scenario& s) {
@@ -184,7 +190,7 @@ void add_concurrency_cases(StoreCases& add) {
             s.advance(Duration{1});
             s.perform(AckJob{next.front()});
         }
-        expect_equal(all, std::string{"1ax2b34"}, "jobs in their order");
+        expect_equal(all, std::string{"1ax2b34"}, "jobs in the order of their acquisition");
     });
 
     add("a job whose turn comes after the clock was set back is READY", [](Scenario& s) {
@@ -193,7 +199,7 @@ void add_concurrency_cases(StoreCases& add) {
         s.advance(Duration{-3'600'000});
         s.perform(AckJob{lease});
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
-        expect_equal(names_of(lease_all(s)), std::string{"b"}, "the next one");
+        expect_equal(names_of(lease_all(s)), std::string{"b"}, "next job acquired");
     });
 
     add("groups with one name in two queues are separate, and jobs without a group are not limited",
@@ -202,9 +208,10 @@ void add_concurrency_cases(StoreCases& add) {
             s.perform(PushJob{"other", "b", s.now(), in_group("g")});
             s.push("c");
             push_grouped(s, "d", "G");
-            expect_equal(names_of(lease_all(s)), std::string{"acd"}, "jobs of one queue");
+            expect_equal(names_of(lease_all(s)), std::string{"acd"},
+                         "jobs acquired from the first queue");
             expect_equal(names_of(s.acquire({.queue = "other"}).leases), std::string{"b"},
-                         "jobs of the other");
+                         "jobs acquired from the other queue");
         });
 }
 
@@ -229,7 +236,8 @@ void add_place_cases(StoreCases& add) {
             expect_none(s);
             s.advance(Duration{30'000});
             s.perform(ScrubWorkers{Duration{30'000}});
-            expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
+            expect_equal(run_singly(s), std::string{"abc"},
+                         "jobs in the order of their acquisition");
         });
 
     add("a job that is not yet due blocks no job, and joins the end of its group when due",
@@ -237,14 +245,15 @@ void add_place_cases(StoreCases& add) {
             push_grouped(s, "a", "g", 1, Duration{10});
             push_grouped(s, "b", "g");
             auto lease = s.take_work();
-            expect_equal(lease.job, std::string{"b"}, "the job that is due");
+            expect_equal(lease.job, std::string{"b"}, "job acquired before the due time");
             push_grouped(s, "c", "g");
             s.advance(Duration{10});
             expect_none(s);
             push_grouped(s, "d", "g");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 3, .pending = 1}, "jobs");
             s.perform(AckJob{lease});
-            expect_equal(run_singly(s), std::string{"cad"}, "jobs in their order");
+            expect_equal(run_singly(s), std::string{"cad"},
+                         "jobs in the order of their acquisition");
         });
 
     add("jobs of a group that become due run in the order of their due times", [](Scenario& s) {
@@ -252,7 +261,7 @@ void add_place_cases(StoreCases& add) {
         push_grouped(s, "a", "g", 1, Duration{10});
         push_grouped(s, "b", "g", 1, Duration{20});
         s.advance(Duration{40});
-        expect_equal(run_singly(s), std::string{"abc"}, "jobs in their order");
+        expect_equal(run_singly(s), std::string{"abc"}, "jobs in the order of their acquisition");
     });
 
     add("priorities decide between groups, and not between the jobs of one group", [](Scenario& s) {
@@ -261,7 +270,7 @@ void add_place_cases(StoreCases& add) {
         s.push("x");
         s.perform(PushJob{work_queue, "c", s.now(), in_group("h", 1, 50)});
         s.perform(PushJob{work_queue, "d", s.now(), in_group("h", 1, -50)});
-        expect_equal(run_singly(s), std::string{"cabxd"}, "jobs in their order");
+        expect_equal(run_singly(s), std::string{"cabxd"}, "jobs in the order of their acquisition");
     });
 
     add("a group of a paused queue waits, and then continues in order", [](Scenario& s) {
@@ -276,7 +285,7 @@ void add_place_cases(StoreCases& add) {
         expect_none(s);
         s.perform(PauseQueue{work_queue, false});
         // While the queue was paused, no due jobs became READY.
-        expect_equal(run_singly(s), std::string{"bdc"}, "jobs in their order");
+        expect_equal(run_singly(s), std::string{"bdc"}, "jobs in the order of their acquisition");
     });
 }
 
@@ -286,13 +295,14 @@ void add_leaving_cases(StoreCases& add) {
             const auto first = push_grouped(s, "a", "g");
             push_grouped(s, "b", "g");
             push_grouped(s, "c", "g");
-            expect_equal(s.bury_next(), first, "the job that was BURIED");
+            expect_equal(s.bury_next(), first, "id of the BURIED job");
             const auto lease = s.take_work();
-            expect_equal(lease.job, std::string{"b"}, "the next job");
+            expect_equal(lease.job, std::string{"b"}, "next job acquired");
             s.perform(KickJobs{.queue = work_queue, .id = first});
             expect_none(s);
             s.perform(AckJob{lease});
-            expect_equal(run_singly(s), std::string{"ca"}, "jobs in their order");
+            expect_equal(run_singly(s), std::string{"ca"},
+                         "jobs in the order of their acquisition");
         });
 
     add("a job that expires, or has no attempts left, lets the next job run", [](Scenario& s) {
@@ -306,9 +316,9 @@ void add_leaving_cases(StoreCases& add) {
         s.take_work();
         s.advance(Duration{30'000});
         s.perform(ScrubWorkers{Duration{30'000}});
-        expect_equal(run_singly(s), std::string{"c"}, "jobs that are left");
+        expect_equal(run_singly(s), std::string{"c"}, "jobs acquired then");
         expect_equal(s.jobs(State::buried).size(), 1U, "BURIED jobs");
-        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "that expired");
+        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "expired jobs");
     });
 
     add("deleting or cancelling a job lets the next job run", [](Scenario& s) {
@@ -316,14 +326,17 @@ void add_leaving_cases(StoreCases& add) {
         push_grouped(s, "b", "g");
         const auto third = push_grouped(s, "c", "g");
         push_grouped(s, "d", "g");
-        expect_equal(s.perform(DeleteJob{work_queue, first}), Deletion::deleted, "deleting");
+        expect_equal(s.perform(DeleteJob{work_queue, first}), Deletion::deleted,
+                     "reply to the deletion");
         const auto lease = s.take_work();
-        expect_equal(lease.job, std::string{"b"}, "the next job");
-        expect_equal(s.perform(CancelJob{work_queue, third}), Cancellation::cancelled, "one");
-        expect_equal(s.perform(CancelJob{work_queue, lease.id}), Cancellation::requested, "other");
+        expect_equal(lease.job, std::string{"b"}, "next job acquired");
+        expect_equal(s.perform(CancelJob{work_queue, third}), Cancellation::cancelled,
+                     "reply to the cancellation of a READY job");
+        expect_equal(s.perform(CancelJob{work_queue, lease.id}), Cancellation::requested,
+                     "reply to the cancellation of a PENDING job");
         expect_none(s);
         s.perform(NackJob{lease, s.now() + Duration{60'000}});
-        expect_equal(run_singly(s), std::string{"d"}, "jobs that are left");
+        expect_equal(run_singly(s), std::string{"d"}, "jobs acquired then");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
 
@@ -333,7 +346,7 @@ void add_leaving_cases(StoreCases& add) {
         s.perform(NackJob{s.take_work(), s.now() + Duration{60'000}});
         expect_none(s, s.now() + Duration{60'000});
         s.perform(DeleteJob{work_queue, first});
-        expect_equal(run_singly(s), std::string{"b"}, "jobs that are left");
+        expect_equal(run_singly(s), std::string{"b"}, "jobs acquired then");
     });
 
     add("a replaced job keeps its place in its group unless its due time moves later or its group "
@@ -349,22 +362,27 @@ void add_leaving_cases(StoreCases& add) {
             };
             const auto id = push_keyed("a", "g").id;
             push_grouped(s, "b", "g");
-            expect_equal(push_keyed("A", "g"), Pushed{PushOutcome::replaced, id}, "replacing");
+            expect_equal(push_keyed("A", "g"), Pushed{PushOutcome::replaced, id},
+                         "reply to the replacing push");
             auto lease = s.take_work();
-            expect_equal(lease.job, std::string{"A"}, "in its old place");
+            expect_equal(lease.job, std::string{"A"},
+                         "job acquired from the place of the replaced job");
             s.perform(ReleaseJob{lease, s.now()});
             push_keyed("c", "g", Duration{10});
             expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 1}, "jobs");
             lease = s.take_work();
-            expect_equal(lease.job, std::string{"b"}, "while the other is not due");
+            expect_equal(lease.job, std::string{"b"},
+                         "job acquired while the replaced job is not due");
             push_keyed("d", "");
-            expect_equal(names_of(lease_all(s)), std::string{"d"}, "without a group");
+            expect_equal(names_of(lease_all(s)), std::string{"d"},
+                         "jobs acquired after the job left its group");
             s.perform(RetireWorker{Scenario::worker(1)});
             push_keyed("e", "h");
             push_grouped(s, "f", "h");
             push_keyed("E", "g");
-            expect_equal(s.job(id).options.group, std::string{"g"}, "its group");
-            expect_equal(run_singly(s), std::string{"bfE"}, "jobs in their order");
+            expect_equal(s.job(id).options.group, std::string{"g"}, "group of the replaced job");
+            expect_equal(run_singly(s), std::string{"bfE"},
+                         "jobs in the order of their acquisition");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         });
 
@@ -378,15 +396,19 @@ void add_leaving_cases(StoreCases& add) {
             };
             for (const auto* job : {"a", "b", "c"}) push_grouped(s, job, "g");
             const auto id = push_keyed("d", 1).id;
-            expect_equal(push_keyed("D", 3), Pushed{PushOutcome::replaced, id}, "wider");
-            expect_equal(s.job(id).options.concurrency, 3U, "its concurrency");
+            expect_equal(push_keyed("D", 3), Pushed{PushOutcome::replaced, id},
+                         "reply to a push with a higher concurrency");
+            expect_equal(s.job(id).options.concurrency, 3U, "concurrency of the replaced job");
             auto leases = lease_all(s);
-            expect_equal(names_of(leases), std::string{"abc"}, "jobs under way at three at a time");
-            expect_equal(push_keyed("E", 2), Pushed{PushOutcome::replaced, id}, "narrower");
+            expect_equal(names_of(leases), std::string{"abc"},
+                         "jobs acquired at a concurrency of 3");
+            expect_equal(push_keyed("E", 2), Pushed{PushOutcome::replaced, id},
+                         "reply to a push with a lower concurrency");
             s.perform(AckJob{leases[0]});
             expect_none(s);
             s.perform(AckJob{leases[1]});
-            expect_equal(names_of(lease_all(s)), std::string{"E"}, "job under way beside another");
+            expect_equal(names_of(lease_all(s)), std::string{"E"},
+                         "job acquired beside one PENDING job");
             expect_equal(s.queue(work_queue), QueueStatus{.pending = 2}, "jobs");
         });
 
@@ -401,7 +423,8 @@ void add_leaving_cases(StoreCases& add) {
             step.options.concurrency = 1;
             s.perform(step);
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
-            expect_equal(names_of(lease_all(s)), std::string{"a"}, "jobs under way");
+            expect_equal(names_of(lease_all(s)), std::string{"a"},
+                         "jobs acquired at a concurrency of 1");
             expect_none(s);
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 3, .pending = 1}, "jobs");
         });
@@ -416,11 +439,12 @@ void add_other_cases(StoreCases& add) {
         const auto watch = s.store().watch(work_queue, [&] { signal.raise(); });
         for (const auto* job : {"a", "b"}) {
             const auto lease = s.take_work();
-            expect_equal(lease.job, std::string{job}, "under way");
+            expect_equal(lease.job, std::string{job}, "next job acquired");
             expect_none(s);
             const auto seen = signal.count();
             s.perform(AckJob{lease});
-            expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+            expect(signal.wait_beyond(seen, s.traits().timeout),
+                   "the end of a job must wake a worker");
         }
     });
 
@@ -431,9 +455,9 @@ void add_other_cases(StoreCases& add) {
         expect_equal(s.job(second).options, in_group("g"), "options");
         lease_all(s);
         expect_equal(s.jobs(State::ready).size(), 1U, "READY jobs");
-        expect_equal(s.job(second).state, State::ready, "its state");
+        expect_equal(s.job(second).state, State::ready, "state of the job that waits in its group");
         expect_equal(s.perform(ListQueues{}).at(0).due_since, std::optional<TimePoint>{},
-                     "since when a job could be acquired");
+                     "start of the longest wait of the queue");
     });
 
     add("the follow-up job of a job may join the group of this job", [](Scenario& s) {
@@ -441,16 +465,17 @@ void add_other_cases(StoreCases& add) {
         push_grouped(s, "b", "g");
         const auto lease = s.take_work();
         s.perform(CompleteJob{lease, {{work_queue, "c", s.now(), in_group("g")}}});
-        expect_equal(run_singly(s), std::string{"bc"}, "jobs in their order");
+        expect_equal(run_singly(s), std::string{"bc"}, "jobs in the order of their acquisition");
     });
 
     add("an invalid group or concurrency is refused and changes nothing", [](Scenario& s) {
         const auto longest = std::string(job_group_max, 'g');
         push_grouped(s, "a", longest, group_concurrency_max);
         push_grouped(s, "b", longest, group_concurrency_max);
-        expect_equal(names_of(lease_all(s)), std::string{"ab"}, "jobs under way");
+        expect_equal(names_of(lease_all(s)), std::string{"ab"}, "jobs acquired");
         push_grouped(s, "c", "{g}:ü \n\x01*");
-        expect_equal(run_singly(s), std::string{"c"}, "of a group of any name");
+        expect_equal(run_singly(s), std::string{"c"},
+                     "job acquired from a group with an unusual name");
         const auto refuse = [&](const JobOptions& options, const char* field) {
             s.expect_refused(PushJob{work_queue, "c", s.now(), options}, field);
         };

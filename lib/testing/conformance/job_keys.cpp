@@ -46,42 +46,45 @@ const std::vector<KeyScope> scopes{KeyScope::until_done, KeyScope::until_started
 void add_exclusion_cases(StoreCases& add) {
     add("a job excludes further jobs with its key until the job is done", [](Scenario& s) {
         const auto first = push(s, {.job = "a"});
-        expect_equal(first.outcome, pushed, "pushing");
+        expect_equal(first.outcome, pushed, "outcome of the push");
         const Pushed refused{duplicate, first.id};
         const auto expect_refused = [&](const char* when) {
             expect_equal(push(s, {.job = "b"}), refused, when);
         };
-        expect_refused("while READY");
-        expect_equal(push(s, {.job = "a", .key = "other"}).outcome, pushed, "another key");
+        expect_refused("reply to a push while the job is READY");
+        expect_equal(push(s, {.job = "a", .key = "other"}).outcome, pushed,
+                     "outcome of a push with another key");
         s.take_work();
         s.take_work();
-        expect_refused("while PENDING");
+        expect_refused("reply to a push while the job is PENDING");
         s.perform(RetireWorker{Scenario::worker(1)});
         s.perform(NackJob{s.take_work(), s.now() + Duration{5}});
-        expect_refused("while SCHEDULED");
+        expect_refused("reply to a push while the job is SCHEDULED");
         s.perform(AckJob{s.take_work()});
         s.advance(Duration{5});
         s.bury_next();
-        expect_refused("while BURIED");
+        expect_refused("reply to a push while the job is BURIED");
         s.perform(KickJobs{.queue = work_queue});
-        expect_refused("when it was kicked");
+        expect_refused("reply to a push after the job was kicked");
         s.perform(AckJob{s.take_work()});
         const auto next = push(s, {.job = "b"});
-        expect_equal(next.outcome, pushed, "when it is done");
-        expect(next.id > first.id, "no id is used again");
-        expect_equal(s.job(next.id).job, std::string{"b"}, "what it is to do");
-        expect_equal(s.job(next.id).options.key, JobKey{.text = "k"}, "its key");
+        expect_equal(next.outcome, pushed, "outcome of a push after the job is done");
+        expect(next.id > first.id, "the push must get a new id");
+        expect_equal(s.job(next.id).job, std::string{"b"}, "encoded job of the push");
+        expect_equal(s.job(next.id).options.key, JobKey{.text = "k"}, "key of the job");
     });
 
     add("a job with a key excludes neither jobs without a key nor jobs in another queue",
         [](Scenario& s) {
             push(s, {.job = "a"});
-            expect_equal(s.push("a"), pushed, "without a key");
-            expect_equal(s.push("a"), duplicate, "without a key again");
+            expect_equal(s.push("a"), pushed, "outcome of a push without a key");
+            expect_equal(s.push("a"), duplicate, "outcome of a second push without a key");
             auto elsewhere = step_of(s, {.job = "a"});
             elsewhere.queue = "other";
-            expect_equal(s.perform(elsewhere).outcome, pushed, "in another queue");
-            expect_equal(push(s, {.job = "a", .key = "a"}).outcome, pushed, "a key like a job");
+            expect_equal(s.perform(elsewhere).outcome, pushed,
+                         "outcome of a push into another queue");
+            expect_equal(push(s, {.job = "a", .key = "a"}).outcome, pushed,
+                         "outcome of a push with a key equal to the bytes of a job");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
             expect_equal(acquire_all(s), std::string{"aaa"}, "jobs acquired");
         });
@@ -93,14 +96,16 @@ void add_exclusion_cases(StoreCases& add) {
             s.perform(DeleteJob{work_queue, first.id});
             auto step = step_of(s, how);
             step.options.expires_at = s.now() + Duration{1};
-            expect_equal(s.perform(step).outcome, pushed, "when it was deleted");
+            expect_equal(s.perform(step).outcome, pushed,
+                         "outcome of a push after the job was deleted");
             s.advance(Duration{1});
             s.expect_idle_until(never, work_queue);
             const auto last = push(s, how);
-            expect_equal(last.outcome, pushed, "when it has expired");
+            expect_equal(last.outcome, pushed, "outcome of a push after the job has expired");
             s.bury_next();
             s.perform(DeleteJob{work_queue, last.id});
-            expect_equal(push(s, how).outcome, pushed, "when it was deleted, BURIED");
+            expect_equal(push(s, how).outcome, pushed,
+                         "outcome of a push after the BURIED job was deleted");
             s.perform(AckJob{s.take_work()});
             s.advance(Duration{1'000});
         }
@@ -110,15 +115,17 @@ void add_exclusion_cases(StoreCases& add) {
     add("a key with scope until_started is free once its job has started", [](Scenario& s) {
         const Keyed how{.job = "a", .scope = KeyScope::until_started};
         const auto first = push(s, how);
-        expect_equal(push(s, how).outcome, duplicate, "before it starts");
+        expect_equal(push(s, how).outcome, duplicate, "outcome of a push before the job starts");
         const auto lease = s.take_work();
         s.perform(ReleaseJob{lease, s.now()});
         const auto second = push(s, how);
-        expect_equal(second.outcome, pushed, "after it was released");
-        expect_equal(push(s, how), Pushed{duplicate, second.id}, "the second excludes others");
+        expect_equal(second.outcome, pushed, "outcome of a push after the job was released");
+        expect_equal(push(s, how), Pushed{duplicate, second.id},
+                     "reply to a push while the second job is READY");
         s.perform(AckJob{s.take_work()});
-        expect(!s.perform(FindJob{work_queue, first.id}), "the first is done");
-        expect_equal(push(s, how), Pushed{duplicate, second.id}, "when the first is done");
+        expect(!s.perform(FindJob{work_queue, first.id}), "the first job no longer exists");
+        expect_equal(push(s, how), Pushed{duplicate, second.id},
+                     "reply to a push after the first job is done");
         s.perform(AckJob{s.take_work()});
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
     });
@@ -129,23 +136,28 @@ void add_exclusion_cases(StoreCases& add) {
             push(s, how);
             s.perform(AckJob{s.take_work()});
             s.advance(Duration{99});
-            expect_equal(push(s, how), Pushed{duplicate, 0}, "when it is done");
+            expect_equal(push(s, how), Pushed{duplicate, 0},
+                         "reply to a push before the key expires, after the job is done");
             expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
             s.advance(Duration{1});
             const auto slow = push(s, how);
-            expect_equal(slow.outcome, pushed, "when the time is over");
+            expect_equal(slow.outcome, pushed, "outcome of a push after the key has expired");
             s.advance(Duration{99});
-            expect_equal(push(s, how), Pushed{duplicate, slow.id}, "while it waits");
+            expect_equal(push(s, how), Pushed{duplicate, slow.id},
+                         "reply to a push before the key expires, while the job is READY");
             s.advance(Duration{1});
             const auto next = push(s, how);
-            expect_equal(next.outcome, pushed, "when the time is over, while it waits");
+            expect_equal(next.outcome, pushed,
+                         "outcome of a push after the key has expired, while the job is READY");
             // The completion of the first job must not release the key, which the second job has
             // now.
             s.perform(AckJob{s.take_work()});
-            expect_equal(push(s, how), Pushed{duplicate, next.id}, "when the first is done");
+            expect_equal(push(s, how), Pushed{duplicate, next.id},
+                         "reply to a push after the first job is done");
             s.advance(Duration{100});
             s.perform(AckJob{s.take_work()});
-            expect_equal(push(s, how).outcome, pushed, "when it was done after its time");
+            expect_equal(push(s, how).outcome, pushed,
+                         "outcome of a push after the key has expired and the job is done");
         });
 }
 
@@ -157,19 +169,19 @@ void add_replacement_cases(StoreCases& add) {
                                 .on_duplicate = OnDuplicate::replace,
                                 .delay = Duration{20}});
         step.options.timeout = Duration{7};
-        expect_equal(s.perform(step), Pushed{replaced, first.id}, "pushing");
-        expect_equal(s.perform(step), Pushed{replaced, first.id}, "pushing again");
+        expect_equal(s.perform(step), Pushed{replaced, first.id}, "reply to the push");
+        expect_equal(s.perform(step), Pushed{replaced, first.id}, "reply to the repeated push");
         const auto job = s.job(first.id);
-        expect_equal(job.job, step.job, "what it is to do");
+        expect_equal(job.job, step.job, "encoded job after the replacement");
         expect_equal(job.options, step.options, "options");
-        expect_equal(job.run_at, s.now() + Duration{20}, "when it falls due");
+        expect_equal(job.run_at, s.now() + Duration{20}, "due time of the replaced job");
         s.expect_idle_until(s.now() + Duration{20}, work_queue);
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1}, "jobs");
         s.advance(Duration{20});
         const auto lease = s.take_work();
-        expect_equal(lease.job, step.job, "what its worker is to do");
-        expect_equal(lease.id, first.id, "its id");
-        expect_equal(lease.options->timeout, Duration{7}, "its timeout");
+        expect_equal(lease.job, step.job, "encoded job in the lease");
+        expect_equal(lease.id, first.id, "id of the leased job");
+        expect_equal(lease.options->timeout, Duration{7}, "timeout of the leased job");
     });
 
     add("a replaced READY job keeps its place unless its due time moves", [](Scenario& s) {
@@ -178,10 +190,10 @@ void add_replacement_cases(StoreCases& add) {
         };
         replace("a");
         s.push("b");
-        expect_equal(replace("c").outcome, replaced, "pushing");
+        expect_equal(replace("c").outcome, replaced, "outcome of the push");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
         const auto leases = s.acquire({.queue = work_queue}).leases;
-        expect_equal(leases.at(0).job, std::string{"c"}, "the first job");
+        expect_equal(leases.at(0).job, std::string{"c"}, "first job acquired");
         for (const auto& lease : leases) s.perform(AckJob{lease});
         replace("a");
         s.push("b");
@@ -197,10 +209,12 @@ void add_replacement_cases(StoreCases& add) {
         const Keyed other{.job = "b", .on_duplicate = OnDuplicate::replace};
         const auto first = push(s, {.job = "a"});
         const auto lease = s.take_work();
-        expect_equal(push(s, other), Pushed{duplicate, first.id}, "while PENDING");
+        expect_equal(push(s, other), Pushed{duplicate, first.id},
+                     "reply to a push while the job is PENDING");
         s.perform(FailJob{.lease = lease, .error = "broken", .run_at = {}, .bury = true});
-        expect_equal(push(s, other), Pushed{duplicate, first.id}, "while BURIED");
-        expect_equal(s.job(first.id).job, std::string{"a"}, "what it is to do");
+        expect_equal(push(s, other), Pushed{duplicate, first.id},
+                     "reply to a push while the job is BURIED");
+        expect_equal(s.job(first.id).job, std::string{"a"}, "encoded job after both pushes");
     });
 
     add("a replaced job starts with no attempts, and keeps its errors", [](Scenario& s) {
@@ -231,15 +245,17 @@ void add_replacement_cases(StoreCases& add) {
             };
             const auto id = push_later("a", Duration{50}).id;
             s.advance(Duration{30});
-            expect_equal(push_later("b", Duration{50}), Pushed{replaced, id}, "pushing again");
+            expect_equal(push_later("b", Duration{50}), Pushed{replaced, id},
+                         "reply to the second push");
             push_later("c", Duration{10});
             s.expect_idle_until(s.now() + Duration{50}, work_queue);
             s.advance(Duration{50});
             push_later("d", Duration{5});
             s.expect_idle_until(s.now() + Duration{5}, work_queue);
             s.advance(Duration{5});
-            expect_equal(acquire_all(s), std::string{"d"}, "the last of them");
-            expect_equal(push_later("e", Duration{5}).outcome, pushed, "while it runs");
+            expect_equal(acquire_all(s), std::string{"d"}, "job of the last push");
+            expect_equal(push_later("e", Duration{5}).outcome, pushed,
+                         "outcome of a push while the job is PENDING");
         });
 }
 
@@ -253,19 +269,21 @@ void add_keyed_lease_cases(StoreCases& add) {
         expect_equal(leases.size(), 4U, "jobs acquired");
         auto other = leases[0];
         other.job = "another";
-        expect_equal(s.perform(AckJob{other}), Settlement::lease_lost, "the lease of another job");
+        expect_equal(s.perform(AckJob{other}), Settlement::lease_lost,
+                     "settlement of a lease with the bytes of another job");
         s.perform(AckJob{leases[0]});
         s.perform(NackJob{leases[1], s.now() + Duration{5}});
         s.perform(ReleaseJob{leases[2], s.now() + Duration{6}});
         s.perform(FailJob{.lease = leases[3], .error = "x", .run_at = s.now(), .bury = true});
-        expect(!s.perform(FindJob{work_queue, ids[0]}), "the first is done");
-        expect_equal(s.job(ids[1]).run_at, s.now() + Duration{5}, "when the second runs again");
-        expect_equal(s.job(ids[2]).attempts, 0U, "attempts of the third");
-        expect_equal(s.job(ids[3]).state, State::buried, "state of the fourth");
+        expect(!s.perform(FindJob{work_queue, ids[0]}), "the first job no longer exists");
+        expect_equal(s.job(ids[1]).run_at, s.now() + Duration{5}, "due time of the second job");
+        expect_equal(s.job(ids[2]).attempts, 0U, "attempts of the third job");
+        expect_equal(s.job(ids[3]).state, State::buried, "state of the fourth job");
         for (const auto& job : s.jobs(State::scheduled)) {
-            expect_equal(job.job, std::string{"same"}, "what it is to do");
+            expect_equal(job.job, std::string{"same"}, "encoded job");
         }
-        expect_equal(s.perform(AckJob{leases[1]}), Settlement::lease_lost, "settling again");
+        expect_equal(s.perform(AckJob{leases[1]}), Settlement::lease_lost,
+                     "settlement of a nacked lease");
     });
 
     add("a job with a key is leased again when the reply was lost, or its worker died",
@@ -274,14 +292,17 @@ void add_keyed_lease_cases(StoreCases& add) {
             const AcquireJobs step{work_queue, Scenario::worker(1), 1, 0};
             const auto first = s.perform(step);
             expect_equal(first.leases.size(), 1U, "jobs acquired");
-            expect_equal(first.leases[0].job, std::string{"a"}, "what it is to do");
-            expect_equal(s.perform(step).leases, first.leases, "jobs acquired again");
+            expect_equal(first.leases[0].job, std::string{"a"}, "encoded job in the lease");
+            expect_equal(s.perform(step).leases, first.leases,
+                         "leases returned by the repeated acquisition");
             s.advance(Duration{30'000});
             s.perform(ScrubWorkers{Duration{30'000}});
-            expect_equal(s.perform(AckJob{first.leases[0]}), Settlement::lease_lost, "settling");
+            expect_equal(s.perform(AckJob{first.leases[0]}), Settlement::lease_lost,
+                         "settlement of the ack");
             const auto lease = s.take_work(2);
-            expect_equal(lease.job, std::string{"a"}, "what the other worker is to do");
-            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settling");
+            expect_equal(lease.job, std::string{"a"},
+                         "encoded job in the lease of the other worker");
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement of the ack");
         });
 
     add("an invalid key is refused and changes nothing", [](Scenario& s) {

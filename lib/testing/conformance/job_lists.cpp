@@ -42,32 +42,34 @@ void add_job_list_cases(StoreCases& add) {
         JobStatus job{.id = pushed.id, .state = State::scheduled, .job = "a"};
         job.options.attempts_max = 3;
         job.run_at = s.now() + Duration{10};
-        expect_job(job, "SCHEDULED");
+        expect_job(job, "job that is SCHEDULED");
         s.advance(Duration{10});
         job.state = State::ready;
         job.run_at = {};
-        expect_job(job, "due");
+        expect_job(job, "job that is due");
         auto lease = s.take_work(4);
         job.state = State::pending;
         job.worker = Scenario::worker(4);
         job.attempts = 1;
-        expect_job(job, "PENDING");
+        expect_job(job, "job that is PENDING");
         s.perform(FailJob{.lease = lease, .error = "broken", .run_at = s.now()});
         job.state = State::ready;
         job.worker.reset();
         job.errors.push_back({1, s.now(), "broken"});
-        expect_job(job, "READY");
+        expect_job(job, "job that is READY after a failure");
         s.perform(FailJob{.lease = s.take_work(), .error = "again", .run_at = {}, .bury = true});
         job.state = State::buried;
         job.attempts = 2;
         job.errors.push_back({2, s.now(), "again"});
         job.buried_at = s.now();
-        expect_job(job, "BURIED");
+        expect_job(job, "job that is BURIED");
         s.perform(KickJobs{.queue = work_queue});
         lease = s.take_work();
         s.perform(AckJob{lease});
-        expect_equal(s.perform(FindJob{work_queue, pushed.id}), FindJob::Reply{}, "a job done");
-        expect_equal(s.perform(FindJob{"other", pushed.id}), FindJob::Reply{}, "in another queue");
+        expect_equal(s.perform(FindJob{work_queue, pushed.id}), FindJob::Reply{},
+                     "job found after it is done");
+        expect_equal(s.perform(FindJob{"other", pushed.id}), FindJob::Reply{},
+                     "job found in another queue");
     });
 
     add("pages of jobs are in the order of ids, and list all jobs of a state", [](Scenario& s) {
@@ -77,17 +79,17 @@ void add_job_list_cases(StoreCases& add) {
         }
         ListJobs step{.queue = work_queue, .state = State::scheduled, .limit = 4};
         const auto first = s.perform(step);
-        expect_equal(names(first.jobs), std::string{"abcd"}, "the first page");
-        expect_equal(first.next, ids[3], "where to go on");
+        expect_equal(names(first.jobs), std::string{"abcd"}, "jobs on the first page");
+        expect_equal(first.next, ids[3], "start of the second page");
         // If the last job of a page was deleted, the next page must still be found.
         s.perform(DeleteJob{work_queue, ids[3]});
         step.after = first.next;
         const auto last = s.perform(step);
-        expect_equal(names(last.jobs), std::string{"ef"}, "the second page");
-        expect_equal(last.next, 0U, "where to go on");
+        expect_equal(names(last.jobs), std::string{"ef"}, "jobs on the second page");
+        expect_equal(last.next, 0U, "start of a third page");
         s.advance(Duration{9});
-        expect_equal(names(s.jobs(State::ready)), std::string{"abcef"}, "READY");
-        expect_equal(names(s.jobs(State::scheduled)), std::string{}, "SCHEDULED");
+        expect_equal(names(s.jobs(State::ready)), std::string{"abcef"}, "READY jobs");
+        expect_equal(names(s.jobs(State::scheduled)), std::string{}, "SCHEDULED jobs");
         for (const std::uint32_t limit : {0U, jobs_looked_at_max + 1}) {
             s.expect_refused(ListJobs{.queue = work_queue, .limit = limit}, "limit");
             s.expect_refused(ListJobs{.queue = work_queue, .state = JobStatus::State{4}}, "state");
@@ -104,8 +106,8 @@ void add_job_list_cases(StoreCases& add) {
             const ListJobs step{.queue = work_queue, .state = State::ready};
             const auto page = s.perform(step);
             expect_equal(page.jobs.size(), 0U, "jobs on the first page");
-            expect(page.next != 0, "more must follow");
-            expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY");
+            expect(page.next != 0, "the page must name the start of the next page");
+            expect_equal(names(s.jobs(State::ready)), std::string{"a"}, "READY jobs");
         });
 
     add("pages of jobs are filtered by name or by group", [](Scenario& s) {
@@ -132,18 +134,21 @@ void add_job_list_cases(StoreCases& add) {
             } while (step.after != 0);
             return ids;
         };
-        expect(list("a", "") == std::vector<JobId>{a, grouped, keyed}, "of a name");
-        expect(list("", "account:42") == std::vector<JobId>{b, grouped}, "of a group");
-        expect(list("a", "account:42") == std::vector<JobId>{grouped}, "of both");
-        expect(list("c", "").empty(), "of no such name");
-        expect(list("", "account:4").empty(), "of no such group");
+        expect(list("a", "") == std::vector<JobId>{a, grouped, keyed},
+               "ids of the jobs with the name");
+        expect(list("", "account:42") == std::vector<JobId>{b, grouped},
+               "ids of the jobs of the group");
+        expect(list("a", "account:42") == std::vector<JobId>{grouped},
+               "ids of the jobs with the name in the group");
+        expect(list("c", "").empty(), "no job has an unknown name");
+        expect(list("", "account:4").empty(), "no job is in an unknown group");
         s.perform(
             FailJob{.lease = s.take_work(), .error = "broken", .run_at = s.now(), .bury = true});
         ListJobs buried{.queue = work_queue, .state = State::buried};
         buried.name = "a";
-        expect_equal(s.perform(buried).jobs.size(), 1U, "BURIED ones of the name");
+        expect_equal(s.perform(buried).jobs.size(), 1U, "BURIED jobs with the name");
         buried.name = "b";
-        expect_equal(s.perform(buried).jobs.size(), 0U, "BURIED ones of another");
+        expect_equal(s.perform(buried).jobs.size(), 0U, "BURIED jobs with another name");
     });
 
     add("BURIED jobs are kicked (restarted) in the order of their burial", [](Scenario& s) {
@@ -155,17 +160,20 @@ void add_job_list_cases(StoreCases& add) {
             s.advance(Duration{1});
             s.perform(FailJob{.lease = leases[at], .error = "broken", .run_at = s.now()});
         }
-        expect_equal(names(s.jobs(State::buried)), std::string{"abc"}, "BURIED, by their ids");
+        expect_equal(names(s.jobs(State::buried)), std::string{"abc"},
+                     "BURIED jobs in the order of their ids");
         s.advance(Duration{10});
-        expect_equal(s.perform(KickJobs{.queue = work_queue, .limit = 2}), Count{2}, "kicked");
+        expect_equal(s.perform(KickJobs{.queue = work_queue, .limit = 2}), Count{2}, "jobs kicked");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .buried = 1}, "jobs");
-        expect_equal(s.job(leases[1].id).attempts, 0U, "attempts begun");
+        expect_equal(s.job(leases[1].id).attempts, 0U, "attempts of the kicked job");
         expect_equal(s.job(leases[1].id).errors.size(), 1U, "errors");
-        expect_equal(run_all(s), std::string{"bc"}, "jobs that run again, though they expired");
-        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "kicked");
-        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{0}, "kicked again");
+        expect_equal(run_all(s), std::string{"bc"}, "kicked jobs acquired after their expiry time");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "jobs kicked");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{0},
+                     "jobs kicked when none is BURIED");
         s.perform(FailJob{.lease = s.take_work(), .error = "broken", .run_at = s.now()});
-        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1}, "jobs, after one attempt");
+        expect_equal(s.queue(work_queue), QueueStatus{.buried = 1},
+                     "jobs in the queue after one failed attempt");
     });
 
     add("a single BURIED job is kicked (started again) by its id", [](Scenario& s) {
@@ -178,12 +186,13 @@ void add_job_list_cases(StoreCases& add) {
         const auto kick = [&](JobId id) {
             return s.perform(KickJobs{.queue = work_queue, .id = id}).value;
         };
-        expect_equal(kick(buried.at(1).id), 1U, "kicked");
-        expect_equal(kick(buried.at(1).id), 0U, "kicked again");
-        expect_equal(kick(s.jobs(State::ready).back().id), 0U, "kicked of a READY one");
-        expect_equal(kick(UINT32_MAX), 0U, "kicked of none");
-        expect_equal(run_all(s), std::string{"cb"}, "jobs that ran");
-        expect_equal(names(s.jobs(State::buried)), std::string{"a"}, "BURIED");
+        expect_equal(kick(buried.at(1).id), 1U, "jobs kicked");
+        expect_equal(kick(buried.at(1).id), 0U, "jobs kicked by a second request");
+        expect_equal(kick(s.jobs(State::ready).back().id), 0U,
+                     "jobs kicked by the id of a READY job");
+        expect_equal(kick(UINT32_MAX), 0U, "jobs kicked by an unknown id");
+        expect_equal(run_all(s), std::string{"cb"}, "jobs in the order of their acquisition");
+        expect_equal(names(s.jobs(State::buried)), std::string{"a"}, "BURIED jobs");
     });
 
     add("kicking BURIED jobs (starting them again) wakes workers", [](Scenario& s) {
@@ -197,21 +206,21 @@ void add_job_list_cases(StoreCases& add) {
     add("a job without a lease can be deleted, and pushed again", [](Scenario& s) {
         const auto remove = [&](JobId id) { return s.perform(DeleteJob{work_queue, id}); };
         const auto scheduled = s.perform(PushJob{work_queue, "a", s.now() + Duration{9}}).id;
-        expect_equal(remove(scheduled), Deletion::deleted, "deleting a SCHEDULED job");
-        expect_equal(remove(scheduled), Deletion::unknown, "deleting it again");
+        expect_equal(remove(scheduled), Deletion::deleted, "deletion of a SCHEDULED job");
+        expect_equal(remove(scheduled), Deletion::unknown, "second deletion of the job");
         s.push("b");
         const auto buried = s.bury_next();
         expect_equal(s.perform(DeleteJob{"other", buried}), Deletion::unknown,
-                     "deleting a job of another queue");
-        expect_equal(remove(buried), Deletion::deleted, "deleting a BURIED job");
+                     "deletion of a job of another queue");
+        expect_equal(remove(buried), Deletion::deleted, "deletion of a BURIED job");
         const auto pending = s.push_with("c", {});
         const auto lease = s.take_work();
-        expect_equal(remove(pending), Deletion::pending, "deleting a PENDING job");
-        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+        expect_equal(remove(pending), Deletion::pending, "deletion of a PENDING job");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement of the ack");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         s.expect_idle_until(never, work_queue);
         for (const char* name : {"a", "b", "c"}) {
-            expect_equal(s.push(name), PushOutcome::pushed, "pushing again");
+            expect_equal(s.push(name), PushOutcome::pushed, "outcome of a push after the deletion");
         }
     });
 
@@ -231,17 +240,17 @@ void add_job_list_cases(StoreCases& add) {
         s.push("c");
         s.push("a");
         remove("d");
-        expect_equal(names(s.jobs(State::ready)), std::string{"bca"}, "READY");
+        expect_equal(names(s.jobs(State::ready)), std::string{"bca"}, "READY jobs");
         const auto first = s.acquire({.limit = 1, .queue = work_queue});
-        expect_equal(first.leases.at(0).job, std::string{"b"}, "the first job");
-        expect_equal(first.next_due, s.now(), "when there is more");
-        expect_equal(run_all(s), std::string{"ca"}, "jobs that ran");
+        expect_equal(first.leases.at(0).job, std::string{"b"}, "first job acquired");
+        expect_equal(first.next_due, s.now(), "time of the next acquisition");
+        expect_equal(run_all(s), std::string{"ca"}, "jobs in the order of their acquisition");
         s.push("e");
         remove("e");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
         s.expect_idle_until(never, work_queue);
         s.push("e");
-        expect_equal(run_all(s), std::string{"e"}, "jobs that ran");
+        expect_equal(run_all(s), std::string{"e"}, "jobs in the order of their acquisition");
     });
 
     add("of more than 10,000 BURIED jobs the first to be BURIED are dropped and counted",
@@ -255,7 +264,7 @@ void add_job_list_cases(StoreCases& add) {
                     steps.emplace_back(std::move(step));
                 }
                 for (const auto& one : perform_all(s.store(), steps, s.now())) {
-                    expect(one.has_value(), "a push failed");
+                    expect(one.has_value(), "each push must succeed");
                 }
                 steps.clear();
                 for (const auto& lease : s.acquire({.limit = 500, .queue = work_queue}).leases) {
@@ -263,19 +272,19 @@ void add_job_list_cases(StoreCases& add) {
                         FailJob{.lease = lease, .error = "x", .run_at = {}, .bury = true});
                 }
                 for (const auto& one : perform_all(s.store(), steps, s.now())) {
-                    expect(one.has_value(), "a burial failed");
+                    expect(one.has_value(), "each burial must succeed");
                 }
                 s.advance(Duration{1});
             }
             expect_equal(s.queue(work_queue), QueueStatus{.buried = buried_max}, "jobs");
             expect_equal(s.counter({"jobs.forgotten", {{"queue", work_queue}}}),
-                         std::optional<std::int64_t>{beyond}, "jobs that were forgotten");
+                         std::optional<std::int64_t>{beyond}, "forgotten jobs");
             expect_equal(
                 s.perform(ListJobs{.queue = work_queue, .state = State::buried, .limit = 1})
                     .jobs.at(0)
                     .job,
-                std::to_string(beyond), "the oldest that is left");
-            expect_equal(s.push("1"), PushOutcome::pushed, "pushing a forgotten one");
+                std::to_string(beyond), "oldest BURIED job left");
+            expect_equal(s.push("1"), PushOutcome::pushed, "outcome of a push of a forgotten job");
             s.push_with("0", {.key = {.text = "k"}});
         });
 }

@@ -58,10 +58,10 @@ void expect_left_to(Scenario& s, unsigned worker, const std::vector<Lease>& leas
     for (const auto& any : s.perform(ListWorkers{})) {
         if (any.id == Scenario::worker(worker)) listed = any.leased;
     }
-    expect_equal(listed, leases.size() - released, "jobs that the worker is listed with");
+    expect_equal(listed, leases.size() - released, "jobs leased by the listed worker");
     expect_equal(s.queue(work_queue).pending, leases.size() - released, "PENDING jobs");
     for (std::size_t i = 0; i < released; ++i) {
-        expect_equal(s.perform(AckJob{leases[i]}), Settlement::lease_lost, "ack");
+        expect_equal(s.perform(AckJob{leases[i]}), Settlement::lease_lost, "settlement of the ack");
     }
 }
 
@@ -84,12 +84,12 @@ void expect_released_in_slices(Scenario& s, unsigned worker, Duration silence, c
     s.advance(silence);
     std::size_t back = 0;
     for (const std::uint64_t jobs : {2U, 2U, 1U}) {
-        expect_equal(s.perform(step), ReleasedJobs{jobs, jobs == 2}, "jobs released");
+        expect_equal(s.perform(step), ReleasedJobs{jobs, jobs == 2}, "jobs released by each step");
         back += jobs;
         expect_left_to(s, worker, leases, back);
     }
-    expect_equal(s.perform(step), ReleasedJobs{}, "jobs released once all were");
-    expect(s.perform(ListWorkers{}).empty(), "the worker is still listed");
+    expect_equal(s.perform(step), ReleasedJobs{}, "jobs released by one more step");
+    expect(s.perform(ListWorkers{}).empty(), "the worker must no longer be listed");
 }
 
 /// Expects acquisitions to drop expired large jobs two at a time.
@@ -101,7 +101,8 @@ void expect_ended_in_slices(Scenario& s, JobOptions options, const char* which) 
         const auto acquired = s.acquire({.queue = work_queue});
         expect_equal(acquired.leases.size(), 0U, which);
         expect_equal(s.queue(work_queue), QueueStatus{.ready = left}, which);
-        expect_equal(acquired.next_due, left == 0 ? never : s.now(), "when there is more");
+        expect_equal(acquired.next_due, left == 0 ? never : s.now(),
+                     "time of the next acquisition");
     }
 }
 
@@ -113,10 +114,10 @@ void expect_leased_in_slices(Scenario& s, const JobOptions& options, const char*
         const auto acquired = s.acquire({.queue = work_queue});
         expect_equal(letters_of(acquired.leases), std::string{letters}, which);
         const bool is_last = acquired.leases.size() == 1;
-        expect_equal(acquired.next_due, is_last ? never : s.now(), "when there is more");
+        expect_equal(acquired.next_due, is_last ? never : s.now(), "time of the next acquisition");
         for (const auto& lease : acquired.leases) s.perform(AckJob{lease});
     }
-    expect_equal(s.queue(work_queue), QueueStatus{}, "jobs that are left");
+    expect_equal(s.queue(work_queue), QueueStatus{}, "jobs left in the queue");
 }
 
 }  // namespace
@@ -157,24 +158,26 @@ void add_job_slice_cases(StoreCases& add) {
         [](Scenario& s) {
             push_large(s, "abcd");
             const auto got = s.acquire({.queue = work_queue}).leases;
-            expect_equal(got.size(), 2U, "leases");
+            expect_equal(got.size(), 2U, "number of leases");
             s.acquire({.queue = work_queue});
             s.push("e");
             AcquireJobs step{work_queue, Scenario::worker(1), 4, 0};
             step.newest = got.back().fence;
             const std::vector<std::uint64_t> fences{got[0].fence, got[1].fence};
             auto again = s.perform(step);
-            expect_equal(again.held, fences, "fences");
-            expect_equal(letters_of(again.leases), std::string{"cd"}, "those whose reply was lost");
+            expect_equal(again.held, fences, "fences that the worker already has");
+            expect_equal(letters_of(again.leases), std::string{"cd"},
+                         "jobs whose leases were in the lost reply");
             step.limit = 5;
             again = s.perform(step);
-            expect_equal(again.held, fences, "fences");
-            expect_equal(letters_of(again.leases), std::string{"cde"}, "and a new one");
+            expect_equal(again.held, fences, "fences that the worker already has");
+            expect_equal(letters_of(again.leases), std::string{"cde"},
+                         "jobs of the lost reply and a new job");
             s.perform(AckJob{got[0]});
             step.newest = again.leases.back().fence;
             again = s.perform(step);
-            expect_equal(again.held.size(), 4U, "fences of those that last");
-            expect_equal(again.leases.size(), 0U, "leases that it did not get before");
+            expect_equal(again.held.size(), 4U, "fences that the worker already has");
+            expect_equal(again.leases.size(), 0U, "leases that the worker does not have yet");
         });
 
     add("an acquisition drops at most a chunk of large expired jobs, and the next acquisition "
@@ -198,7 +201,8 @@ void add_job_slice_cases(StoreCases& add) {
             s.perform(PushJob{"aux", std::string(large_job, letter), s.now()});
         }
         expect_equal(letters_of(s.acquire({.queue = "aux"}).leases), std::string{"ab"}, "jobs");
-        expect_equal(letters_of(s.acquire({.queue = "aux"}).leases), std::string{"c"}, "the rest");
+        expect_equal(letters_of(s.acquire({.queue = "aux"}).leases), std::string{"c"},
+                     "jobs of the second chunk");
     });
 
     add("a page has a chunk of large jobs, and the start of the next page", [](Scenario& s) {
@@ -207,10 +211,10 @@ void add_job_slice_cases(StoreCases& add) {
         ListJobs step{.queue = work_queue, .state = State::ready};
         for (const char* letters : {"ab", "cd", "e"}) {
             const auto page = s.perform(step);
-            expect_equal(letters_of(page.jobs), std::string{letters}, "a page");
+            expect_equal(letters_of(page.jobs), std::string{letters}, "jobs on each page");
             step.after = page.next;
         }
-        expect_equal(step.after, JobId{0}, "where to go on at the end");
+        expect_equal(step.after, JobId{0}, "start of a page after the last");
     });
 
     add("large BURIED jobs are kicked in chunks, or one job by its id", [](Scenario& s) {
@@ -222,10 +226,13 @@ void add_job_slice_cases(StoreCases& add) {
         const auto buried = s.jobs(State::buried);
         expect_equal(letters_of(buried), std::string{"abcd"}, "BURIED jobs");
         expect_equal(s.perform(KickJobs{.queue = work_queue, .id = buried[1].id}), Count{1},
-                     "one of them");
-        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{2}, "a slice");
-        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "the rest");
-        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{0}, "no more");
+                     "jobs kicked by an id");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{2},
+                     "jobs kicked in the first chunk");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1},
+                     "jobs kicked in the last chunk");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{0},
+                     "jobs kicked when none is BURIED");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
     });
 
@@ -244,12 +251,15 @@ void add_job_slice_cases(StoreCases& add) {
         lease_large(s, 1);
         const Duration silence{30'000};
         s.advance(silence);
-        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true},
+                     "jobs released by the first scrub");
         s.perform(PauseQueue{work_queue});
         const AcquireJobs step{work_queue, Scenario::worker(1), 10, 0};
-        expect_equal(letters_of(s.perform(step).leases), std::string{"cde"}, "its leases");
+        expect_equal(letters_of(s.perform(step).leases), std::string{"cde"},
+                     "jobs in the leases returned again");
         // The acquisition counted as a sign of life of the worker.
-        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{}, "jobs released");
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{},
+                     "jobs released by the second scrub");
     });
 
     add("large jobs of several dead workers are released in shared chunks", [](Scenario& s) {
@@ -261,7 +271,8 @@ void add_job_slice_cases(StoreCases& add) {
         s.advance(silence);
         expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{2, true}, "jobs released");
         expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{2}, "workers.scrubbed");
-        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{1}, "the rest");
+        expect_equal(s.perform(ScrubWorkers{silence}), ReleasedJobs{1},
+                     "jobs released by the second scrub");
     });
 
     add("a job that is larger than a chunk is released alone", [](Scenario& s) {
@@ -281,12 +292,12 @@ void add_job_slice_cases(StoreCases& add) {
         ListJobs page{.queue = work_queue, .state = State::buried};
         for (const char* letter : {"a", "b"}) {
             const auto jobs = s.perform(page);
-            expect_equal(letters_of(jobs.jobs), std::string{letter}, "a page");
+            expect_equal(letters_of(jobs.jobs), std::string{letter}, "jobs on each page");
             page.after = jobs.next;
         }
-        expect_equal(page.after, JobId{0}, "where to go on at the end");
+        expect_equal(page.after, JobId{0}, "start of a page after the last");
         for (const std::uint64_t kicked : {1U, 1U, 0U}) {
-            expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "kicked");
+            expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{kicked}, "jobs kicked");
         }
         const Duration silence{30'000};
         for (const bool retires : {true, false}) {

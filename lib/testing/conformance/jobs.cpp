@@ -21,12 +21,12 @@ std::vector<std::string> jobs_of(const std::vector<Lease>& leases) {
 void add_push_cases(StoreCases& add) {
     add("an equal job is never twice in a queue, whatever its state", [](Scenario& s) {
         const auto push = [&](const char* state, Where at = Where::here()) {
-            expect_equal(s.push("a"), PushOutcome::duplicate, std::string{"pushing while "} + state,
-                         at);
+            expect_equal(s.push("a"), PushOutcome::duplicate,
+                         std::string{"outcome of a push while the job is "} + state, at);
             expect_equal(s.push("a", Duration{9}), PushOutcome::duplicate,
-                         std::string{"pushing for later while "} + state, at);
+                         std::string{"outcome of a push for later while the job is "} + state, at);
         };
-        expect_equal(s.push("a", Duration{100}), PushOutcome::pushed, "pushing");
+        expect_equal(s.push("a", Duration{100}), PushOutcome::pushed, "outcome of the push");
         push("SCHEDULED");
         s.expect_idle_until(s.now() + Duration{100}, work_queue);
         s.advance(Duration{100});
@@ -34,18 +34,18 @@ void add_push_cases(StoreCases& add) {
         auto lease = s.take_work();
         push("PENDING");
         s.perform(NackJob{lease, s.now() + Duration{100}});
-        push("nacked");
+        push("SCHEDULED after a nack");
         s.advance(Duration{100});
         s.take_work();
         s.perform(RetireWorker{Scenario::worker(1)});
-        push("READY");
+        push("READY after its worker has retired");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
         lease = s.take_work();
         s.advance(Duration{30'000});
         s.perform(ScrubWorkers{Duration{30'000}});
-        push("scrubbed");
+        push("READY after a scrub");
         s.perform(AckJob{s.take_work()});
-        expect_equal(s.push("a"), PushOutcome::pushed, "pushing after it was done");
+        expect_equal(s.push("a"), PushOutcome::pushed, "outcome of a push after the job is done");
     });
 
     add("a duplicate push changes nothing", [](Scenario& s) {
@@ -60,7 +60,7 @@ void add_push_cases(StoreCases& add) {
     add("equal jobs in two queues are two jobs", [](Scenario& s) {
         for (const char* queue : {"one", "two"}) {
             expect_equal(s.perform(PushJob{queue, "a", s.now()}), PushOutcome::pushed,
-                         std::string{"pushing into "} + queue);
+                         std::string{"outcome of a push into queue "} + queue);
         }
         s.perform(AckJob{s.take({.queue = "one"})});
         expect_equal(s.queue("one"), QueueStatus{}, "jobs of the first queue");
@@ -71,7 +71,8 @@ void add_push_cases(StoreCases& add) {
         const std::vector<std::string> jobs{std::string(1, '\0'), std::string(2, '\0'), "\xff",
                                             std::string(100'000, 'x'),
                                             std::string(99'999, 'x') + 'y'};
-        for (const auto& job : jobs) expect_equal(s.push(job), PushOutcome::pushed, "pushing");
+        for (const auto& job : jobs)
+            expect_equal(s.push(job), PushOutcome::pushed, "outcome of the push");
         expect_equal(jobs_of(s.acquire({.queue = work_queue}).leases), jobs, "jobs acquired");
     });
 
@@ -81,11 +82,12 @@ void add_push_cases(StoreCases& add) {
         s.push("later", Duration{1});
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 2}, "jobs");
         s.advance(Duration{1});
-        expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs, a little later");
+        expect_equal(s.queue(work_queue), QueueStatus{.ready = 3},
+                     "jobs in the queue a millisecond later");
         s.take_work();
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1},
-                     "jobs, one acquired");
-        expect_equal(s.queue("empty"), QueueStatus{}, "jobs of a queue that does not exist");
+                     "jobs in the queue after one is acquired");
+        expect_equal(s.queue("empty"), QueueStatus{}, "jobs in a queue that does not exist");
     });
 
     add("an invalid job or queue name is refused and changes nothing", [](Scenario& s) {
@@ -109,7 +111,7 @@ void add_push_cases(StoreCases& add) {
         s.expect_refused(
             AcquireJobs{.queue = work_queue, .worker = Scenario::worker(1), .limit = 0}, "limit");
         expect_equal(s.perform(PushJob{std::string(64, 'q'), "a", s.now()}), PushOutcome::pushed,
-                     "pushing into a queue of 64 characters");
+                     "outcome of a push into a queue with a name of 64 characters");
     });
 }
 
@@ -143,17 +145,18 @@ void add_acquire_cases(StoreCases& add) {
                      "jobs acquired when due");
         s.perform(RetireWorker{Scenario::worker(2)});
         s.push("pushed");
-        expect_equal(s.take_work().job, std::string{"scheduled"}, "the first job acquired");
+        expect_equal(s.take_work().job, std::string{"scheduled"}, "first job acquired");
     });
 
     add("an acquisition returns at most its limit of jobs, and if there are more", [](Scenario& s) {
         for (const char* job : {"a", "b", "c"}) s.push(job);
         auto acquired = s.acquire({.limit = 2, .queue = work_queue});
         expect_equal(acquired.leases.size(), 2U, "jobs acquired");
-        expect_equal(acquired.next_due, s.now(), "when there is more");
+        expect_equal(acquired.next_due, s.now(),
+                     "time of the next acquisition while a job is READY");
         acquired = s.acquire({.limit = 2, .queue = work_queue});
         expect_equal(acquired.leases.size(), 1U, "jobs acquired");
-        expect_equal(acquired.next_due, never, "when there is more");
+        expect_equal(acquired.next_due, never, "time of the next acquisition in an empty queue");
     });
 
     add("an acquisition returns exactly when the next job falls due", [](Scenario& s) {
@@ -166,7 +169,7 @@ void add_acquire_cases(StoreCases& add) {
         s.advance(Duration{1});
         const auto acquired = s.acquire({.queue = work_queue});
         expect_equal(jobs_of(acquired.leases), std::vector<std::string>{"soon"}, "jobs acquired");
-        expect_equal(acquired.next_due, s.now() + Duration{990}, "when the next falls due");
+        expect_equal(acquired.next_due, s.now() + Duration{990}, "due time of the next job");
     });
 
     add("a lease names its queue, job and worker, and each lease is different", [](Scenario& s) {
@@ -176,7 +179,7 @@ void add_acquire_cases(StoreCases& add) {
         expect_equal(first.job, "a", "job");
         expect_equal(first.worker, Scenario::worker(7), "worker");
         s.perform(NackJob{first, s.now()});
-        expect(s.take_work(7).fence != first.fence, "the fence must differ");
+        expect(s.take_work(7).fence != first.fence, "each lease must have its own fence");
     });
 
     add("a PENDING job is not acquired by a second worker", [](Scenario& s) {
@@ -197,7 +200,7 @@ void add_acquire_cases(StoreCases& add) {
         leases.push_back(s.take({.queue = "other"}));
         expect_equal(leases.size(), 3U, "jobs leased");
         for (const auto& lease : leases) {
-            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement of the ack");
         }
     });
 
@@ -214,7 +217,8 @@ void add_acquire_cases(StoreCases& add) {
 
     add("an acknowledged job is deleted", [](Scenario& s) {
         s.push("a");
-        expect_equal(s.perform(AckJob{s.take_work()}), Settlement::settled, "ack");
+        expect_equal(s.perform(AckJob{s.take_work()}), Settlement::settled,
+                     "settlement of the ack");
         expect_equal(s.queue(work_queue), QueueStatus{}, "jobs");
         s.advance(Duration{60'000});
         expect_equal(s.perform(ScrubWorkers{Duration{1}}), ReleasedJobs{0}, "jobs released");
@@ -233,7 +237,8 @@ void add_acquire_cases(StoreCases& add) {
                 if (leases.empty()) return;
                 for (const auto& lease : leases) {
                     done[thread].push_back(lease.job);
-                    expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+                    expect_equal(s.perform(AckJob{lease}), Settlement::settled,
+                                 "settlement of the ack");
                 }
             }
         });
@@ -243,8 +248,8 @@ void add_acquire_cases(StoreCases& add) {
             total += mine.size();
             distinct.insert(mine.begin(), mine.end());
         }
-        expect_equal(total, jobs, "jobs done");
-        expect_equal(distinct.size(), jobs, "different jobs done");
+        expect_equal(total, jobs, "jobs acknowledged");
+        expect_equal(distinct.size(), jobs, "different jobs acknowledged");
     });
 }
 

@@ -12,12 +12,14 @@ namespace {
 /// Expects that each step with this lease is rejected and changes nothing.
 void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
     const auto before = s.snapshot();
-    expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "ack", at);
-    expect_equal(s.perform(NackJob{lease, s.now()}), Settlement::lease_lost, "nack", at);
-    expect_equal(s.begin(lease, 0, at).verdict, Verdict::lease_lost, "begin", at);
+    expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "settlement of the ack", at);
+    expect_equal(s.perform(NackJob{lease, s.now()}), Settlement::lease_lost,
+                 "settlement of the nack", at);
+    expect_equal(s.begin(lease, 0, at).verdict, Verdict::lease_lost, "verdict of the attempt", at);
     for (const bool delivered : {true, false}) {
         const Attempt attempt{.delivered = delivered, .health_change = -5};
-        expect_equal(s.settle(lease, attempt, at), Settlement::lease_lost, "settle", at);
+        expect_equal(s.settle(lease, attempt, at), Settlement::lease_lost,
+                     "settlement of the delivery", at);
     }
     expect_unchanged(s.snapshot(), before, at);
 }
@@ -29,9 +31,9 @@ void add_lease_cases(StoreCases& add) {
         s.push("a");
         s.push("b");
         const auto leases = s.acquire({.queue = work_queue}).leases;
-        expect_equal(s.perform(AckJob{leases[0]}), Settlement::settled, "ack");
+        expect_equal(s.perform(AckJob{leases[0]}), Settlement::settled, "settlement of the ack");
         expect_equal(s.perform(NackJob{leases[1], s.now() + Duration{9}}), Settlement::settled,
-                     "nack");
+                     "settlement of the nack");
         for (const auto& lease : leases) expect_lost(s, lease);
     });
 
@@ -54,7 +56,8 @@ void add_lease_cases(StoreCases& add) {
         forged = {};
         forged.queue = work_queue;
         expect_lost(s, forged);
-        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled,
+                     "settlement of an ack with the valid lease");
     });
 
     add("a lease does not settle an equal job with a different id", [](Scenario& s) {
@@ -71,20 +74,22 @@ void add_lease_cases(StoreCases& add) {
             auto mixed = leases[i];
             mixed.id = leases[(i + 1) % leases.size()].id;
             const auto lost = Settlement::lease_lost;
-            expect_equal(s.perform(AckJob{mixed}), lost, "ack");
-            expect_equal(s.perform(CompleteJob{.lease = mixed}).settlement, lost, "complete");
-            expect_equal(s.perform(NackJob{mixed, s.now()}), lost, "nack");
-            expect_equal(s.perform(ReleaseJob{mixed, s.now()}), lost, "release");
+            expect_equal(s.perform(AckJob{mixed}), lost, "settlement of the ack");
+            expect_equal(s.perform(CompleteJob{.lease = mixed}).settlement, lost,
+                         "settlement of the completion");
+            expect_equal(s.perform(NackJob{mixed, s.now()}), lost, "settlement of the nack");
+            expect_equal(s.perform(ReleaseJob{mixed, s.now()}), lost, "settlement of the release");
             for (const bool bury : {false, true}) {
                 const FailJob step{.lease = mixed, .error = "x", .run_at = s.now(), .bury = bury};
-                expect_equal(s.perform(step), lost, "fail");
+                expect_equal(s.perform(step), lost, "settlement of the failure");
             }
         }
         expect_unchanged(s.snapshot(), before, Where::here());
         auto unnamed = leases[1];
         unnamed.id = 0;
         for (const auto& lease : {leases[0], unnamed, leases[2]}) {
-            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack of the true lease");
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled,
+                         "settlement of an ack with the valid lease");
         }
     });
 
@@ -96,7 +101,8 @@ void add_lease_cases(StoreCases& add) {
         expect_lost(s, dead);
         const auto successor = s.take_work(2);
         expect_lost(s, dead);
-        expect_equal(s.perform(AckJob{successor}), Settlement::settled, "ack of the successor");
+        expect_equal(s.perform(AckJob{successor}), Settlement::settled,
+                     "settlement of an ack by the new worker");
         expect_lost(s, dead);
     });
 
@@ -107,11 +113,12 @@ void add_lease_cases(StoreCases& add) {
         s.perform(ScrubWorkers{Duration{30'000}});
         const auto fresh = s.take_work(1);
         expect_lost(s, old);
-        expect_equal(s.perform(NackJob{fresh, s.now()}), Settlement::settled, "nack");
+        expect_equal(s.perform(NackJob{fresh, s.now()}), Settlement::settled,
+                     "settlement of the nack");
         const auto again = s.take_work(1);
         expect_lost(s, old);
         expect_lost(s, fresh);
-        expect_equal(s.perform(AckJob{again}), Settlement::settled, "ack");
+        expect_equal(s.perform(AckJob{again}), Settlement::settled, "settlement of the ack");
     });
 
     add("a worker that was declared dead cannot settle its delivery", [](Scenario& s) {
@@ -122,9 +129,9 @@ void add_lease_cases(StoreCases& add) {
         s.perform(ScrubWorkers{Duration{30'000}});
         expect_lost(s, dead);
         const auto [successor, second] = s.begin_next(2);
-        expect_equal(second.attempt, 2U, "attempt of the successor");
+        expect_equal(second.attempt, 2U, "attempt of the new worker");
         expect_lost(s, dead);
-        expect_equal(s.settle(successor), Settlement::settled, "settling by the successor");
+        expect_equal(s.settle(successor), Settlement::settled, "settlement by the new worker");
         expect_lost(s, dead);
     });
 }
@@ -134,21 +141,22 @@ void add_lost_reply_cases(StoreCases& add) {
         for (const char* job : {"a", "b", "c", "d"}) s.push(job);
         AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
         const auto returned = s.perform(step).leases;
-        expect_equal(returned.size(), 1U, "leases that were returned");
+        expect_equal(returned.size(), 1U, "leases in the first reply");
         step.known = returned.front().fence;
         step.limit = 2;
         const auto lost = s.perform(step).leases;
-        expect_equal(lost.size(), 2U, "leases whose reply is lost");
-        expect_equal(s.perform(step).leases, lost, "returned again");
+        expect_equal(lost.size(), 2U, "leases in the lost reply");
+        expect_equal(s.perform(step).leases, lost, "leases in the next reply");
         step.limit = 3;
         const auto more = s.perform(step).leases;
-        expect_equal(more.size(), 3U, "returned again, and a new one");
-        expect_equal(std::vector<Lease>(more.begin(), more.end() - 1), lost, "the first of them");
+        expect_equal(more.size(), 3U, "leases in a reply with room for one more");
+        expect_equal(std::vector<Lease>(more.begin(), more.end() - 1), lost,
+                     "first leases of this reply");
         expect_equal(s.queue(work_queue), QueueStatus{.pending = 4}, "jobs");
         for (const auto& lease : more) {
-            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+            expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement of the ack");
         }
-        expect_equal(s.perform(step).leases, std::vector<Lease>{}, "after the acks");
+        expect_equal(s.perform(step).leases, std::vector<Lease>{}, "leases after the acks");
     });
 
     add("a worker never gets a fence (lease number) twice, even after the store lost its newest "
@@ -159,11 +167,11 @@ void add_lost_reply_cases(StoreCases& add) {
             AcquireJobs step{.queue = work_queue, .worker = Scenario::worker(1)};
             step.newest = 1'000;
             const auto first = s.perform(step).leases;
-            expect_equal(first.size(), 1U, "leases");
-            expect_equal(first[0].fence, std::uint64_t{1'001}, "the fence");
+            expect_equal(first.size(), 1U, "number of leases");
+            expect_equal(first[0].fence, std::uint64_t{1'001}, "fence of the first lease");
             // The next fence must be greater, although worker 2 has not seen this fence.
-            expect_equal(s.take_work(2).fence, std::uint64_t{1'002}, "the next fence");
-            expect_equal(s.perform(AckJob{first[0]}), Settlement::settled, "ack");
+            expect_equal(s.take_work(2).fence, std::uint64_t{1'002}, "fence of the next lease");
+            expect_equal(s.perform(AckJob{first[0]}), Settlement::settled, "settlement of the ack");
             step.newest = std::uint64_t{1} << 53U;
             s.expect_refused(step, "newest");
         });
@@ -174,14 +182,14 @@ void add_lost_reply_cases(StoreCases& add) {
             s.take_work(1);
             const AcquireJobs other{.queue = work_queue, .worker = Scenario::worker(2), .known = 0};
             expect_equal(s.perform(other).leases, std::vector<Lease>{},
-                         "returned to another worker");
+                         "leases returned to another worker");
             const AcquireJobs elsewhere{
                 .queue = "other", .worker = Scenario::worker(1), .known = 0};
             expect_equal(s.perform(elsewhere).leases, std::vector<Lease>{},
-                         "returned for another queue");
+                         "leases returned for another queue");
             const AcquireJobs unasked{.queue = work_queue, .worker = Scenario::worker(1)};
             expect_equal(s.perform(unasked).leases, std::vector<Lease>{},
-                         "returned without asking");
+                         "leases returned without a request");
         });
 }
 
@@ -195,8 +203,9 @@ void add_worker_cases(StoreCases& add) {
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "jobs");
         for (const auto& lease : leases) expect_lost(s, lease);
         expect_equal(s.perform(RetireWorker{Scenario::worker(1)}), ReleasedJobs{0},
-                     "retiring again");
-        expect_equal(s.perform(AckJob{other}), Settlement::settled, "ack by another worker");
+                     "jobs released by a second retirement");
+        expect_equal(s.perform(AckJob{other}), Settlement::settled,
+                     "settlement of an ack by another worker");
         expect_equal(s.acquire({.worker = 2, .queue = work_queue}).leases.size(), 2U,
                      "jobs acquired");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}),
@@ -208,7 +217,7 @@ void add_worker_cases(StoreCases& add) {
         const auto leased = s.acquire({.worker = 1, .limit = 3, .queue = work_queue}).leases;
         s.perform(RetireWorker{Scenario::worker(1)});
         for (const auto& lease : leased) {
-            expect_equal(s.take_work(2).job, lease.job, "the job acquired next");
+            expect_equal(s.take_work(2).job, lease.job, "next job acquired");
         }
     });
 
@@ -223,21 +232,24 @@ void add_worker_cases(StoreCases& add) {
         };
         lease_all(1);
         const RetireWorker retire{Scenario::worker(1)};
-        expect_equal(s.perform(retire), ReleasedJobs{released_max, true}, "jobs released");
+        expect_equal(s.perform(retire), ReleasedJobs{released_max, true},
+                     "jobs released by the first retirement");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = released_max, .pending = 2}, "jobs");
-        expect_equal(s.perform(retire), ReleasedJobs{2}, "jobs released");
-        expect_equal(s.perform(retire), ReleasedJobs{0}, "jobs released");
+        expect_equal(s.perform(retire), ReleasedJobs{2}, "jobs released by the second retirement");
+        expect_equal(s.perform(retire), ReleasedJobs{0}, "jobs released by the third retirement");
         for (std::uint64_t i = 0; i < released_max + 2; ++i) {
-            expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled, "ack");
+            expect_equal(s.perform(AckJob{s.take_work(2)}), Settlement::settled,
+                         "settlement of the ack");
         }
 
         lease_all(3);
         s.advance(Duration{30'000});
         const ScrubWorkers scrub{Duration{30'000}};
-        expect_equal(s.perform(scrub), ReleasedJobs{released_max, true}, "jobs released");
+        expect_equal(s.perform(scrub), ReleasedJobs{released_max, true},
+                     "jobs released by the first scrub");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{1}, "workers");
-        expect_equal(s.perform(scrub), ReleasedJobs{2}, "jobs released");
-        expect_equal(s.perform(scrub), ReleasedJobs{0}, "jobs released");
+        expect_equal(s.perform(scrub), ReleasedJobs{2}, "jobs released by the second scrub");
+        expect_equal(s.perform(scrub), ReleasedJobs{0}, "jobs released by the third scrub");
         expect_equal(s.counter({"workers.scrubbed", {}}).value_or(0), std::int64_t{2}, "workers");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}).value_or(0),
                      static_cast<std::int64_t>(released_max + 2), "jobs.scrubbed");
@@ -249,14 +261,14 @@ void add_worker_cases(StoreCases& add) {
             s.take_work();
             s.advance(Duration{29'999});
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
-                         "jobs released");
+                         "jobs released one millisecond before the time limit");
             expect_equal(s.queue(work_queue), QueueStatus{.pending = 1}, "jobs");
             s.advance(Duration{1});
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1},
-                         "jobs released");
+                         "jobs released at the time limit");
             expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
-                         "jobs released");
+                         "jobs released by one more scrub");
         });
 
     add("after a gap without dead-worker checks, workers get one grace period", [](Scenario& s) {
@@ -326,7 +338,7 @@ void add_worker_cases(StoreCases& add) {
             expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{0},
                          "jobs released");
         }
-        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "ack");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "settlement of the ack");
     });
 
     add("when the clock is set back, the silence of a worker counts from the new time",
@@ -352,7 +364,8 @@ void add_worker_cases(StoreCases& add) {
         s.perform(Heartbeat{Scenario::worker(2)});
         expect_equal(s.perform(ScrubWorkers{Duration{30'000}}), ReleasedJobs{1}, "jobs released");
         expect_lost(s, dead);
-        expect_equal(s.perform(AckJob{living}), Settlement::settled, "ack by the living");
+        expect_equal(s.perform(AckJob{living}), Settlement::settled,
+                     "settlement of an ack by the live worker");
     });
 
     add("a heartbeat of a worker declared dead does not restore its leases", [](Scenario& s) {
@@ -379,7 +392,7 @@ void add_worker_cases(StoreCases& add) {
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", work_queue}}}), std::optional{3},
                      "jobs.scrubbed");
         expect_equal(s.counter({"jobs.scrubbed", {{"queue", delivery_queue}}}), std::optional{1},
-                     "jobs.scrubbed of deliveries");
+                     "counter jobs.scrubbed of deliveries");
         expect_equal(s.counter({"workers.scrubbed", {}}), std::optional{3}, "workers.scrubbed");
     });
 }

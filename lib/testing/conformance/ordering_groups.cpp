@@ -19,7 +19,7 @@ std::vector<std::string> begin_all(Scenario& s, Where at = Where::here()) {
     std::vector<std::string> messages;
     for (const auto& lease : s.acquire({}, at).leases) {
         const auto start = s.begin(lease, 0, at);
-        expect_equal(start.verdict, Verdict::deliver, "beginning a delivery", at);
+        expect_equal(start.verdict, Verdict::deliver, "verdict of the attempt", at);
         for (const auto message : start.messages) messages.emplace_back(message);
     }
     return messages;
@@ -45,7 +45,7 @@ void settle_within(Scenario& s, std::uint32_t concurrency_max, const Lease& leas
                               .begun_at = s.now(),
                               .retry_at = s.now() + Duration{60'000},
                               .concurrency_max = concurrency_max};
-    expect_equal(s.perform(step, at), Settlement::settled, "settling", at);
+    expect_equal(s.perform(step, at), Settlement::settled, "settlement of the delivery", at);
 }
 
 /// Cases about groups with a larger concurrency than the capacity of the workers.
@@ -55,18 +55,20 @@ void add_narrowed_group_cases(StoreCases& add) {
             subscribe_one_by_one(s, "billing", 5);
             s.publish("orders", 6);
             const auto leases = s.acquire().leases;
-            expect_equal(leases.size(), 5U, "jobs acquired");
+            expect_equal(leases.size(), 5U, "delivery jobs acquired");
             for (std::size_t i = 0; i < 5; ++i) {
                 expect_equal(begin_within(s, 2, leases[i]),
-                             i < 2 ? Verdict::deliver : Verdict::at_limit, "beginning a delivery");
+                             i < 2 ? Verdict::deliver : Verdict::at_limit,
+                             "verdict of each attempt");
             }
             s.expect_idle_until(never);
             expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 4, .pending = 2},
                          "delivery jobs");
             expect_equal(s.begin(leases[2]).verdict, Verdict::lease_lost,
-                         "beginning what was put off");
+                         "verdict for a delivery that is at the limit");
             settle_within(s, 2, leases[0]);
-            expect_equal(begin_all(s), std::vector<std::string>{"orders 3"}, "the next under way");
+            expect_equal(begin_all(s), std::vector<std::string>{"orders 3"},
+                         "events of the next delivery");
             s.expect_idle_until(never);
         });
 
@@ -80,11 +82,13 @@ void add_narrowed_group_cases(StoreCases& add) {
             s.expect_idle_until(never);
             settle_within(s, 2, leases[0]);
             leases = s.acquire().leases;
-            expect_equal(leases.size(), 2U, "jobs of a group of two");
+            expect_equal(leases.size(), 2U, "delivery jobs acquired at a window of 2");
             settle_within(s, 2, leases[0]);
-            expect_equal(s.acquire().leases.size(), 1U, "jobs more, of a group of two");
+            expect_equal(s.acquire().leases.size(), 1U,
+                         "further delivery jobs acquired at a window of 2");
             settle_within(s, 5, leases[1]);
-            expect_equal(s.acquire().leases.size(), 2U, "jobs more, of a group of three");
+            expect_equal(s.acquire().leases.size(), 2U,
+                         "further delivery jobs acquired at a window of 3");
             s.expect_idle_until(never);
             expect_equal(s.queue(delivery_queue), QueueStatus{.ready = 3, .pending = 3},
                          "delivery jobs");
@@ -97,20 +101,22 @@ void add_narrowed_group_cases(StoreCases& add) {
         for (const auto& lease : leases) begin_within(s, 1, lease);
         s.expect_idle_until(never);
         settle_within(s, 100, leases[0], false);
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"},
+                     "events of the next delivery");
     });
 
     add("a delivery window begins with 16 batches, and grows with each success", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 18);
         s.publish("orders", 30);
         auto leases = s.acquire().leases;
-        expect_equal(leases.size(), 16U, "jobs at first");
+        expect_equal(leases.size(), 16U, "delivery jobs acquired first");
         for (std::size_t i = 0; i < 3; ++i) {
-            expect_equal(s.begin(leases[i]).verdict, Verdict::deliver, "beginning a delivery");
+            expect_equal(s.begin(leases[i]).verdict, Verdict::deliver, "verdict of the attempt");
             s.settle(leases[i]);
-            expect_equal(s.acquire().leases.size(), i < 2 ? 2U : 1U, "jobs more");
+            expect_equal(s.acquire().leases.size(), i < 2 ? 2U : 1U,
+                         "delivery jobs acquired after a success");
         }
-        expect_equal(s.queue(delivery_queue).pending, 18U, "batches under way");
+        expect_equal(s.queue(delivery_queue).pending, 18U, "deliveries under way");
     });
 
     add("each failure shrinks a delivery window by two, but not below 16", [](Scenario& s) {
@@ -120,10 +126,10 @@ void add_narrowed_group_cases(StoreCases& add) {
         for (std::size_t i = 0; i < 4; ++i) s.settle(leases[i]);
         leases.erase(leases.begin(), leases.begin() + 4);
         for (auto& lease : s.acquire().leases) leases.push_back(std::move(lease));
-        expect_equal(leases.size(), 20U, "batches under way");
+        expect_equal(leases.size(), 20U, "deliveries under way");
         for (std::size_t i = 0; i < 3; ++i) s.settle(leases[i], {.delivered = false});
         for (std::size_t i = 3; i < 20; ++i) s.perform(NackJob{leases[i], s.now()});
-        expect_equal(s.acquire().leases.size(), 13U, "the others of the first 16");
+        expect_equal(s.acquire().leases.size(), 13U, "delivery jobs acquired after the failures");
     });
 
     add("a settlement shrinks a window that exceeds the capacity of the workers", [](Scenario& s) {
@@ -136,7 +142,8 @@ void add_narrowed_group_cases(StoreCases& add) {
         settle_within(s, 1, leases[1]);
         s.expect_idle_until(never);
         settle_within(s, 1, leases[2]);
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"}, "the next under way");
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"},
+                     "events of the next delivery");
         s.expect_idle_until(never);
     });
 
@@ -148,7 +155,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         for (const auto& lease : s.acquire().leases) {
             begun += begin_within(s, 0, lease) == Verdict::deliver ? 1U : 0U;
         }
-        expect_equal(begun, 2U, "deliveries begun, one for each subscriber");
+        expect_equal(begun, 2U, "deliveries that have begun");
     });
 
     add("a batch beyond max_in_flight is not attempted, and takes events until its delivery "
@@ -158,18 +165,20 @@ void add_narrowed_group_cases(StoreCases& add) {
                         {.timeout = Duration{0}, .max_events = 2, .max_in_flight = 2});
             s.publish("orders", 3);
             const auto leases = s.acquire().leases;
-            expect_equal(leases.size(), 2U, "jobs acquired");
-            expect_equal(begin_within(s, 1, leases[0]), Verdict::deliver, "beginning the first");
-            expect_equal(begin_within(s, 1, leases[1]), Verdict::at_limit, "beginning the second");
+            expect_equal(leases.size(), 2U, "delivery jobs acquired");
+            expect_equal(begin_within(s, 1, leases[0]), Verdict::deliver,
+                         "verdict of the first attempt");
+            expect_equal(begin_within(s, 1, leases[1]), Verdict::at_limit,
+                         "verdict of the second attempt");
             const auto second = s.batches("billing").at(1);
             expect_equal(second.attempts, 0U, "attempts");
-            expect(second.current, "a batch that was put off is CURRENT no more");
+            expect(second.current, "a batch beyond the limit must stay CURRENT");
             s.publish("orders");
             settle_within(s, 1, leases[0]);
             expect_equal(begin_all(s), std::vector<std::string>{"orders 3", "orders 4"},
-                         "under way");
+                         "events of the next delivery");
             expect_equal(s.counter_of("billing", "delivery.batches", "throttled"),
-                         std::optional<std::int64_t>{}, "attempts throttled");
+                         std::optional<std::int64_t>{}, "throttled deliveries");
         });
 
     add("raising max_in_flight does not grow a smaller delivery window", [](Scenario& s) {
@@ -180,7 +189,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         s.subscribe("billing", {"orders"}, {.max_in_flight = 4});
         s.expect_idle_until(never);
         settle_within(s, 100, leases[0]);
-        expect_equal(s.acquire().leases.size(), 2U, "jobs of a group of two");
+        expect_equal(s.acquire().leases.size(), 2U, "delivery jobs acquired at a window of 2");
     });
 
     add("a returning subscriber has the max_in_flight of its new subscription", [](Scenario& s) {
@@ -192,7 +201,7 @@ void add_narrowed_group_cases(StoreCases& add) {
         }
         s.perform(RemoveSubscriber{"billing"});
         s.subscribe("billing", {"orders"}, {.max_in_flight = 3});
-        expect_equal(s.acquire().leases.size(), 3U, "jobs acquired");
+        expect_equal(s.acquire().leases.size(), 3U, "delivery jobs acquired");
     });
 }
 
@@ -213,7 +222,7 @@ void add_group_cases(StoreCases& add) {
                     expected.append("orders " + std::to_string(i));
                     return expected;
                 }(),
-                "the batch under way");
+                "events of the delivery under way");
             s.expect_idle_until(never);
             s.settle(lease);
         }
@@ -224,11 +233,12 @@ void add_group_cases(StoreCases& add) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 5);
         auto leases = s.acquire().leases;
-        expect_equal(leases.size(), 3U, "batches under way");
+        expect_equal(leases.size(), 3U, "deliveries under way");
         s.expect_idle_until(never);
         s.begin(leases[1]);
         s.settle(leases[1]);
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"}, "the next under way");
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 4"},
+                     "events of the next delivery");
         s.expect_idle_until(never);
     });
 
@@ -263,7 +273,7 @@ void add_group_cases(StoreCases& add) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         s.fail_next(-99);
-        expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "beginning again");
+        expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "verdict of the next attempt");
         const auto due = [&s] { return retry_time(s.now(), Duration{30'000}); };
         s.expect_idle_until(due());
         s.advance(due() - s.now());
@@ -291,7 +301,7 @@ void add_group_cases(StoreCases& add) {
         subscribe_one_by_one(s, "billing");
         s.publish("orders", 2);
         const auto [lease, start] = s.begin_next();
-        expect_equal(start.subscription.token, "audit", "the subscriber that began first");
+        expect_equal(start.subscription.token, "audit", "subscriber of the first delivery");
         s.expect_delivered("billing", {{"orders 1"}, {"orders 2"}});
         s.expect_delivered("audit", {});
     });
@@ -299,10 +309,11 @@ void add_group_cases(StoreCases& add) {
     add("raising max_in_flight lets waiting batches begin", [](Scenario& s) {
         subscribe_one_by_one(s, "billing", 1);
         s.publish("orders", 4);
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 1"}, "under way at first");
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 1"},
+                     "events of the deliveries under way");
         s.subscribe("billing", {"orders"}, {.max_in_flight = 3});
         expect_equal(begin_all(s), std::vector<std::string>{"orders 2", "orders 3"},
-                     "begun after the change");
+                     "events of the deliveries after the change");
         s.expect_idle_until(never);
     });
 
@@ -317,7 +328,8 @@ void add_group_cases(StoreCases& add) {
         s.settle(first);
         s.expect_idle_until(never);
         s.perform(NackJob{second, s.now()});
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"}, "the next under way");
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 2"},
+                     "events of the next delivery");
         s.expect_idle_until(never);
     });
 
@@ -325,10 +337,11 @@ void add_group_cases(StoreCases& add) {
         subscribe_one_by_one(s, "billing", 3);
         s.publish("orders", 3);
         const auto leases = s.acquire().leases;
-        expect_equal(leases.size(), 3U, "batches under way");
+        expect_equal(leases.size(), 3U, "deliveries under way");
         s.subscribe("billing", {"orders"}, {.max_in_flight = 1});
         for (const auto& lease : leases) s.perform(NackJob{lease, s.now()});
-        expect_equal(begin_all(s), std::vector<std::string>{"orders 1"}, "under way");
+        expect_equal(begin_all(s), std::vector<std::string>{"orders 1"},
+                     "events of the deliveries under way");
         s.expect_idle_until(never);
     });
 

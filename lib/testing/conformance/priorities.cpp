@@ -79,14 +79,14 @@ void add_order_cases(StoreCases& add) {
         int done = 0;
         int middle = 0;
         for (std::string next; next != "z"; ++done) {
-            expect(done < 1'000, "the job with the lowest priority never runs");
+            expect(done < 1'000, "the job with the lowest priority must run");
             push_ranked(s, "x" + std::to_string(done), 100);
             next = next_jobs(s, 1);
             if (next == "a") middle = done;
             s.advance(minute);
         }
-        expect_equal(middle, 100, "when the one without a priority ran, in minutes");
-        expect_equal(done - 1, 201, "when the one with the lowest ran, in minutes");
+        expect_equal(middle, 100, "minutes until the job without a priority ran");
+        expect_equal(done - 1, 201, "minutes until the job with the lowest priority ran");
     });
 
     add("over several acquisitions, many jobs come in the order of priority", [](Scenario& s) {
@@ -111,7 +111,7 @@ void add_order_cases(StoreCases& add) {
             const auto got = s.acquire({.limit = limit, .queue = work_queue});
             for (const auto& lease : got.leases) acquired.push_back(lease.job);
             const bool left = acquired.size() < expected.size();
-            expect_equal(got.next_due, left ? s.now() : never, "when to acquire again");
+            expect_equal(got.next_due, left ? s.now() : never, "time of the next acquisition");
         }
         expect_equal(acquired, expected, "jobs acquired");
     });
@@ -134,29 +134,29 @@ void add_life_cases(StoreCases& add) {
         const auto id = push_ranked(s, "a", 5);
         s.push("b");
         const auto expect_first = [&](const char* when) {
-            expect_equal(s.job(id).options.priority, 5, std::string{"priority "} + when);
+            expect_equal(s.job(id).options.priority, 5, std::string{"priority of the job "} + when);
             auto lease = s.take_work();
-            expect_equal(lease.job, std::string{"a"}, std::string{"the next job "} + when);
+            expect_equal(lease.job, std::string{"a"}, std::string{"next job acquired "} + when);
             return lease;
         };
-        s.perform(NackJob{expect_first("when it is new"), s.now() + Duration{1}});
+        s.perform(NackJob{expect_first("after its push"), s.now() + Duration{1}});
         s.advance(Duration{1});
-        s.perform(NackJob{expect_first("when it was put off"), s.now()});
-        s.perform(ReleaseJob{expect_first("when it was nacked"), s.now()});
+        s.perform(NackJob{expect_first("after a nack with a delay"), s.now()});
+        s.perform(ReleaseJob{expect_first("after a nack without a delay"), s.now()});
         s.perform(FailJob{
-            .lease = expect_first("when it was released"), .error = "broken", .run_at = s.now()});
-        expect_first("when it failed");
+            .lease = expect_first("after a release"), .error = "broken", .run_at = s.now()});
+        expect_first("after a failure");
         s.perform(RetireWorker{Scenario::worker(1)});
-        expect_first("when its worker retired");
+        expect_first("after its worker has retired");
         s.advance(Duration{30'000});
         s.perform(ScrubWorkers{Duration{30'000}});
-        s.perform(FailJob{.lease = expect_first("when its worker died"),
+        s.perform(FailJob{.lease = expect_first("after the death of its worker"),
                           .error = "broken",
                           .run_at = s.now(),
                           .bury = true});
         s.perform(KickJobs{.queue = work_queue});
-        expect_first("when it was kicked");
-        expect_equal(next_jobs(s), std::string{"b"}, "jobs that are left");
+        expect_first("after a kick");
+        expect_equal(next_jobs(s), std::string{"b"}, "jobs acquired then");
     });
 
     add("a job with a priority can be cancelled, deleted, and can expire", [](Scenario& s) {
@@ -167,12 +167,14 @@ void add_life_cases(StoreCases& add) {
         s.perform(PushJob{
             work_queue, "e", s.now(), {.priority = 9, .expires_at = s.now() + Duration{1}}});
         expect_equal(s.queue(work_queue), QueueStatus{.scheduled = 1, .ready = 4}, "jobs");
-        expect_equal(s.perform(DeleteJob{work_queue, ready}), Deletion::deleted, "deleting");
-        expect_equal(s.perform(CancelJob{work_queue, later}), Cancellation::cancelled, "cancel");
+        expect_equal(s.perform(DeleteJob{work_queue, ready}), Deletion::deleted,
+                     "reply to the deletion");
+        expect_equal(s.perform(CancelJob{work_queue, later}), Cancellation::cancelled,
+                     "reply to the cancellation");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 3}, "jobs");
         s.advance(Duration{1});
         expect_equal(next_jobs(s), std::string{"cd"}, "jobs acquired");
-        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "jobs that expired");
+        expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}), 1, "expired jobs");
         // A job that is pushed again does not inherit its earlier priority.
         s.push("b");
         push_ranked(s, "a", -3);
@@ -201,18 +203,21 @@ void add_life_cases(StoreCases& add) {
         };
         s.push("m");
         const auto id = push_keyed("a", 0).id;
-        expect_equal(push_keyed("b", 1), Pushed{PushOutcome::replaced, id}, "replacing");
+        expect_equal(push_keyed("b", 1), Pushed{PushOutcome::replaced, id},
+                     "reply to the replacing push");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
-        expect_equal(next_jobs(s, 1), std::string{"b"}, "raised");
+        expect_equal(next_jobs(s, 1), std::string{"b"},
+                     "jobs acquired after the priority was raised");
         s.perform(RetireWorker{Scenario::worker(1)});
         s.push("n");
         push_keyed("c", 0);
-        expect_equal(s.job(id).options.priority, 0, "its priority");
+        expect_equal(s.job(id).options.priority, 0, "priority of the replaced job");
         push_keyed("d", -1);
         push_keyed("e", 0);
         s.push("o");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 4}, "jobs");
-        expect_equal(next_jobs(s), std::string{"mneo"}, "lowered");
+        expect_equal(next_jobs(s), std::string{"mneo"},
+                     "jobs acquired after the priority was lowered");
     });
 
     add("a replaced job keeps its place among jobs of its priority", [](Scenario& s) {
@@ -224,7 +229,7 @@ void add_life_cases(StoreCases& add) {
         push_ranked(s, "c", 2);
         step.job = "b";
         step.run_at = s.now();
-        expect_equal(s.perform(step).outcome, PushOutcome::replaced, "replacing");
+        expect_equal(s.perform(step).outcome, PushOutcome::replaced, "reply to the replacing push");
         expect_equal(next_jobs(s), std::string{"bc"}, "jobs acquired");
     });
 }
@@ -238,11 +243,12 @@ void add_rest_cases(StoreCases& add) {
                 s.expect_idle_until(never, work_queue);
                 const auto seen = signal.count();
                 act();
-                expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken by " + what);
+                expect(signal.wait_beyond(seen, s.traits().timeout),
+                       "no worker was woken by " + what);
             };
-            expect_woken([&] { push_ranked(s, "a", -7); }, "a low priority");
+            expect_woken([&] { push_ranked(s, "a", -7); }, "the push of a job with a low priority");
             s.perform(AckJob{s.take_work()});
-            expect_woken([&] { push_ranked(s, "a", 7); }, "a high priority");
+            expect_woken([&] { push_ranked(s, "a", 7); }, "the push of a job with a high priority");
             s.perform(PauseQueue{work_queue, true});
             s.expect_idle_until(never, work_queue);
             const QueueStatus paused{.ready = 1, .paused = true};
@@ -255,16 +261,20 @@ void add_rest_cases(StoreCases& add) {
         const auto since = [&] { return s.perform(ListQueues{}).at(0).due_since; };
         push_ranked(s, "a", 2);
         const auto first = s.now();
-        expect_equal(since(), std::optional{first}, "with one job");
+        expect_equal(since(), std::optional{first}, "start of the longest wait with one READY job");
         s.advance(Duration{1});
         s.push("b");
         push_ranked(s, "c", 90, minute);
-        expect_equal(since(), std::optional{first}, "with another");
+        expect_equal(since(), std::optional{first},
+                     "start of the longest wait with two READY jobs");
         next_jobs(s, 1);
-        expect_equal(since(), std::optional{s.now()}, "when the first is PENDING");
-        expect_equal(s.jobs(State::pending).at(0).options.priority, 2, "of a PENDING job");
-        expect_equal(s.jobs(State::ready).at(0).options.priority, 0, "of a READY job");
-        expect_equal(s.jobs(State::scheduled).at(0).options.priority, 90, "of a SCHEDULED job");
+        expect_equal(since(), std::optional{s.now()},
+                     "start of the longest wait after the first job is PENDING");
+        expect_equal(s.jobs(State::pending).at(0).options.priority, 2,
+                     "priority of the PENDING job");
+        expect_equal(s.jobs(State::ready).at(0).options.priority, 0, "priority of the READY job");
+        expect_equal(s.jobs(State::scheduled).at(0).options.priority, 90,
+                     "priority of the SCHEDULED job");
     });
 
     add("an invalid priority is refused and changes nothing", [](Scenario& s) {

@@ -21,13 +21,13 @@ const Attempt failure{.delivered = false, .retry_after = Duration{10'000}, .erro
 /// Fails the next delivery. Returns the id of its batch.
 Uid fail(Scenario& s) {
     const auto [lease, start] = s.begin_next();
-    expect_equal(s.settle(lease, failure), Settlement::settled, "settling a failure");
+    expect_equal(s.settle(lease, failure), Settlement::settled, "settlement of a failure");
     return start.batch;
 }
 
 QueuedBatch found(const Scenario& s, const Uid& uid) {
     const auto batch = s.perform(FindBatch{"billing", uid});
-    expect(batch.has_value(), "a queued batch is not found");
+    expect(batch.has_value(), "the queued batch must exist");
     return *batch;
 }
 
@@ -48,27 +48,27 @@ void add_queued_batch_cases(StoreCases& add) {
         QueuedBatch expected{.status = {uid, "billing", began, 0, 3, true},
                              .delivery = State::scheduled,
                              .run_at = began + Duration{1'000}};
-        expect_equal(found(s, uid), expected, "a batch that fills");
+        expect_equal(found(s, uid), expected, "batch that accepts events");
         s.advance(Duration{1'000});
         expected.delivery = State::ready;
         expected.run_at.reset();
-        expect_equal(found(s, uid), expected, "a batch that is due");
+        expect_equal(found(s, uid), expected, "batch that is due");
         const auto [lease, start] = s.begin_next();
         expected.delivery = State::pending;
         expected.status.attempts = 1;
         expected.status.current = false;
-        expect_equal(found(s, uid), expected, "a batch under way");
+        expect_equal(found(s, uid), expected, "batch under delivery");
         s.settle(lease, failure);
         expected.delivery = State::scheduled;
         expected.run_at = s.now() + Duration{10'000};
         expected.error = "HTTP 500";
-        expect_equal(found(s, uid), expected, "a batch that failed");
+        expect_equal(found(s, uid), expected, "batch after a failed delivery");
         expect_equal(s.perform(ListBatches{.token = "billing"}), std::vector{expected},
-                     "the queued batches");
+                     "queued batches of the subscriber");
         s.advance(Duration{10'000});
         s.expect_delivered("billing", {{"orders 1", "orders 2", "orders 3"}});
         expect_equal(s.perform(FindBatch{"billing", uid}), std::optional<QueuedBatch>{},
-                     "a batch that was delivered");
+                     "batch found after its delivery");
     });
 
     add("a long error of a queued batch is cut between characters", [](Scenario& s) {
@@ -77,7 +77,7 @@ void add_queued_batch_cases(StoreCases& add) {
         const auto [lease, start] = s.begin_next();
         const std::string head(dead_error_max - 1, 'x');
         s.settle(lease, {.delivered = false, .error = head + "\xc3\xa4"});
-        expect_equal(found(s, start.batch).error, head, "what is kept of the error");
+        expect_equal(found(s, start.batch).error, head, "stored error of the batch");
     });
 
     add("queued batches are listed in pages, in delivery order", [](Scenario& s) {
@@ -89,12 +89,12 @@ void add_queued_batch_cases(StoreCases& add) {
             listed.insert(listed.end(), batches.begin(), batches.end());
             page.after = batches.back().status.uid;
         }
-        expect_equal(listed, s.perform(ListBatches{.token = "billing"}), "all pages");
+        expect_equal(listed, s.perform(ListBatches{.token = "billing"}), "batches on all pages");
         expect_equal(listed.size(), 5U, "batches");
         const auto first = listed[0].status.uid;
         s.subscribe("audit", {"refunds"});
         s.expect_refused(ListBatches{.token = "audit", .after = first}, "after");
-        expect_equal(drop(s, first), BatchAction::done, "dropping");
+        expect_equal(drop(s, first), BatchAction::done, "reply to the drop");
         s.expect_refused(ListBatches{.token = "billing", .after = first}, "after");
     });
 
@@ -102,11 +102,11 @@ void add_queued_batch_cases(StoreCases& add) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
         s.publish("orders", 2);
         const auto uid = s.batches("billing").at(0).uid;
-        expect_equal(deliver(s, uid), BatchAction::done, "asking for it");
-        expect_equal(deliver(s, uid), BatchAction::done, "asking for it again");
-        expect_equal(fail(s), uid, "the batch");
+        expect_equal(deliver(s, uid), BatchAction::done, "reply to the request for a delivery now");
+        expect_equal(deliver(s, uid), BatchAction::done, "reply to the repeated request");
+        expect_equal(fail(s), uid, "id of the failed batch");
         s.expect_idle_until(s.now() + Duration{10'000});
-        expect_equal(deliver(s, uid), BatchAction::done, "asking for it after a failure");
+        expect_equal(deliver(s, uid), BatchAction::done, "reply to the request after a failure");
         s.expect_delivered("billing", {{"orders 1", "orders 2"}});
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
@@ -117,13 +117,17 @@ void add_queued_batch_cases(StoreCases& add) {
             s.publish("orders", 5);
             const auto batches = s.batches("billing");
             const auto retry_at = s.now() + Duration{10'000};
-            expect_equal(fail(s), batches.at(0).uid, "the first batch");
+            expect_equal(fail(s), batches.at(0).uid, "id of the failed batch");
             // At this time, the second batch is READY and the third is CURRENT.
-            expect_equal(deliver(s, batches.at(1).uid), BatchAction::done, "asking for the second");
-            expect_equal(deliver(s, batches.at(2).uid), BatchAction::done, "asking for the third");
+            expect_equal(deliver(s, batches.at(1).uid), BatchAction::done,
+                         "reply to the request for the second batch");
+            expect_equal(deliver(s, batches.at(2).uid), BatchAction::done,
+                         "reply to the request for the third batch");
             s.expect_idle_until(retry_at);
-            expect_equal(found(s, batches[2].uid).delivery, State::ready, "the third");
-            expect_equal(deliver(s, batches[0].uid), BatchAction::done, "asking for the first");
+            expect_equal(found(s, batches[2].uid).delivery, State::ready,
+                         "state of the third batch");
+            expect_equal(deliver(s, batches[0].uid), BatchAction::done,
+                         "reply to the request for the first batch");
             s.expect_delivered("billing",
                                {{"orders 1", "orders 2"}, {"orders 3", "orders 4"}, {"orders 5"}});
         });
@@ -132,8 +136,8 @@ void add_queued_batch_cases(StoreCases& add) {
         subscribe_singly(s);
         s.publish("orders", 2);
         const auto poison = fail(s);
-        expect_equal(drop(s, poison), BatchAction::done, "dropping");
-        expect_equal(drop(s, poison), BatchAction::unknown, "dropping it again");
+        expect_equal(drop(s, poison), BatchAction::done, "reply to the drop");
+        expect_equal(drop(s, poison), BatchAction::unknown, "reply to a second drop");
         expect_equal(s.counter_of("billing", "events.dropped"), 1, "events.dropped");
         expect_equal(s.counter_of("billing", "events.removed"), 1, "events.removed");
         expect_equal(s.subscriber("billing").events_queued, 1U, "events queued");
@@ -144,7 +148,8 @@ void add_queued_batch_cases(StoreCases& add) {
     add("after its CURRENT batch was dropped by request a subscriber gets events", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}});
         s.publish("orders");
-        expect_equal(drop(s, s.batches("billing").at(0).uid), BatchAction::done, "dropping");
+        expect_equal(drop(s, s.batches("billing").at(0).uid), BatchAction::done,
+                     "reply to the drop");
         s.publish("orders", 2);
         s.advance(Duration{1'000});
         s.expect_delivered("billing", {{"orders 2", "orders 3"}});
@@ -154,8 +159,10 @@ void add_queued_batch_cases(StoreCases& add) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{1'000}, .max_events = 1});
         s.publish("orders", 3);
         const auto batches = s.batches("billing");
-        expect_equal(drop(s, batches.at(1).uid), BatchAction::done, "dropping a blocked one");
-        expect_equal(drop(s, batches.at(0).uid), BatchAction::done, "dropping a READY one");
+        expect_equal(drop(s, batches.at(1).uid), BatchAction::done,
+                     "reply to the drop of a blocked batch");
+        expect_equal(drop(s, batches.at(0).uid), BatchAction::done,
+                     "reply to the drop of a READY batch");
         s.expect_delivered("billing", {{"orders 3"}});
     });
 
@@ -164,11 +171,12 @@ void add_queued_batch_cases(StoreCases& add) {
         s.publish("orders");
         const auto [lease, start] = s.begin_next();
         const auto before = s.snapshot();
-        expect_equal(drop(s, start.batch), BatchAction::under_way, "dropping");
-        expect_equal(deliver(s, start.batch), BatchAction::under_way, "asking for it");
+        expect_equal(drop(s, start.batch), BatchAction::under_way, "reply to the drop");
+        expect_equal(deliver(s, start.batch), BatchAction::under_way,
+                     "reply to the request for a delivery now");
         expect_unchanged(s.snapshot(), before);
         s.expect_idle_until(never);
-        expect_equal(s.settle(lease), Settlement::settled, "settling");
+        expect_equal(s.settle(lease), Settlement::settled, "settlement of the delivery");
     });
 
     add("a client cannot find, drop or deliver at once a DEAD batch or another client's batch",
@@ -182,9 +190,11 @@ void add_queued_batch_cases(StoreCases& add) {
             const auto before = s.snapshot();
             const auto expect_unknown = [&](const std::string& token, const Uid& uid) {
                 expect_equal(s.perform(FindBatch{token, uid}), std::optional<QueuedBatch>{},
-                             "a batch that is not there");
-                expect_equal(s.perform(DeliverBatch{token, uid}), BatchAction::unknown, "asking");
-                expect_equal(s.perform(DropBatch{token, uid}), BatchAction::unknown, "dropping");
+                             "batch found by a wrong token or id");
+                expect_equal(s.perform(DeliverBatch{token, uid}), BatchAction::unknown,
+                             "reply to the request for a delivery now");
+                expect_equal(s.perform(DropBatch{token, uid}), BatchAction::unknown,
+                             "reply to the drop");
             };
             expect_unknown("audit", queued);
             expect_unknown("nobody", queued);
@@ -198,8 +208,8 @@ void add_queued_batch_cases(StoreCases& add) {
         s.publish("orders");
         const auto uid = s.batches("billing").at(0).uid;
         s.perform(RemoveSubscriber{"billing"});
-        expect_equal(found(s, uid).status.events, 1U, "its events");
-        expect_equal(drop(s, uid), BatchAction::done, "dropping");
+        expect_equal(found(s, uid).status.events, 1U, "events of the batch");
+        expect_equal(drop(s, uid), BatchAction::done, "reply to the drop");
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
 }

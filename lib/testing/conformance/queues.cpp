@@ -35,16 +35,17 @@ void add_queue_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
         s.advance(Duration{10});
         s.expect_idle_until(never, work_queue);
-        expect_equal(s.push("a"), PushOutcome::duplicate, "pushing what is there");
-        expect_equal(s.push("b"), PushOutcome::pushed, "pushing");
+        expect_equal(s.push("a"), PushOutcome::duplicate, "outcome of a push of an existing job");
+        expect_equal(s.push("b"), PushOutcome::pushed, "outcome of the push");
         s.push("c");
         s.perform(DeleteJob{work_queue, s.jobs(State::ready).back().id});
         s.advance(Duration{10});
         s.expect_idle_until(never, work_queue);
         const QueueStatus paused{.ready = 4, .paused = true};
-        expect_equal(s.queue(work_queue), paused, "jobs, of which none has expired");
+        expect_equal(s.queue(work_queue), paused, "jobs in the paused queue, where no job expires");
         s.perform(PushJob{"other", "o", s.now()});
-        expect_equal(s.acquire({.queue = "other"}).leases.size(), 1U, "jobs of another queue");
+        expect_equal(s.acquire({.queue = "other"}).leases.size(), 1U,
+                     "jobs acquired from another queue");
         resume(s);
         // Jobs that became due during the pause become READY now, behind the jobs that were READY
         // before.
@@ -57,11 +58,12 @@ void add_queue_cases(StoreCases& add) {
         const auto leases = s.acquire({.queue = work_queue}).leases;
         pause(s);
         const AcquireJobs lost{.queue = work_queue, .worker = Scenario::worker(1), .known = 0};
-        expect_equal(s.perform(lost).leases, leases, "leases whose reply was lost");
-        expect_equal(s.perform(AckJob{leases[0]}), Settlement::settled, "ack");
-        expect_equal(s.perform(NackJob{leases[1], s.now()}), Settlement::settled, "nack");
+        expect_equal(s.perform(lost).leases, leases, "leases returned by the repeated acquisition");
+        expect_equal(s.perform(AckJob{leases[0]}), Settlement::settled, "settlement of the ack");
+        expect_equal(s.perform(NackJob{leases[1], s.now()}), Settlement::settled,
+                     "settlement of the nack");
         const FailJob failed{.lease = leases[2], .error = "broken", .run_at = s.now()};
-        expect_equal(s.perform(failed), Settlement::settled, "failing");
+        expect_equal(s.perform(failed), Settlement::settled, "settlement of the failure");
         s.perform(RetireWorker{Scenario::worker(1)});
         const QueueStatus after{.ready = 3, .paused = true};
         expect_equal(s.queue(work_queue), after, "jobs");
@@ -74,7 +76,7 @@ void add_queue_cases(StoreCases& add) {
         s.push("a");
         s.bury_next();
         pause(s);
-        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "kicked");
+        expect_equal(s.perform(KickJobs{.queue = work_queue}), Count{1}, "jobs kicked");
         s.expect_idle_until(never, work_queue);
         resume(s);
         expect_equal(acquire_all(s), std::string{"a"}, "jobs acquired");
@@ -82,7 +84,7 @@ void add_queue_cases(StoreCases& add) {
 
     add("a queue can be paused before its first job and after its last job", [](Scenario& s) {
         pause(s);
-        expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "no jobs");
+        expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "jobs in the paused queue");
         s.expect_idle_until(never, work_queue);
         s.push("a");
         s.expect_idle_until(never, work_queue);
@@ -94,8 +96,8 @@ void add_queue_cases(StoreCases& add) {
         // When another queue becomes empty, the paused queue without jobs must not be removed.
         s.perform(PushJob{"other", "o", s.now()});
         s.perform(AckJob{s.take({.queue = "other"})});
-        expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "no jobs");
-        expect_equal(s.queue("other"), QueueStatus{}, "another queue");
+        expect_equal(s.queue(work_queue), QueueStatus{.paused = true}, "jobs in the paused queue");
+        expect_equal(s.queue("other"), QueueStatus{}, "jobs in another queue");
         s.push("a");
         s.expect_idle_until(never, work_queue);
         resume(s);
@@ -109,22 +111,22 @@ void add_queue_cases(StoreCases& add) {
         const auto expect_woken = [&](const std::string& when) {
             const auto seen = signal.count();
             resume(s);
-            expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken " + when);
+            expect(signal.wait_beyond(seen, s.traits().timeout), "no worker was woken " + when);
         };
         s.push("a");
         pause(s);
         s.expect_idle_until(never, work_queue);
-        expect_woken("when it had jobs before the pause");
+        expect_woken("by a queue that had jobs before the pause");
         const auto lease = s.take_work();
         s.expect_idle_until(never, work_queue);
         pause(s);
         s.push("b");
-        expect_woken("when a job came during the pause");
+        expect_woken("by a queue that got a job during the pause");
         s.take_work();
         pause(s);
         s.expect_idle_until(never, work_queue);
         s.perform(NackJob{lease, s.now()});
-        expect_woken("when a job came back after they found nothing");
+        expect_woken("by a queue that got a nacked job during the pause");
     });
 
     add("queues with jobs, and paused queues, are listed by name, page by page", [](Scenario& s) {
@@ -141,24 +143,26 @@ void add_queue_cases(StoreCases& add) {
         s.perform(AckJob{s.take({.queue = "gone"})});
         s.perform(PauseQueue{"paused", true});
         expect_equal(list("", 10), std::string{"a b paused z "}, "queues");
-        expect_equal(list("", 2), std::string{"a b "}, "the first page");
-        expect_equal(list("b", 1), std::string{"paused "}, "the second page");
-        expect_equal(list("paused", 2), std::string{"z "}, "the last page");
-        expect_equal(list("a queue that is gone", 1), std::string{"b "}, "a page");
+        expect_equal(list("", 2), std::string{"a b "}, "queues on the first page");
+        expect_equal(list("b", 1), std::string{"paused "}, "queues on the second page");
+        expect_equal(list("paused", 2), std::string{"z "}, "queues on the last page");
+        expect_equal(list("a queue that is gone", 1), std::string{"b "},
+                     "queues on a page after an unknown name");
         s.perform(PauseQueue{"paused", false});
         s.subscribe("billing", {"orders"});
         s.publish("orders");
         expect_equal(list("", 10), std::string{"a b main z "}, "queues");
-        expect_equal(list("", 3), std::string{"a b main "}, "the first page");
-        expect_equal(list("b", 1), std::string{"main "}, "a page");
+        expect_equal(list("", 3), std::string{"a b main "}, "queues on the first page");
+        expect_equal(list("b", 1), std::string{"main "}, "queues on the second page");
         s.expect_refused(ListQueues{{.after = {}, .limit = 0}}, "limit");
     });
 
     add("a queue is listed until its last job is done or removed", [](Scenario& s) {
         const auto expect_listed = [&](const QueueStatus& status, Where at = Where::here()) {
             const auto queues = s.perform(ListQueues{});
-            expect_equal(queues.size(), 1U, "queues listed", at);
-            expect_equal(queues.at(0).name, std::string{work_queue}, "the name", at);
+            expect_equal(queues.size(), 1U, "number of listed queues", at);
+            expect_equal(queues.at(0).name, std::string{work_queue}, "name of the listed queue",
+                         at);
             expect_equal(queues.at(0).status, status, "jobs", at);
         };
         const auto expect_gone = [&](const char* how, Where at = Where::here()) {
@@ -169,9 +173,9 @@ void add_queue_cases(StoreCases& add) {
         s.bury_next();
         expect_listed({.buried = 1});
         s.perform(DeleteJob{work_queue, id});
-        expect_gone("after a deletion");
+        expect_gone("queues listed after a deletion");
         s.perform(CancelJob{work_queue, s.push_with("a", {.key = {.text = "k"}})});
-        expect_gone("after a cancellation");
+        expect_gone("queues listed after a cancellation");
         s.push("a", Duration{10});
         expect_listed({.scheduled = 1});
         s.advance(Duration{10});
@@ -179,19 +183,19 @@ void add_queue_cases(StoreCases& add) {
         expect_listed({.pending = 1});
         s.perform(CancelJob{work_queue, lease.id});
         s.perform(NackJob{lease, s.now()});
-        expect_gone("after a job that was cancelled came back");
+        expect_gone("queues listed after the nack of a cancelled job");
         s.push("a");
         lease = s.take_work();
         s.perform(CancelJob{work_queue, lease.id});
         s.perform(RetireWorker{lease.worker});
-        expect_gone("after the worker of a job that was cancelled retired");
+        expect_gone("queues listed after the worker of a cancelled job has retired");
         s.push_with("a", {.expires_at = s.now() + Duration{5}});
         s.advance(Duration{5});
         s.expect_idle_until(never, work_queue);
-        expect_gone("after a job expired");
+        expect_gone("queues listed after a job has expired");
         s.push("a");
         s.perform(AckJob{s.take_work()});
-        expect_gone("after an ack");
+        expect_gone("queues listed after an ack");
     });
 
     add("a queue shows for how long its jobs have waited", [](Scenario& s) {
@@ -206,34 +210,36 @@ void add_queue_cases(StoreCases& add) {
         s.publish("orders");
         const auto began = s.now();
         s.push("later", Duration{100});
-        expect_due({}, "when none is due");
+        expect_due({}, "start of the longest wait before any job is due");
         s.advance(Duration{10});
         s.push("a");
         s.advance(Duration{10});
         const auto b = s.push_with("b", {.key = {.text = "k"}});
         s.push("c");
         s.advance(Duration{10});
-        expect_due(began + Duration{10}, "when some are READY");
+        expect_due(began + Duration{10}, "start of the longest wait with three READY jobs");
         auto lease = s.take_work();
-        expect_due(began + Duration{20}, "when the first was acquired");
+        expect_due(began + Duration{20},
+                   "start of the longest wait after the first job is PENDING");
         s.perform(NackJob{lease, s.now()});
         s.perform(CancelJob{work_queue, b});
-        expect_due(began + Duration{20}, "when the next one is READY as long");
+        expect_due(began + Duration{20},
+                   "start of the longest wait after the second job is cancelled");
         lease = s.take_work();
-        expect_equal(lease.job, std::string{"c"}, "the next job");
-        expect_due(began + Duration{30}, "when one that was nacked comes next");
+        expect_equal(lease.job, std::string{"c"}, "next job acquired");
+        expect_due(began + Duration{30}, "start of the longest wait after a nacked job is next");
         s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
-        expect_due({}, "when none is READY");
+        expect_due({}, "start of the longest wait with no READY job");
         s.advance(Duration{70});
-        expect_due(began + Duration{100}, "when one fell due");
+        expect_due(began + Duration{100}, "start of the longest wait after a job fell due");
         s.advance(Duration{1});
         s.push("d");
         s.advance(Duration{5});
-        expect_due(began + Duration{100}, "when another was pushed behind it");
+        expect_due(began + Duration{100}, "start of the longest wait after one more push");
         s.perform(RetireWorker{lease.worker});
-        expect_due(began + Duration{100}, "when a job came back");
+        expect_due(began + Duration{100}, "start of the longest wait after a job was released");
         expect_equal(acquire_all(s), std::string{"dclater"}, "jobs acquired");
-        expect_due({}, "when all are PENDING");
+        expect_due({}, "start of the longest wait with only PENDING jobs");
     });
 
     add("Ruby's queues cannot be paused, nor queues with invalid names", [](Scenario& s) {

@@ -17,31 +17,31 @@ void add_queue_limit_cases(StoreCases& add) {
     add("no more jobs begin than the rate limit of the queue has tokens", [](Scenario& s) {
         push_all(s, "abcdefgh");
         limit_queue(s, {.jobs = 2, .per = one_second, .burst = 3});
-        expect_equal(take_all(s, 2), std::string{"ab"}, "jobs for one worker");
+        expect_equal(take_all(s, 2), std::string{"ab"}, "jobs acquired by the first worker");
         const auto more = s.acquire({.worker = 2, .limit = 1, .queue = work_queue});
-        expect_equal(more.leases.size(), 1U, "jobs for another");
-        expect_equal(more.next_due, s.now() + one_second / 2, "when the next token comes");
+        expect_equal(more.leases.size(), 1U, "jobs acquired by another worker");
+        expect_equal(more.next_due, s.now() + one_second / 2, "time of the next token");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 5, .pending = 3}, "jobs");
         expect_wait(s, one_second / 2);
         s.advance(one_second / 2 - Duration{1});
         expect_wait(s, Duration{1});
         s.advance(Duration{1});
-        expect_equal(take_all(s), std::string{"d"}, "jobs for one token");
+        expect_equal(take_all(s), std::string{"d"}, "jobs acquired with one token");
         expect_wait(s, one_second / 2);
         s.advance(one_second);
-        expect_equal(take_all(s), std::string{"ef"}, "jobs for two tokens");
+        expect_equal(take_all(s), std::string{"ef"}, "jobs acquired with two tokens");
         s.advance(Duration{3'600'000});
-        expect_equal(take_all(s), std::string{"gh"}, "the rest");
+        expect_equal(take_all(s), std::string{"gh"}, "jobs acquired an hour later");
         s.expect_idle_until(never, work_queue);
     });
 
     add("the tokens of a rate limit never exceed its burst", [](Scenario& s) {
         limit_queue(s, {.jobs = 4, .per = one_second});
         push_all(s, "abcdefghijkl");
-        expect_equal(take_all(s), std::string{"abcd"}, "as many as in the rate, by default");
+        expect_equal(take_all(s), std::string{"abcd"}, "jobs acquired with the default burst");
         // A clock that was set forward by a year has the same effect as a year.
         s.advance(Duration{std::int64_t{365} * 86'400'000});
-        expect_equal(take_all(s), std::string{"efgh"}, "after a year");
+        expect_equal(take_all(s), std::string{"efgh"}, "jobs acquired a year later");
         expect_wait(s, one_second / 4);
     });
 
@@ -51,16 +51,16 @@ void add_queue_limit_cases(StoreCases& add) {
         for (int n = 0; n < 70; ++n) {
             s.push("job " + std::to_string(n));
             const auto acquired = s.acquire({.queue = work_queue});
-            expect_equal(acquired.leases.size(), 1U, "jobs for a token");
+            expect_equal(acquired.leases.size(), 1U, "jobs acquired with one token");
             s.push("next");
             const auto next = s.acquire({.queue = work_queue});
-            expect_equal(next.leases.size(), 0U, "jobs without a token");
+            expect_equal(next.leases.size(), 0U, "jobs acquired without a token");
             const Duration passed{((n + 1) * 1'000 + 6) / 7};
-            expect_equal(next.next_due, begin + passed, "when the next token comes");
+            expect_equal(next.next_due, begin + passed, "time of the next token");
             s.perform(DeleteJob{work_queue, s.jobs(State::ready).front().id});
             s.advance(next.next_due - s.now());
         }
-        expect_equal(s.now(), begin + 10 * one_second, "after 70 tokens");
+        expect_equal(s.now(), begin + 10 * one_second, "time after 70 tokens");
     });
 
     add("setting the clock back does not lengthen the wait of queues for their tokens",
@@ -69,20 +69,21 @@ void add_queue_limit_cases(StoreCases& add) {
                       .each_group = RateLimit{.jobs = 1, .per = 2 * one_second, .burst = 1}});
             push_all(s, "abc");
             push_limited(s, "g", "g");
-            expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
+            expect_equal(take_all(s), std::string{"ab"}, "jobs acquired first");
             s.advance(Duration{-3'600'000});
             expect_wait(s, one_second);
             s.advance(one_second);
-            expect_equal(take_all(s), std::string{"c"}, "jobs a second later");
+            expect_equal(take_all(s), std::string{"c"}, "jobs acquired a second later");
             s.advance(one_second);
-            expect_equal(take_all(s), std::string{"g"}, "of a group that had a token");
+            expect_equal(take_all(s), std::string{"g"}, "jobs acquired from a group with a token");
             push_limited(s, "h", "g");
             s.advance(Duration{-3'600'000});
             expect_wait(s, one_second);
             s.advance(one_second);
             expect_wait(s, 2 * one_second);
             s.advance(2 * one_second);
-            expect_equal(take_all(s), std::string{"h"}, "of a group that had none");
+            expect_equal(take_all(s), std::string{"h"},
+                         "jobs acquired from a group that had no token");
         });
 
     add("a step with a late timestamp does not refill tokens twice", [](Scenario& s) {
@@ -90,7 +91,7 @@ void add_queue_limit_cases(StoreCases& add) {
                   .each_group = RateLimit{.jobs = 4, .per = one_second, .burst = 1}});
         push_limited(s, "a", "g");
         for (const char* job : {"b", "c", "d", "e", "f"}) push_limited(s, job, "g");
-        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        expect_equal(take_all(s), std::string{"a"}, "jobs acquired first");
         // The steps of another process arrive a little later than they were sent.
         std::string taken;
         for (int i = 0; i < 50; ++i) {
@@ -99,16 +100,16 @@ void add_queue_limit_cases(StoreCases& add) {
             s.advance(Duration{100});
             taken += take_all(s);
         }
-        expect_equal(taken, std::string{"bc"}, "jobs in half a second");
+        expect_equal(taken, std::string{"bc"}, "jobs acquired in half a second");
     });
 
     add("a rate limit with all its tokens keeps them when the clock is set back", [](Scenario& s) {
         const RateLimit slow{.jobs = 1, .per = 60 * one_second, .burst = 1};
         limit(s, {.queue = slow, .each_group = slow});
-        expect_equal(take_all(s), std::string{}, "jobs at first");
+        expect_equal(take_all(s), std::string{}, "jobs acquired from an empty queue");
         s.advance(Duration{-3'600'000});
         push_limited(s, "a", "g");
-        expect_equal(take_all(s), std::string{"a"}, "jobs then");
+        expect_equal(take_all(s), std::string{"a"}, "jobs acquired after the clock was set back");
         push_limited(s, "b", "h");
         expect_wait(s, 60 * one_second);
     });
@@ -118,7 +119,7 @@ void add_queue_limit_cases(StoreCases& add) {
         s.push("a");
         const auto at_once = [&](auto end, Where at = Where::here()) {
             const auto leases = lease_what_may(s);
-            expect_equal(leases.size(), 1U, "jobs for a token", at);
+            expect_equal(leases.size(), 1U, "jobs acquired with one token", at);
             end(leases.front());
             expect_wait(s, one_second, at);
             s.advance(one_second);
@@ -134,10 +135,11 @@ void add_queue_limit_cases(StoreCases& add) {
         // Reporting a lease again, after a lost reply, consumes no further token.
         const auto leases = lease_what_may(s);
         const AcquireJobs again{work_queue, Scenario::worker(1), 1, 0};
-        expect_equal(s.perform(again).leases, leases, "leases of a lost reply");
+        expect_equal(s.perform(again).leases, leases,
+                     "leases returned by the repeated acquisition");
         s.advance(one_second);
         s.push("c");
-        expect_equal(take_all(s), std::string{"c"}, "for the next token");
+        expect_equal(take_all(s), std::string{"c"}, "jobs acquired with the next token");
     });
 
     add("a job that is deleted or expires before an attempt takes no token", [](Scenario& s) {
@@ -149,7 +151,7 @@ void add_queue_limit_cases(StoreCases& add) {
         s.push_with("b", options);
         push_limited(s, "c", "g");
         s.advance(Duration{5});
-        expect_equal(take_all(s), std::string{"c"}, "jobs that have not expired");
+        expect_equal(take_all(s), std::string{"c"}, "jobs acquired that have not expired");
     });
 
     add("a job that becomes due in a queue without tokens waits for a token", [](Scenario& s) {
@@ -157,24 +159,24 @@ void add_queue_limit_cases(StoreCases& add) {
         push_all(s, "a");
         s.push("d", one_second / 2);
         s.push("e", 3 * one_second);
-        expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+        expect_equal(take_all(s), std::string{"a"}, "jobs acquired first");
         expect_wait(s, one_second);
         s.advance(one_second / 2);
         expect_wait(s, one_second / 2);
         s.advance(one_second / 2);
-        expect_equal(take_all(s), std::string{"d"}, "what has been due");
+        expect_equal(take_all(s), std::string{"d"}, "jobs acquired with the next token");
         expect_wait(s, 2 * one_second);
     });
 
     add("a paused queue gives out no jobs, and its tokens are still refilled", [](Scenario& s) {
         limit_queue(s, {.jobs = 2, .per = one_second});
         push_all(s, "abcd");
-        expect_equal(take_all(s), std::string{"ab"}, "jobs at first");
+        expect_equal(take_all(s), std::string{"ab"}, "jobs acquired first");
         s.perform(PauseQueue{work_queue, true});
         s.advance(one_second);
         s.expect_idle_until(never, work_queue);
         s.perform(PauseQueue{work_queue, false});
-        expect_equal(take_all(s), std::string{"cd"}, "jobs after the pause");
+        expect_equal(take_all(s), std::string{"cd"}, "jobs acquired after the pause");
     });
 }
 
@@ -186,7 +188,7 @@ void add_change_cases(StoreCases& add) {
         limit(s, both);
         limit(s, both);
         expect_equal(limits_of(s), both, "limits of a queue without jobs");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "its jobs");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
         push_limited(s, "a", "g");
         s.perform(AckJob{s.take_work()});
         s.perform(PushJob{"other", "o", s.now()});
@@ -196,10 +198,10 @@ void add_change_cases(StoreCases& add) {
         expect_wait(s, Duration{60'000});
         const RateLimits one{.queue = both.queue};
         limit(s, one);
-        expect_equal(limits_of(s), one, "other limits");
+        expect_equal(limits_of(s), one, "limits after a change");
         limit(s, {});
-        expect_equal(take_all(s), std::string{"b"}, "without limits");
-        expect_equal(limits_of(s), RateLimits{}, "limits that were taken away");
+        expect_equal(take_all(s), std::string{"b"}, "jobs acquired without limits");
+        expect_equal(limits_of(s), RateLimits{}, "limits after their removal");
         s.perform(AckJob{s.perform(AcquireJobs{work_queue, Scenario::worker(1), 1, 0}).leases[0]});
         expect_equal(s.perform(ListQueues{}), ListQueues::Reply{}, "queues");
     });
@@ -212,9 +214,9 @@ void add_change_cases(StoreCases& add) {
             limit_queue(s, {.jobs = 2, .per = one_second});
             expect_wait(s, one_second / 2);
             limit_queue(s, {.jobs = 3, .per = one_second});
-            expect_equal(take_all(s), std::string{"cde"}, "jobs with other limits");
+            expect_equal(take_all(s), std::string{"cde"}, "jobs acquired with other limits");
             limit_queue(s, {.jobs = 2, .per = one_second});
-            expect_equal(take_all(s), std::string{"fg"}, "jobs with the former ones");
+            expect_equal(take_all(s), std::string{"fg"}, "jobs acquired with the first limits");
             expect_wait(s, one_second / 2);
         });
 
@@ -226,14 +228,14 @@ void add_change_cases(StoreCases& add) {
                 push_limited(s, std::string{group} + job, group);
             }
         }
-        expect_equal(take_all(s), std::string{"g1h1"}, "jobs at first");
+        expect_equal(take_all(s), std::string{"g1h1"}, "jobs acquired first");
         expect_wait(s, Duration{86'400'000});
         limit_groups(s, {.jobs = 2, .per = Duration{86'400'000}});
-        expect_equal(take_all(s), std::string{"g2g3h2h3"}, "with more tokens");
+        expect_equal(take_all(s), std::string{"g2g3h2h3"}, "jobs acquired with higher limits");
         expect_wait(s, Duration{43'200'000});
         limit(s, {});
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 6}, "jobs");
-        expect_equal(take_all(s), std::string{"g4h4"}, "without limits");
+        expect_equal(take_all(s), std::string{"g4h4"}, "jobs acquired without limits");
         s.expect_idle_until(never, work_queue);
     });
 
@@ -255,13 +257,13 @@ void add_change_cases(StoreCases& add) {
                     began += acquired.leases.size();
                     if (acquired.next_due > s.now()) return;
                 }
-                fail("it does not end", Where::here());
+                fail("the acquisitions must reach an end", Where::here());
             };
             take();
-            expect_equal(began, std::size_t{51}, "one of each group");
+            expect_equal(began, std::size_t{51}, "jobs acquired, one from each group");
             limit(s, {});
             take();
-            expect_equal(began, std::size_t{1'000 + 1'250}, "all that their groups allow");
+            expect_equal(began, std::size_t{1'000 + 1'250}, "jobs acquired without limits");
         });
 
     add("changing the rate limits of a queue wakes its workers", [](Scenario& s) {
@@ -273,7 +275,8 @@ void add_change_cases(StoreCases& add) {
         expect_wait(s, Duration{86'400'000});
         const auto seen = signal.count();
         limit(s, {});
-        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        expect(signal.wait_beyond(seen, s.traits().timeout),
+               "a change of limits must wake a worker");
     });
 
     add("a push into a queue with rate limits wakes an idle worker", [](Scenario& s) {
@@ -286,7 +289,7 @@ void add_change_cases(StoreCases& add) {
         expect_equal(take_all(s), std::string{"a"}, "jobs");
         const auto seen = signal.count();
         s.push("x");
-        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        expect(signal.wait_beyond(seen, s.traits().timeout), "a push must wake a worker");
     });
 
     add("bad rate limits, and limits for Ruby's queues, are refused", [](Scenario& s) {
@@ -307,7 +310,7 @@ void add_change_cases(StoreCases& add) {
         limit(s, {.queue = largest, .each_group = largest});
         push_limited(s, "a", "g");
         s.push("b");
-        expect_equal(take_all(s), std::string{"ab"}, "jobs with the largest limits");
+        expect_equal(take_all(s), std::string{"ab"}, "jobs acquired with the largest limits");
     });
 }
 
@@ -324,29 +327,40 @@ void add_explanation_cases_of_limits(StoreCases& add) {
         const auto later = s.perform(PushJob{work_queue, "l", s.now() + one_second}).id;
         s.perform(Heartbeat{Scenario::worker(9)});
         const auto explain = [&](JobId id) { return *s.perform(ExplainJob{work_queue, id}); };
-        expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "before");
+        expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker),
+                     "reason before the limit is reached");
         expect_equal(take_all(s), std::string{"ax"}, "jobs");
         auto found = explain(y);
-        expect_equal(to_string(found.reason()), to_string(Reason::rate_limited), "of the queue");
-        expect_equal(to_text(found), "the rate limit of its queue is used up", "the words");
-        expect(found.queue_limited_until == s.now() + one_second / 2, "the token of the queue");
-        expect(!found.group_limited_until, "a job without a group waits for one");
+        expect_equal(to_string(found.reason()), to_string(Reason::rate_limited),
+                     "reason for a job without a group");
+        expect_equal(to_text(found), "the rate limit of its queue is used up",
+                     "text for a job without a group");
+        expect(found.queue_limited_until == s.now() + one_second / 2,
+               "the explanation must name the time of the next token of the queue");
+        expect(!found.group_limited_until,
+               "a job without a group must not wait for a token of a group");
         found = explain(b);
         expect_equal(to_text(found), "the rate limits of its queue and its group 'g' are used up",
-                     "the words for both");
-        expect(found.group_limited_until == s.now() + 4 * one_second, "the token of the group");
-        expect_equal(to_string(explain(x).reason()), to_string(Reason::leased), "of one leased");
-        expect_equal(to_string(explain(later).reason()), to_string(Reason::not_due), "not due");
+                     "text for a job that waits for two tokens");
+        expect(found.group_limited_until == s.now() + 4 * one_second,
+               "the explanation must name the time of the next token of the group");
+        expect_equal(to_string(explain(x).reason()), to_string(Reason::leased),
+                     "reason for a leased job");
+        expect_equal(to_string(explain(later).reason()), to_string(Reason::not_due),
+                     "reason for a job that is not due");
         s.advance(one_second);
-        expect_equal(to_string(explain(later).reason()), to_string(Reason::awaits_worker), "due");
+        expect_equal(to_string(explain(later).reason()), to_string(Reason::awaits_worker),
+                     "reason for a job that is due");
         found = explain(b);
         expect_equal(to_text(found), "the rate limit of its group 'g' is used up",
-                     "the words of the group");
-        expect(!found.queue_limited_until, "the queue has a token");
-        expect(found.group_limited_until == s.now() + 3 * one_second, "the token of the group");
+                     "text for a job that waits for a token of its group");
+        expect(!found.queue_limited_until, "the job must not wait for a token of the queue");
+        expect(found.group_limited_until == s.now() + 3 * one_second,
+               "the explanation must name the time of the next token of the group");
         expect_equal(take_all(s), std::string{"yl"}, "jobs");
         s.advance(3 * one_second);
-        expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker), "at last");
+        expect_equal(to_string(explain(b).reason()), to_string(Reason::awaits_worker),
+                     "reason for the job when its group has a token");
         expect_equal(take_all(s), std::string{"b"}, "jobs");
     });
 }

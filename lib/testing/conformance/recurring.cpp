@@ -29,7 +29,7 @@ void put(Scenario& s, const std::string& name, RecurringSettings settings = ever
 /// The recurring job of this name, which must exist.
 RecurringJob found(const Scenario& s, const std::string& name, Where at = Where::here()) {
     auto job = s.perform(FindRecurringJob{name}, at);
-    expect(job.has_value(), "there is no recurring job " + name, at);
+    expect(job.has_value(), "no recurring job has the name " + name, at);
     return *std::move(job);
 }
 
@@ -63,27 +63,29 @@ void expect_woken(Scenario& s, const std::string& what, const std::function<void
     s.perform(DueRecurringJobs{}, at);
     const auto seen = signal.count();
     change();
-    expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken by " + what, at);
+    expect(signal.wait_beyond(seen, s.traits().timeout), "no scheduler was woken by " + what, at);
 }
 
 void add_tick_cases(StoreCases& add) {
     add("PutRecurringJob sets the next due time, and earlier ticks do not run", [](Scenario& s) {
         put(s, "report");
         const auto job = found(s, "report");
-        expect_equal(job.next_at, s.now(), "when it is due");
-        expect_equal(job.settled_until, s.now(), "which ticks are settled");
-        expect_equal(job.last_at, std::optional<TimePoint>{}, "its last tick");
-        expect(job.settings == every_minute() && !job.paused, "its settings are as they were");
+        expect_equal(job.next_at, s.now(), "due time of the recurring job");
+        expect_equal(job.settled_until, s.now(), "time up to which ticks are settled");
+        expect_equal(job.last_at, std::optional<TimePoint>{}, "last tick of the recurring job");
+        expect(job.settings == every_minute() && !job.paused,
+               "the recurring job must have the settings of the put");
         const auto due = s.perform(DueRecurringJobs{});
-        expect_equal(due.jobs, std::vector<RecurringJob>{job}, "what is due");
-        expect_equal(due.next_at, never, "when the next is due");
-        expect_equal(due.now, s.now(), "the time of the store");
+        expect_equal(due.jobs, std::vector<RecurringJob>{job}, "due recurring jobs");
+        expect_equal(due.next_at, never, "due time of the next recurring job");
+        expect_equal(due.now, s.now(), "current time in the reply");
         // The put has settled the tick of this instant, so the run pushes no job.
-        expect_equal(run(s, "report").outcome, Ran::moved, "running it at once");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
-        expect_equal(due_names(s), std::vector<std::string>{}, "what is due then");
+        expect_equal(run(s, "report").outcome, Ran::moved,
+                     "outcome of a run before the first tick");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
+        expect_equal(due_names(s), std::vector<std::string>{}, "recurring jobs due after the run");
         expect_equal(s.perform(DueRecurringJobs{}).next_at, s.now() + interval,
-                     "when it is due next");
+                     "due time of the next tick");
     });
 
     add("each tick pushes one job, whichever scheduler runs the tick", [](Scenario& s) {
@@ -93,23 +95,24 @@ void add_tick_cases(StoreCases& add) {
             s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
             const auto first = s.perform(step);
-            expect_equal(first.outcome, Ran::pushed, "the first scheduler");
-            expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");
+            expect_equal(first.outcome, Ran::pushed, "outcome for the first scheduler");
+            expect_equal(s.perform(step), RecurringRun{}, "reply to the second scheduler");
             const auto lease = s.take_work();
-            expect_equal(lease.job, std::string{"tick"}, "the job");
-            expect_equal(lease.id, first.id, "its id");
+            expect_equal(lease.job, std::string{"tick"}, "encoded job of the tick");
+            expect_equal(lease.id, first.id, "id of the pushed job");
             expect_equal(lease.options->metadata,
                          JobMetadata{{"recurring", "report"},
                                      {"tick", std::to_string(to_milliseconds(s.now()))}},
-                         "its metadata");
+                         "metadata of the pushed job");
             s.perform(AckJob{lease});
-            expect_equal(s.perform(step), RecurringRun{}, "after it was done");
+            expect_equal(s.perform(step), RecurringRun{},
+                         "reply to a repeated run after the job is done");
             const auto job = found(s, "report");
             expect_equal(job.runs, static_cast<std::uint64_t>(tick), "runs");
-            expect_equal(job.last_at, std::optional{s.now()}, "its last tick");
-            expect_equal(job.settled_until, s.now(), "which ticks are settled");
+            expect_equal(job.last_at, std::optional{s.now()}, "last tick of the recurring job");
+            expect_equal(job.settled_until, s.now(), "time up to which ticks are settled");
         }
-        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue in the end");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue after three ticks");
     });
 
     add("only one of eight concurrent schedulers runs a tick", [](Scenario& s) {
@@ -126,7 +129,7 @@ void add_tick_cases(StoreCases& add) {
             in_threads(8, [&](unsigned) {
                 if (s.perform(step).outcome == Ran::pushed) ++ran;
             });
-            expect_equal(ran.load(), 1, "schedulers that ran it");
+            expect_equal(ran.load(), 1, "schedulers that ran the tick");
             expect_equal(s.queue(work_queue).ready, tick, "jobs");
         }
     });
@@ -140,20 +143,23 @@ void add_tick_cases(StoreCases& add) {
             for (const bool pending : {false, true}) {
                 if (pending) s.take_work();
                 s.advance(interval);
-                expect_equal(run(s, "report"), RecurringRun{Ran::kept, id}, "a tick behind it");
+                expect_equal(run(s, "report"), RecurringRun{Ran::kept, id},
+                             "reply to a tick while the job exists");
             }
             const auto job = found(s, "report");
             expect_equal(job.runs, 1U, "runs");
-            expect_equal(job.kept, 2U, "ticks at which it was there");
-            expect_equal(job.settled_until, s.now(), "which ticks are settled");
+            expect_equal(job.kept, 2U, "ticks that kept an existing job");
+            expect_equal(job.settled_until, s.now(), "time up to which ticks are settled");
             auto settings = every_minute();
             settings.overlap = true;
             put(s, "report", settings);
             for (int i = 0; i < 2; ++i) {
                 s.advance(interval);
-                expect_equal(run(s, "report").outcome, Ran::pushed, "a tick with overlap");
+                expect_equal(run(s, "report").outcome, Ran::pushed,
+                             "outcome of a tick with overlap");
             }
-            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1}, "the queue");
+            expect_equal(s.queue(work_queue), QueueStatus{.ready = 2, .pending = 1},
+                         "jobs in the queue");
         });
 
     add("the job that a tick pushes has the options of its recurring job", [](Scenario& s) {
@@ -178,7 +184,7 @@ void add_tick_cases(StoreCases& add) {
         put(s, "report");
         run(s, "report");
         s.advance(interval);
-        expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
+        expect_equal(run(s, "report").outcome, Ran::pushed, "outcome of the tick");
         s.perform(AckJob{s.take_work()});
         const auto settled = s.now();
         s.advance(-interval / 2);
@@ -186,11 +192,14 @@ void add_tick_cases(StoreCases& add) {
         auto settings = every_minute();
         settings.schedule = "@every 30s";
         put(s, "report", settings);
-        expect_equal(found(s, "report").next_at, s.now(), "when it is due");
-        expect_equal(found(s, "report").settled_until, settled, "which ticks are settled");
-        expect_equal(run(s, "report").outcome, Ran::moved, "a tick before that");
-        expect_equal(found(s, "report").settled_until, settled, "and then");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        expect_equal(found(s, "report").next_at, s.now(), "due time of the recurring job");
+        expect_equal(found(s, "report").settled_until, settled,
+                     "time up to which ticks are settled");
+        expect_equal(run(s, "report").outcome, Ran::moved,
+                     "outcome of a run before the settled tick");
+        expect_equal(found(s, "report").settled_until, settled,
+                     "time up to which ticks are settled after the run");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
     });
 }
 
@@ -202,17 +211,18 @@ void add_entity_cases(StoreCases& add) {
             const auto before = found(s, "report");
             s.advance(3 * interval);
             put(s, "report");
-            expect_equal(found(s, "report"), before, "after an equal put");
+            expect_equal(found(s, "report"), before, "recurring job after an equal put");
 
             const auto stale = run_of(s, before);
             auto settings = every_minute();
             settings.job = "another";
             put(s, "report", settings);
             auto changed = found(s, "report");
-            expect_equal(changed.next_at, before.next_at, "when it is due");
-            expect_equal(changed.settled_until, before.settled_until, "which ticks are settled");
-            expect(changed.revision != before.revision, "its revision must differ");
-            expect_equal(s.perform(stale), RecurringRun{}, "running it as it was");
+            expect_equal(changed.next_at, before.next_at, "due time after a put with another job");
+            expect_equal(changed.settled_until, before.settled_until,
+                         "time up to which ticks are settled");
+            expect(changed.revision != before.revision, "the put must change the revision");
+            expect_equal(s.perform(stale), RecurringRun{}, "reply to a run of the old revision");
 
             for (const bool zone : {false, true}) {
                 s.advance(interval);
@@ -220,10 +230,11 @@ void add_entity_cases(StoreCases& add) {
                 if (zone) settings.time_zone = "Etc/UTC";
                 put(s, "report", settings);
                 changed = found(s, "report");
-                expect_equal(changed.next_at, s.now(), "when it is due");
-                expect_equal(changed.settled_until, s.now(), "which ticks are settled");
+                expect_equal(changed.next_at, s.now(),
+                             "due time after a put with another schedule");
+                expect_equal(changed.settled_until, s.now(), "time up to which ticks are settled");
             }
-            expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+            expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
         });
 
     add("a paused recurring job is not due, and ticks during the pause are skipped",
@@ -232,23 +243,30 @@ void add_entity_cases(StoreCases& add) {
             run(s, "report");
             s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
-            expect_equal(s.perform(PauseRecurringJob{"report", true}), Count{1}, "pausing it");
-            expect_equal(s.perform(PauseRecurringJob{"nothing", true}), Count{0}, "pausing none");
-            expect(found(s, "report").paused, "it must be paused");
-            expect_equal(due_names(s), std::vector<std::string>{}, "what is due");
-            expect_equal(s.perform(DueRecurringJobs{}).next_at, never, "when the next is due");
-            expect_equal(s.perform(step), RecurringRun{}, "running it");
+            expect_equal(s.perform(PauseRecurringJob{"report", true}), Count{1},
+                         "recurring jobs paused");
+            expect_equal(s.perform(PauseRecurringJob{"nothing", true}), Count{0},
+                         "recurring jobs paused by an unknown name");
+            expect(found(s, "report").paused, "the recurring job must be paused");
+            expect_equal(due_names(s), std::vector<std::string>{}, "due recurring jobs");
+            expect_equal(s.perform(DueRecurringJobs{}).next_at, never,
+                         "due time of the next recurring job");
+            expect_equal(s.perform(step), RecurringRun{}, "reply to a run during the pause");
             auto settings = every_minute();
             settings.schedule = "* * * * *";
             put(s, "report", settings);
-            expect(found(s, "report").paused, "a put must leave it paused");
+            expect(found(s, "report").paused, "a put must not resume the recurring job");
             s.advance(interval);
-            expect_equal(s.perform(PauseRecurringJob{"report", false}), Count{1}, "resuming it");
-            expect_equal(found(s, "report").settled_until, s.now(), "which ticks are settled");
-            expect_equal(due_names(s), std::vector<std::string>{"report"}, "what is due then");
-            expect_equal(run(s, "report").outcome, Ran::moved, "running it");
+            expect_equal(s.perform(PauseRecurringJob{"report", false}), Count{1},
+                         "recurring jobs resumed");
+            expect_equal(found(s, "report").settled_until, s.now(),
+                         "time up to which ticks are settled");
+            expect_equal(due_names(s), std::vector<std::string>{"report"},
+                         "recurring jobs due after the pause");
+            expect_equal(run(s, "report").outcome, Ran::moved,
+                         "outcome of the first run after the pause");
             s.advance(interval);
-            expect_equal(run(s, "report").outcome, Ran::pushed, "the next tick");
+            expect_equal(run(s, "report").outcome, Ran::pushed, "outcome of the next tick");
         });
 
     add("a removed recurring job does not run, and a new job of its name runs none of the old "
@@ -258,14 +276,18 @@ void add_entity_cases(StoreCases& add) {
             run(s, "report");
             s.advance(interval);
             const auto step = run_of(s, found(s, "report"));
-            expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::removed, "removing it");
-            expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::unknown, "once more");
-            expect(!s.perform(FindRecurringJob{"report"}), "it must be gone");
-            expect_equal(due_names(s), std::vector<std::string>{}, "what is due");
-            expect_equal(s.perform(step), RecurringRun{}, "running it");
+            expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::removed,
+                         "removal of the recurring job");
+            expect_equal(s.perform(RemoveRecurringJob{"report"}), Removal::unknown,
+                         "second removal of the recurring job");
+            expect(!s.perform(FindRecurringJob{"report"}),
+                   "the removed recurring job must not exist");
+            expect_equal(due_names(s), std::vector<std::string>{}, "due recurring jobs");
+            expect_equal(s.perform(step), RecurringRun{},
+                         "reply to a run of the removed recurring job");
             put(s, "report");
-            expect_equal(s.perform(step), RecurringRun{}, "running its successor as it was");
-            expect_equal(found(s, "report").runs, 0U, "runs of its successor");
+            expect_equal(s.perform(step), RecurringRun{}, "reply to a run of the old revision");
+            expect_equal(found(s, "report").runs, 0U, "runs of the new recurring job");
         });
 
     add("due recurring jobs are in the order of their ticks, lists are by name", [](Scenario& s) {
@@ -273,24 +295,30 @@ void add_entity_cases(StoreCases& add) {
             put(s, name);
             s.advance(Duration{1'000});
         }
-        expect_equal(due_names(s), std::vector<std::string>{"c", "a", "b"}, "what is due");
-        expect_equal(due_names(s, 2), std::vector<std::string>{"c", "a"}, "the first two");
+        expect_equal(due_names(s), std::vector<std::string>{"c", "a", "b"}, "due recurring jobs");
+        expect_equal(due_names(s, 2), std::vector<std::string>{"c", "a"},
+                     "first two due recurring jobs");
         expect_equal(s.perform(DueRecurringJobs{2}).next_at, found(s, "b").next_at,
-                     "when the third is due");
+                     "due time of the third recurring job");
         std::vector<std::string> names;
         for (const auto& job : s.perform(ListRecurringJobs{})) names.push_back(job.name);
-        expect_equal(names, std::vector<std::string>{"a", "b", "c"}, "the list");
+        expect_equal(names, std::vector<std::string>{"a", "b", "c"},
+                     "names of the listed recurring jobs");
         const auto page = s.perform(ListRecurringJobs{{.after = "a", .limit = 1}});
-        expect_equal(page, std::vector<RecurringJob>{found(s, "b")}, "a page");
+        expect_equal(page, std::vector<RecurringJob>{found(s, "b")},
+                     "recurring jobs on a page of one");
         run(s, "c");
-        expect_equal(due_names(s), std::vector<std::string>{"a", "b"}, "what is due then");
+        expect_equal(due_names(s), std::vector<std::string>{"a", "b"},
+                     "recurring jobs due after a run");
     });
 
     add("putting or resuming a recurring job wakes the schedulers", [](Scenario& s) {
         expect_woken(s, "a put", [&] { put(s, "report"); });
         s.perform(PauseRecurringJob{"report", true});
-        expect_woken(s, "a resumption", [&] { s.perform(PauseRecurringJob{"report", false}); });
-        expect_woken(s, "another schedule", [&] {
+        expect_woken(s, "the resumption of a recurring job", [&] {
+            s.perform(PauseRecurringJob{"report", false});
+        });
+        expect_woken(s, "a put with another schedule", [&] {
             auto settings = every_minute();
             settings.schedule = "@every 1s";
             put(s, "report", settings);
@@ -351,12 +379,13 @@ void add_recurring_refusal_cases(StoreCases& add) {
                 settings.metadata[std::to_string(i)] = "x";
             }
             put(s, "report", settings);
-            expect(found(s, "report").settings == settings, "its settings are as they were");
+            expect(found(s, "report").settings == settings,
+                   "the recurring job must have the settings of the put");
             run(s, "report");
             s.advance(interval);
-            expect_equal(run(s, "report").outcome, Ran::pushed, "a tick");
+            expect_equal(run(s, "report").outcome, Ran::pushed, "outcome of the tick");
             expect_equal(s.take_work().options->metadata.size(), job_metadata_max,
-                         "entries of its metadata");
+                         "metadata entries of the pushed job");
         });
 
     add("an invalid run of a recurring job is refused and changes nothing", [](Scenario& s) {

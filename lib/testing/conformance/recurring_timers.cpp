@@ -41,7 +41,7 @@ RecurringSettings timed_with_overlap() {
 
 RecurringJob recurring_timer(const Scenario& s, Where at = Where::here()) {
     auto job = s.perform(FindRecurringJob{"call"}, at);
-    expect(job.has_value(), "there is no recurring timer", at);
+    expect(job.has_value(), "the recurring timer must exist", at);
     return *std::move(job);
 }
 
@@ -71,10 +71,13 @@ void put_timer(Scenario& s, RecurringSettings settings = timed(), Where at = Whe
 /// Puts the recurring timer, and runs it at once, as a scheduler would.
 void begin_ticks(Scenario& s, RecurringSettings settings = timed(), Where at = Where::here()) {
     put_timer(s, std::move(settings), at);
-    expect_equal(s.perform(DueRecurringJobs{}, at).jobs.size(), std::size_t{1}, "what is due", at);
+    expect_equal(s.perform(DueRecurringJobs{}, at).jobs.size(), std::size_t{1},
+                 "number of due recurring timers", at);
     // The put has settled the tick of this instant.
-    expect_equal(run_tick(s, at).outcome, Tick::moved, "running it at once", at);
-    expect_equal(s.perform(CountTimers{timer_space}, at), TimerCounts{}, "the timers", at);
+    expect_equal(run_tick(s, at).outcome, Tick::moved, "outcome of a run before the first tick",
+                 at);
+    expect_equal(s.perform(CountTimers{timer_space}, at), TimerCounts{},
+                 "timers before the first tick", at);
 }
 
 TakenTimers take_tick(const Scenario& s, Where at = Where::here()) {
@@ -85,15 +88,17 @@ void add_posting_cases(StoreCases& add) {
     add("each tick posts one timer, due at the tick, whichever scheduler runs the tick",
         [](Scenario& s) {
             begin_ticks(s);
-            expect(recurring_timer(s).settings == timed(), "its settings are as they were");
+            expect(recurring_timer(s).settings == timed(),
+                   "the recurring timer must have the settings of the put");
             for (std::uint64_t tick = 1; tick <= 3; ++tick) {
                 s.advance(tick_interval);
                 const auto at = s.now();
                 const auto step = tick_step(s, at);
                 // The tick runs late.
                 s.advance(Duration{700});
-                expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0}, "the first scheduler");
-                expect_equal(s.perform(step), RecurringRun{}, "the second scheduler");
+                expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0},
+                             "reply to the first scheduler");
+                expect_equal(s.perform(step), RecurringRun{}, "reply to the second scheduler");
                 const auto timer = s.perform(FindTimer{timer_space, tick_timer});
                 expect_equal(timer,
                              std::optional{TimerStatus{.id = tick_timer,
@@ -102,20 +107,21 @@ void add_posting_cases(StoreCases& add) {
                                                        .at = at,
                                                        .retries = 0,
                                                        .retries_max = 1}},
-                             "the timer");
+                             "timer of the tick");
                 const auto taken = take_tick(s);
-                expect_equal(taken.timers.size(), std::size_t{1}, "timers that were taken");
-                expect_equal(taken.timers.front().due_at, at, "when it was due");
+                expect_equal(taken.timers.size(), std::size_t{1}, "timers taken by the listener");
+                expect_equal(taken.timers.front().due_at, at, "due time of the taken timer");
                 expect_equal(taken.timers.front().confirm_by, s.now() + 3 * tick_interval,
-                             "when it comes back");
+                             "time limit for the confirmation");
                 expect_equal(s.perform(ConfirmTimer{timer_space, tick_timer}),
-                             TimerConfirmed::confirmed, "its confirmation");
-                expect_equal(s.perform(step), RecurringRun{}, "after it was confirmed");
-                expect(!exists(s, tick_timer), "it must be gone");
+                             TimerConfirmed::confirmed, "outcome of the confirmation");
+                expect_equal(s.perform(step), RecurringRun{},
+                             "reply to a repeated run after the confirmation");
+                expect(!exists(s, tick_timer), "the confirmed timer must not exist");
                 const auto job = recurring_timer(s);
                 expect_equal(job.runs, tick, "runs");
-                expect_equal(job.last_at, std::optional{at}, "its last tick");
-                expect_equal(job.settled_until, at, "which ticks are settled");
+                expect_equal(job.last_at, std::optional{at}, "last tick of the recurring timer");
+                expect_equal(job.settled_until, at, "time up to which ticks are settled");
             }
         });
 
@@ -128,7 +134,7 @@ void add_posting_cases(StoreCases& add) {
             in_threads(8, [&](unsigned) {
                 if (s.perform(step).outcome == Tick::pushed) ++ran;
             });
-            expect_equal(ran.load(), 1, "schedulers that ran it");
+            expect_equal(ran.load(), 1, "schedulers that ran the tick");
             expect_equal(s.perform(CountTimers{timer_space}).pending, tick, "timers");
         }
     });
@@ -141,7 +147,7 @@ void add_posting_cases(StoreCases& add) {
         take_tick(s);
         const auto seen = woken.count();
         run_tick(s);
-        expect(woken.wait_beyond(seen, s.traits().timeout), "nobody was woken by a tick");
+        expect(woken.wait_beyond(seen, s.traits().timeout), "no listener was woken by a tick");
     });
 }
 
@@ -149,22 +155,25 @@ void add_keeping_cases(StoreCases& add) {
     add("a tick keeps the PENDING or FIRED timer of an earlier tick", [](Scenario& s) {
         begin_ticks(s);
         s.advance(tick_interval);
-        expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "outcome of the first tick");
         const auto first = s.now();
         s.advance(tick_interval);
-        expect_equal(run_tick(s), RecurringRun{Tick::kept, 0}, "one behind a PENDING timer");
-        expect_equal(s.perform(FindTimer{timer_space, tick_timer})->at, first, "when it is due");
+        expect_equal(run_tick(s), RecurringRun{Tick::kept, 0},
+                     "reply to a tick while the timer is PENDING");
+        expect_equal(s.perform(FindTimer{timer_space, tick_timer})->at, first,
+                     "due time of the kept timer");
         const auto fired = take_tick(s).timers.at(0);
         s.advance(tick_interval);
-        expect_equal(run_tick(s), RecurringRun{Tick::kept, 0}, "one behind a FIRED timer");
+        expect_equal(run_tick(s), RecurringRun{Tick::kept, 0},
+                     "reply to a tick while the timer is FIRED");
         const auto job = recurring_timer(s);
         expect_equal(job.runs, 1U, "runs");
-        expect_equal(job.kept, 2U, "ticks at which it was there");
-        expect_equal(job.settled_until, s.now(), "which ticks are settled");
+        expect_equal(job.kept, 2U, "ticks that kept an existing timer");
+        expect_equal(job.settled_until, s.now(), "time up to which ticks are settled");
         expect_equal(s.perform(ConfirmTimer{timer_space, tick_timer, fired.retries, fired.firing}),
-                     TimerConfirmed::confirmed, "the firing that was kept");
+                     TimerConfirmed::confirmed, "outcome of the confirmation of the kept timer");
         s.advance(tick_interval);
-        expect_equal(run_tick(s).outcome, Tick::pushed, "one behind a timer that is gone");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "outcome of a tick after the confirmation");
     });
 
     add("a tick replaces the DEAD timer of an earlier tick", [](Scenario& s) {
@@ -175,23 +184,24 @@ void add_keeping_cases(StoreCases& add) {
             take_tick(s);
             s.advance(3 * tick_interval);
         }
-        expect_equal(s.perform(CountTimers{timer_space}).dead, 1U, "DEAD timers");
-        expect_equal(run_tick(s).outcome, Tick::pushed, "a tick behind it");
+        expect_equal(s.perform(CountTimers{timer_space}).dead, 1U, "DEAD timers before the tick");
+        expect_equal(run_tick(s).outcome, Tick::pushed,
+                     "outcome of a tick while the timer is DEAD");
         const auto counts = s.perform(CountTimers{timer_space});
-        expect_equal(counts.dead, 0U, "DEAD timers then");
-        expect_equal(counts.pending, 1U, "PENDING timers then");
+        expect_equal(counts.dead, 0U, "DEAD timers after the tick");
+        expect_equal(counts.pending, 1U, "PENDING timers after the tick");
     });
 
     add("with overlap=true, each tick posts a separate timer", [](Scenario& s) {
         begin_ticks(s, timed_with_overlap());
         for (std::uint64_t tick = 1; tick <= 3; ++tick) {
             s.advance(tick_interval);
-            expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
+            expect_equal(run_tick(s).outcome, Tick::pushed, "outcome of the tick");
             expect(exists(s, tick_timer + ":" + std::to_string(to_milliseconds(s.now()))),
-                   "a timer that is named after the tick");
+                   "the id of the timer must contain the time of the tick");
             expect_equal(s.perform(CountTimers{timer_space}).pending, tick, "timers");
         }
-        expect_equal(recurring_timer(s).kept, 0U, "ticks at which one was there");
+        expect_equal(recurring_timer(s).kept, 0U, "ticks that kept an existing timer");
     });
 }
 
@@ -201,13 +211,15 @@ void add_timer_entity_cases(StoreCases& add) {
             begin_ticks(s);
             s.advance(tick_interval);
             const auto step = tick_step(s, s.now());
-            expect_equal(s.perform(PauseRecurringJob{"call", true}), Count{1}, "pausing it");
-            expect_equal(s.perform(step), RecurringRun{}, "running it");
-            expect_equal(s.perform(PauseRecurringJob{"call", false}), Count{1}, "resuming it");
-            expect_equal(run_tick(s).outcome, Tick::moved, "a tick of the pause");
-            expect(!exists(s, tick_timer), "it must not be posted");
+            expect_equal(s.perform(PauseRecurringJob{"call", true}), Count{1},
+                         "recurring timers paused");
+            expect_equal(s.perform(step), RecurringRun{}, "reply to a run during the pause");
+            expect_equal(s.perform(PauseRecurringJob{"call", false}), Count{1},
+                         "recurring timers resumed");
+            expect_equal(run_tick(s).outcome, Tick::moved, "outcome of a tick from the pause");
+            expect(!exists(s, tick_timer), "a tick from the pause must post no timer");
             s.advance(tick_interval);
-            expect_equal(run_tick(s).outcome, Tick::pushed, "the next tick");
+            expect_equal(run_tick(s).outcome, Tick::pushed, "outcome of the next tick");
         });
 
     add("a recurring job that becomes a recurring timer keeps its due time", [](Scenario& s) {
@@ -218,16 +230,17 @@ void add_timer_entity_cases(StoreCases& add) {
         other.timer->payload = encode(Value{"Grace"});
         put_timer(s, other);
         s.advance(tick_interval);
-        expect_equal(s.perform(step), RecurringRun{}, "a tick with the former payload");
+        expect_equal(s.perform(step), RecurringRun{}, "reply to a run with the old payload");
         put_timer(s, {.schedule = "@every 1m", .queue = work_queue, .job = "tick"});
         put_timer(s, other);
-        expect_equal(recurring_timer(s).next_at, before.next_at, "when it is due");
-        expect_equal(run_tick(s).outcome, Tick::pushed, "a tick");
+        expect_equal(recurring_timer(s).next_at, before.next_at, "due time after both changes");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "outcome of the tick");
         expect(s.perform(FindTimer{timer_space, tick_timer})->payload == Value{"Grace"},
-               "the payload must be the new one");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
-        expect_equal(s.perform(RemoveRecurringJob{"call"}), Removal::removed, "removing it");
-        expect(exists(s, tick_timer), "its timer must stay");
+               "the timer must have the new payload");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
+        expect_equal(s.perform(RemoveRecurringJob{"call"}), Removal::removed,
+                     "removal of the recurring timer");
+        expect(exists(s, tick_timer), "the posted timer must remain");
     });
 }
 
@@ -281,7 +294,7 @@ void add_bad_recurring_timer_cases(StoreCases& add) {
         auto both = tick_step(s, s.now());
         both.push = std::make_shared<const PushJob>(PushJob{work_queue, "tick", s.now()});
         s.expect_refused(both, "post");
-        expect_equal(run_tick(s).outcome, Tick::pushed, "the tick");
+        expect_equal(run_tick(s).outcome, Tick::pushed, "outcome of the valid run");
     });
 }
 

@@ -109,11 +109,14 @@ public:
     void expect_error(Errc code, S step, std::string_view field, Where at = Where::here()) {
         const auto before = snapshot();
         const auto reply = routemaster::perform(store_, std::move(step), now_);
-        expect(!reply, "a step with a bad " + std::string{field} + " was done", at);
+        expect(!reply, "a step with an invalid " + std::string{field} + " must fail", at);
         expect(reply.error().code() == code,
-               "not " + make_error_code(code).message() + ": " + reply.error().message(), at);
+               "the error must be '" + make_error_code(code).message() +
+                   "', but is: " + reply.error().message(),
+               at);
         expect(reply.error().context().starts_with(std::string{field} + ":"),
-               "an error about " + std::string{field} + " must name it: " + reply.error().message(),
+               "the error must begin with the field " + std::string{field} +
+                   ", but is: " + reply.error().message(),
                at);
         expect_unchanged(snapshot(), before, at);
     }
@@ -176,7 +179,7 @@ public:
     [[nodiscard]] SubscriberStatus subscriber(const std::string& token,
                                               Where at = Where::here()) const {
         const auto found = perform(FindSubscriber{token}, at);
-        expect(found.has_value(), "there is no subscriber " + token, at);
+        expect(found.has_value(), "no subscriber has the token " + token, at);
         return *found;
     }
 
@@ -204,14 +207,14 @@ public:
     JobId push_with(const std::string& job, const JobOptions& options,
                     Where at = Where::here()) const {
         const auto pushed = perform(PushJob{work_queue, job, now_, options}, at);
-        expect_equal(pushed.outcome, PushOutcome::pushed, "pushing " + job, at);
+        expect_equal(pushed.outcome, PushOutcome::pushed, "outcome of the push of " + job, at);
         return pushed.id;
     }
 
     /// The status of a job of `work_queue`, which must exist.
     [[nodiscard]] JobStatus job(JobId id, Where at = Where::here()) const {
         auto found = perform(FindJob{work_queue, id}, at);
-        expect(found.has_value(), "there is no job " + std::to_string(id), at);
+        expect(found.has_value(), "no job has the id " + std::to_string(id), at);
         return *std::move(found);
     }
 
@@ -224,7 +227,8 @@ public:
     JobId bury_next(const std::string& error = "broken", Where at = Where::here()) const {
         const auto lease = take_work(1, at);
         const FailJob failed{.lease = lease, .error = error, .run_at = now_, .bury = true};
-        expect_equal(perform(failed, at), Settlement::buried, "failing for good", at);
+        expect_equal(perform(failed, at), Settlement::buried, "settlement of a permanent failure",
+                     at);
         return lease.id;
     }
 
@@ -260,7 +264,7 @@ public:
     Lease take(Taking what = {}, Where at = Where::here()) const {
         what.limit = 1;
         auto acquired = acquire(what, at);
-        expect_equal(acquired.leases.size(), 1U, "jobs acquired from " + what.queue, at);
+        expect_equal(acquired.leases.size(), 1U, "number of jobs acquired from " + what.queue, at);
         return std::move(acquired.leases.front());
     }
 
@@ -273,8 +277,9 @@ public:
     void expect_idle_until(TimePoint due, const std::string& queue = delivery_queue,
                            Where at = Where::here()) const {
         const auto acquired = acquire({.queue = queue}, at);
-        expect_equal(acquired.leases, std::vector<Lease>{}, "jobs acquired from " + queue, at);
-        expect_equal(acquired.next_due, due, "when " + queue + " has something to do", at);
+        expect_equal(acquired.leases, std::vector<Lease>{}, "leases acquired from " + queue, at);
+        expect_equal(acquired.next_due, due,
+                     "time of the next acquisition from queue '" + queue + "'", at);
     }
 
     /// The number of jobs of a queue in each state.
@@ -291,7 +296,7 @@ public:
     std::pair<Lease, DeliveryStart> begin_next(unsigned by = 1, Where at = Where::here()) const {
         auto lease = take({.worker = by}, at);
         auto start = begin(lease, 0, at);
-        expect_equal(start.verdict, Verdict::deliver, "beginning a delivery", at);
+        expect_equal(start.verdict, Verdict::deliver, "verdict of the attempt", at);
         return {std::move(lease), std::move(start)};
     }
 
@@ -312,7 +317,8 @@ public:
     Uid kill_next(const std::string& error = "HTTP 500", Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{.delivered = false, .retry_after = Duration{0}, .error = error};
-        expect_equal(settle(lease, failed, at), Settlement::dead, "settling the last failure", at);
+        expect_equal(settle(lease, failed, at), Settlement::dead, "settlement of the last failure",
+                     at);
         return start.batch;
     }
 
@@ -321,7 +327,7 @@ public:
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{
             .delivered = false, .health_change = health_change, .retry_after = Duration{0}};
-        expect_equal(settle(lease, failed, at), Settlement::settled, "settling a failure", at);
+        expect_equal(settle(lease, failed, at), Settlement::settled, "settlement of a failure", at);
     }
 
     /// Delivers all due batches.
@@ -333,7 +339,8 @@ public:
                 if (start.verdict != Verdict::deliver) continue;
                 delivered_[start.subscription.token].emplace_back(start.messages.begin(),
                                                                   start.messages.end());
-                expect_equal(settle(lease, {}, at), Settlement::settled, "settling a success", at);
+                expect_equal(settle(lease, {}, at), Settlement::settled, "settlement of a success",
+                             at);
             }
         }
     }
@@ -347,7 +354,7 @@ public:
     void expect_delivered(const std::string& token, const Batches& expected,
                           Where at = Where::here()) {
         drain(at);
-        expect_equal(take_delivered(token), expected, "delivered to " + token, at);
+        expect_equal(take_delivered(token), expected, "batches delivered to " + token, at);
     }
 
     /// All counters, in the order of the store.

@@ -105,17 +105,17 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
 /// Fails the case at the first difference.
 inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
                              Where at = Where::here()) {
-    expect_equal(now.topics, before.topics, "topics, which must not change", at);
-    expect_equal(now.subscribers, before.subscribers, "subscribers, which must not change", at);
-    expect_equal(now.tokens, before.tokens, "tokens, which must not change", at);
-    expect_equal(now.batches, before.batches, "batches, which must not change", at);
-    expect_equal(now.dead, before.dead, "DEAD batches, which must not change", at);
-    expect_equal(now.queues, before.queues, "queues, which must not change", at);
-    expect_equal(now.jobs, before.jobs, "jobs, which must not change", at);
-    expect_equal(now.counters, before.counters, "counters, which must not change", at);
-    expect_equal(now.job_batches, before.job_batches, "batches of jobs, which must not change", at);
-    expect_equal(now.recurring, before.recurring, "recurring jobs, which must not change", at);
-    expect_equal(now.timers, before.timers, "timers, which must not change", at);
+    expect_equal(now.topics, before.topics, "topics (must not change)", at);
+    expect_equal(now.subscribers, before.subscribers, "subscribers (must not change)", at);
+    expect_equal(now.tokens, before.tokens, "tokens (must not change)", at);
+    expect_equal(now.batches, before.batches, "batches (must not change)", at);
+    expect_equal(now.dead, before.dead, "DEAD batches (must not change)", at);
+    expect_equal(now.queues, before.queues, "queues (must not change)", at);
+    expect_equal(now.jobs, before.jobs, "jobs (must not change)", at);
+    expect_equal(now.counters, before.counters, "counters (must not change)", at);
+    expect_equal(now.job_batches, before.job_batches, "batches of jobs (must not change)", at);
+    expect_equal(now.recurring, before.recurring, "recurring jobs (must not change)", at);
+    expect_equal(now.timers, before.timers, "timers (must not change)", at);
 }
 
 }  // namespace routemaster::testing

@@ -268,15 +268,15 @@ void expect_true_traits(const StoreFixture& fixture) {
     const auto said = [](const char* what) { return std::string{S::traits.name} + what; };
     const Changes changes = S::traits.changes;
     const bool keeps = changes == Changes::state || changes == Changes::progress;
-    expect_equal(keeps, !(once == before), said(" changes what is kept"));
+    expect_equal(keeps, !(once == before), said(" changes the stored state"));
     if (!keeps) {
         const auto scrubbed = s.perform(ScrubWorkers{silence}).jobs;
         expect_equal(changes == Changes::liveness, scrubbed == 1 || leaves,
-                     said(" is a sign of life, or of its end"));
+                     said(" changes the liveness of a worker or listener"));
     }
     expect_equal(bool{S::traits.repeatable},
                  without_attempts(twice) == without_attempts(repeated_on),
-                 said(" may be repeated"));
+                 said(" has the same effect when repeated"));
     expect_equal(CapacityNeed{S::traits.needs} != CapacityNeed::none,
                  things_in(once) > things_in(before), said(" needs capacity"));
 }

@@ -26,18 +26,20 @@ void add_submission_cases(StoreCases& add) {
                                     RetireWorker{worker},
                                     CountJobs{work_queue}};
             const auto outcomes = perform_all(s.store(), steps, s.now());
-            expect_equal(outcomes.size(), 7U, "outcomes");
+            expect_equal(outcomes.size(), 7U, "number of outcomes");
             const auto is = [&](std::size_t i, const auto& expected, Where at = Where::here()) {
                 expect(outcomes[i].has_value(), "step " + std::to_string(i) + " failed", at);
                 const auto* got = std::get_if<std::decay_t<decltype(expected)>>(&*outcomes[i]);
-                expect(got != nullptr, "a reply of another type, " + std::to_string(i), at);
+                expect(got != nullptr,
+                       "reply must have the type of its step, at " + std::to_string(i), at);
                 expect_equal(*got, expected, "reply " + std::to_string(i), at);
             };
             is(0, QueueStatus{});
             const auto id = std::get<Acquired>(*outcomes[3]).leases.at(0).id;
             is(1, Pushed{PushOutcome::pushed, id});
             is(2, Pushed{PushOutcome::duplicate, id});
-            expect_equal(std::get<Acquired>(*outcomes[3]).leases.size(), 1U, "jobs acquired");
+            expect_equal(std::get<Acquired>(*outcomes[3]).leases.size(), 1U,
+                         "number of jobs acquired");
             is(4, QueueStatus{.pending = 1});
             is(5, ReleasedJobs{1});
             is(6, QueueStatus{.ready = 1});
@@ -47,10 +49,10 @@ void add_submission_cases(StoreCases& add) {
         std::vector<Step> steps{PushJob{work_queue, "a", s.now()}, PushJob{work_queue, "", s.now()},
                                 PushJob{work_queue, "b", s.now()}};
         const auto outcomes = perform_all(s.store(), steps, s.now());
-        expect_equal(outcomes.size(), 3U, "outcomes");
-        expect(outcomes[0].has_value() && outcomes[2].has_value(), "the good steps must be done");
+        expect_equal(outcomes.size(), 3U, "number of outcomes");
+        expect(outcomes[0].has_value() && outcomes[2].has_value(), "the valid steps must succeed");
         expect(!outcomes[1] && outcomes[1].error().code() == Errc::invalid,
-               "the bad step must be invalid");
+               "the invalid step must fail with 'invalid'");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 2}, "jobs");
     });
 
@@ -72,11 +74,12 @@ void add_submission_cases(StoreCases& add) {
                 }
                 answered->raise();
             });
-            expect(answered->wait_beyond(submissions++, s.traits().timeout), "no answer came");
+            expect(answered->wait_beyond(submissions++, s.traits().timeout),
+                   "each submission must complete");
         }
         s.perform(ListTopics{});
         const std::lock_guard lock{answers->mutex};
-        expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "outcomes");
+        expect_equal(answers->sizes, std::vector<std::size_t>{1, 3, 0, 40}, "number of outcomes");
     });
 
     add("a blocking call inside a completion returns at once", [](Scenario& s) {
@@ -91,13 +94,14 @@ void add_submission_cases(StoreCases& add) {
             *inside = perform(store, PutToken{"inner--key", "inner"}, now);
             answered->raise();
         });
-        expect(answered->wait_beyond(0, s.traits().timeout), "the completion waits for itself");
+        expect(answered->wait_beyond(0, s.traits().timeout),
+               "the blocking call must return inside the completion");
         const auto& reply = **inside;
         if (!reply) {
             expect(reply.error().code() == Errc::invalid,
-                   "not invalid: " + reply.error().message());
+                   "the error must be 'invalid', but is: " + reply.error().message());
             expect(reply.error().context().find("`done`") != std::string::npos,
-                   "the error must name the way out: " + reply.error().message());
+                   "the error must mention `done`, but is: " + reply.error().message());
         }
         const std::size_t tokens = reply ? 2 : 1;
         expect_equal(s.perform(ListTokens{}).size(), tokens, "tokens");
@@ -110,9 +114,9 @@ void add_submission_cases(StoreCases& add) {
                 const auto name = "round-" + std::to_string(i);
                 std::vector<Step> steps{PutToken{mine, name}, FindToken{mine}};
                 const auto outcomes = perform_all(s.store(), steps, s.now());
-                expect(outcomes.at(1).has_value(), "finding must succeed");
+                expect(outcomes.at(1).has_value(), "the search for the token must succeed");
                 expect_equal(std::get<std::optional<std::string>>(*outcomes[1]),
-                             std::optional{name}, "the token of thread " + mine);
+                             std::optional{name}, "name of the token " + mine);
             }
         });
         expect_equal(s.perform(ListTokens{}).size(), 8U, "tokens");
@@ -128,7 +132,7 @@ void add_submission_cases(StoreCases& add) {
                                          .timestamp = s.now(),
                                          .uid = s.uid()});
         }
-        expect_equal(perform_all(s.store(), steps, s.now()).size(), 1'200U, "outcomes");
+        expect_equal(perform_all(s.store(), steps, s.now()).size(), 1'200U, "number of outcomes");
         expect_equal(s.batches("billing").size(), 1'200U, "batches");
         expect_equal(s.perform(ListBatches{.token = "billing"}).size(), 1'000U,
                      "batches listed by default");

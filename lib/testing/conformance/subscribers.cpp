@@ -21,7 +21,7 @@ void add_subscription_cases(StoreCases& add) {
                                         .batches_queued = 0,
                                         .health_points = 100,
                                         .last_attempted_at = std::nullopt};
-        expect_equal(s.subscriber("billing"), expected, "the subscriber");
+        expect_equal(s.subscriber("billing"), expected, "status of the subscriber");
     });
 
     add("subscribing again keeps omitted numbers, and empties the uuid", [](Scenario& s) {
@@ -38,7 +38,8 @@ void add_subscription_cases(StoreCases& add) {
                                     .timeout = Duration{7},
                                     .max_events = 8,
                                     .max_in_flight = 9};
-        expect_equal(s.subscriber("billing").subscription, expected, "the subscription");
+        expect_equal(s.subscriber("billing").subscription, expected,
+                     "subscription after the second request");
         s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1});
         expect_equal(s.subscriber("billing").subscription.timeout, Duration{0}, "timeout");
         expect_equal(s.subscriber("billing").subscription.max_events, 1U, "max_events");
@@ -81,7 +82,8 @@ void add_subscription_cases(StoreCases& add) {
         s.subscribe("billing", {"refunds"});
         const auto now = s.subscriber("billing");
         expect_equal(now.health_points, 70, "health");
-        expect_equal(now.last_attempted_at, std::optional{attempted_at}, "last attempt");
+        expect_equal(now.last_attempted_at, std::optional{attempted_at},
+                     "time of the last attempt");
         expect_equal(now.events_queued, 2U, "events queued");
         s.expect_delivered("billing", {{"orders 1", "orders 2"}});
     });
@@ -125,7 +127,7 @@ void add_subscription_cases(StoreCases& add) {
         s.subscribe("billing", {"orders", "refunds"});
         s.publish("orders");
         expect_equal(s.perform(Unsubscribe{"billing", "orders"}), Unsubscription::unsubscribed,
-                     "unsubscribing");
+                     "outcome of the request");
         s.publish("orders");
         s.publish("refunds");
         expect_equal(s.subscriber("billing").topics, std::vector<std::string>{"refunds"},
@@ -142,16 +144,17 @@ void add_subscription_cases(StoreCases& add) {
             s.publish("refunds");
             const auto before = s.snapshot();
             expect_equal(s.perform(Unsubscribe{"nobody", "nothing"}),
-                         Unsubscription::unknown_subscriber, "an unknown subscriber");
+                         Unsubscription::unknown_subscriber, "outcome for an unknown subscriber");
             expect_equal(s.perform(Unsubscribe{"billing", "nothing"}),
-                         Unsubscription::unknown_topic, "an unknown topic");
+                         Unsubscription::unknown_topic, "outcome for an unknown topic");
             expect_equal(s.perform(Unsubscribe{"billing", "refunds"}),
-                         Unsubscription::not_subscribed, "a topic of others");
+                         Unsubscription::not_subscribed,
+                         "outcome for a topic without this subscriber");
             expect_unchanged(s.snapshot(), before);
             s.publish("orders");
             s.perform(Unsubscribe{"billing", "orders"});
             expect_equal(s.perform(Unsubscribe{"billing", "orders"}),
-                         Unsubscription::not_subscribed, "unsubscribing again");
+                         Unsubscription::not_subscribed, "outcome of a repeated request");
         });
 
     add("a topic that only subscriptions created ends with the last subscription", [](Scenario& s) {
@@ -166,15 +169,19 @@ void add_subscription_cases(StoreCases& add) {
         };
         expect_equal(names(), std::string{"a b c published unclaimed "}, "topics");
         s.perform(Unsubscribe{"billing", "a"});
-        expect_equal(names(), std::string{"a b c published unclaimed "}, "one of two is left");
+        expect_equal(names(), std::string{"a b c published unclaimed "},
+                     "topics after the first of two subscriptions to 'a' ended");
         s.subscribe("audit", {"b"});
-        expect_equal(names(), std::string{"b c published unclaimed "}, "none is left of a");
+        expect_equal(names(), std::string{"b c published unclaimed "},
+                     "topics after the last subscription to 'a' ended");
         expect_equal(s.perform(Unsubscribe{"billing", "a"}), Unsubscription::unknown_topic,
-                     "unsubscribing from what is forgotten");
+                     "outcome for a forgotten topic");
         s.perform(RemoveSubscriber{"billing"});
-        expect_equal(names(), std::string{"b published unclaimed "}, "its topics went with it");
+        expect_equal(names(), std::string{"b published unclaimed "},
+                     "topics after the subscriber was removed");
         s.perform(RemoveToken{"audit"});
-        expect_equal(names(), std::string{"published unclaimed "}, "and those of the token");
+        expect_equal(names(), std::string{"published unclaimed "},
+                     "topics after the token was removed");
         s.subscribe("search", {"a"});
         s.publish("a");
         s.advance(Duration{500});
@@ -189,13 +196,13 @@ void add_subscription_cases(StoreCases& add) {
             return all;
         };
         expect_equal(tokens({}), "abcd", "all subscribers");
-        expect_equal(tokens({.after = "", .limit = 3}), "abc", "the first page");
-        expect_equal(tokens({.after = "c", .limit = 3}), "d", "the last page");
+        expect_equal(tokens({.after = "", .limit = 3}), "abc", "subscribers on the first page");
+        expect_equal(tokens({.after = "c", .limit = 3}), "d", "subscribers on the last page");
         s.expect_refused(ListSubscribers{{.after = "", .limit = 0}}, "limit");
         expect_equal(s.perform(ListSubscribers{}).at(1), s.subscriber("b"),
-                     "a subscriber, as listed and as found");
+                     "status of the listed subscriber");
         expect_equal(s.perform(FindSubscriber{"e"}).has_value(), false,
-                     "whether an unknown subscriber is found");
+                     "an unknown subscriber is found");
     });
 }
 
@@ -204,15 +211,17 @@ void add_subscriber_removal_cases(StoreCases& add) {
         s.subscribe("audit", {"orders"});
         s.subscribe("billing", {"orders"}, {.timeout = Duration{9}, .max_events = 9});
         s.publish("orders");
-        expect_equal(s.perform(RemoveSubscriber{"billing"}), Removal::removed, "removing");
+        expect_equal(s.perform(RemoveSubscriber{"billing"}), Removal::removed,
+                     "outcome of the removal");
         s.publish("orders");
         expect_equal(s.perform(FindSubscriber{"billing"}).has_value(), false,
-                     "whether it is found");
+                     "the removed subscriber is found");
         expect_equal(s.perform(ListSubscribers{}).size(), 1U, "subscribers");
-        expect_equal(s.batches("billing").at(0).events, 1U, "events in its batch");
+        expect_equal(s.batches("billing").at(0).events, 1U, "events of the queued batch");
         expect_equal(s.topics(), std::vector<Topic>{{"orders", shop, 2}}, "topics");
         const auto before = s.snapshot();
-        expect_equal(s.perform(RemoveSubscriber{"billing"}), Removal::unknown, "removing again");
+        expect_equal(s.perform(RemoveSubscriber{"billing"}), Removal::unknown,
+                     "outcome of a second removal");
         expect_unchanged(s.snapshot(), before);
     });
 
@@ -222,7 +231,7 @@ void add_subscriber_removal_cases(StoreCases& add) {
         s.perform(RemoveSubscriber{"billing"});
         s.advance(Duration{500});
         for (int i = 0; i < 2; ++i) {
-            expect_equal(s.begin(s.take()).verdict, Verdict::vanished, "beginning a delivery");
+            expect_equal(s.begin(s.take()).verdict, Verdict::vanished, "verdict of the attempt");
         }
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
@@ -255,10 +264,11 @@ void add_subscriber_removal_cases(StoreCases& add) {
             back.subscription,
             Subscription{
                 .token = "billing", .callback = "https://billing.example/events", .uuid = ""},
-            "the subscription");
+            "subscription after the return");
         expect_equal(back.topics, std::vector<std::string>{"orders"}, "topics");
         expect_equal(back.health_points, 100, "health");
-        expect_equal(back.last_attempted_at, std::optional<TimePoint>{}, "last attempt");
+        expect_equal(back.last_attempted_at, std::optional<TimePoint>{},
+                     "time of the last attempt");
     });
 
     add("a delivery under way can be settled after its subscriber's removal", [](Scenario& s) {
@@ -267,9 +277,9 @@ void add_subscriber_removal_cases(StoreCases& add) {
         const auto [lease, start] = s.begin_next();
         s.perform(RemoveSubscriber{"billing"});
         expect_equal(s.settle(lease, {.delivered = true, .health_change = 1}), Settlement::settled,
-                     "settling");
+                     "settlement of the delivery");
         expect_equal(s.perform(FindSubscriber{"billing"}).has_value(), false,
-                     "whether the subscriber is back");
+                     "the removed subscriber is found");
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{}, "batches");
         expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
     });
@@ -278,14 +288,16 @@ void add_subscriber_removal_cases(StoreCases& add) {
 void add_token_cases(StoreCases& add) {
     add("a token is valid, with its name, until its removal", [](Scenario& s) {
         const auto found = [&] { return s.perform(FindToken{"shop--key"}); };
-        expect_equal(found(), std::optional<std::string>{}, "an unknown token");
+        expect_equal(found(), std::optional<std::string>{}, "name of an unknown token");
         s.perform(PutToken{"shop--key", "shop"});
-        expect_equal(found(), std::optional<std::string>{"shop"}, "the token");
+        expect_equal(found(), std::optional<std::string>{"shop"}, "name of the token");
         s.perform(PutToken{"shop--key", "store"});
-        expect_equal(found(), std::optional<std::string>{"store"}, "the token, renamed");
-        expect_equal(s.perform(RemoveToken{"shop--key"}), Removal::removed, "removing");
-        expect_equal(found(), std::optional<std::string>{}, "the removed token");
-        expect_equal(s.perform(RemoveToken{"shop--key"}), Removal::unknown, "removing again");
+        expect_equal(found(), std::optional<std::string>{"store"}, "name of the renamed token");
+        expect_equal(s.perform(RemoveToken{"shop--key"}), Removal::removed,
+                     "outcome of the removal");
+        expect_equal(found(), std::optional<std::string>{}, "name of the removed token");
+        expect_equal(s.perform(RemoveToken{"shop--key"}), Removal::unknown,
+                     "outcome of a second removal");
     });
 
     add("tokens are listed by token and page by page", [](Scenario& s) {
@@ -293,7 +305,7 @@ void add_token_cases(StoreCases& add) {
         const std::vector<ApiToken> all{{"a", "name"}, {"b", "name"}, {"c", "name"}};
         expect_equal(s.perform(ListTokens{}), all, "all tokens");
         expect_equal(s.perform(ListTokens{{.after = "a", .limit = 1}}),
-                     std::vector<ApiToken>{{"b", "name"}}, "a page");
+                     std::vector<ApiToken>{{"b", "name"}}, "tokens on a page of one");
         s.expect_refused(ListTokens{{.after = "", .limit = 0}}, "limit");
     });
 
@@ -313,7 +325,7 @@ void add_token_cases(StoreCases& add) {
         s.subscribe("audit", {"orders"});
         s.perform(RemoveToken{"billing"});
         expect_equal(s.perform(FindSubscriber{"billing"}).has_value(), false,
-                     "whether its subscriber is found");
+                     "the subscriber of the token is found");
         s.publish("orders");
         s.advance(Duration{500});
         s.expect_delivered("billing", {});
@@ -324,11 +336,13 @@ void add_token_cases(StoreCases& add) {
         "this",
         [](Scenario& s) {
             s.subscribe("billing", {"orders"});
-            expect_equal(s.perform(RemoveToken{"billing"}), Removal::removed, "removing");
+            expect_equal(s.perform(RemoveToken{"billing"}), Removal::removed,
+                         "outcome of the removal");
             expect_equal(s.perform(FindSubscriber{"billing"}).has_value(), false,
-                         "whether the subscriber is found");
+                         "the subscriber is found");
             const auto before = s.snapshot();
-            expect_equal(s.perform(RemoveToken{"billing"}), Removal::unknown, "removing again");
+            expect_equal(s.perform(RemoveToken{"billing"}), Removal::unknown,
+                         "outcome of a second removal");
             expect_unchanged(s.snapshot(), before);
         });
 }

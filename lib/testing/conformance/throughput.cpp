@@ -29,7 +29,7 @@ void add_throughput_cases(StoreCases& add) {
     add("done, failed, BURIED and expired jobs are counted by minute and hour", [](Scenario& s) {
         begin_hour(s);
         const auto began = s.now();
-        expect_equal(throughput(s), QueueThroughput{}, "before anything happened");
+        expect_equal(throughput(s), QueueThroughput{}, "throughput of an empty queue");
         s.push("done");
         s.push_with("done, too", {.key = {.text = "k"}});
         s.push("completed");
@@ -46,7 +46,7 @@ void add_throughput_cases(StoreCases& add) {
         s.expect_idle_until(never, work_queue);
         const QueueCounts counts{.done = 3, .failed = 3, .buried = 1, .expired = 1};
         expect_equal(throughput(s), QueueThroughput{{{began, counts}}, {{began, counts}}},
-                     "in the first minute");
+                     "throughput in the first minute");
 
         s.advance(minute);
         const auto other = s.push_with("other", {});
@@ -62,8 +62,9 @@ void add_throughput_cases(StoreCases& add) {
         const QueueCounts both{.done = 3, .failed = 4, .buried = 2, .expired = 1};
         expect_equal(throughput(s),
                      QueueThroughput{{{began, counts}, {began + minute, later}}, {{began, both}}},
-                     "in both");
-        expect_equal(s.perform(MeasureThroughput{"another"}), QueueThroughput{}, "elsewhere");
+                     "throughput in two minutes");
+        expect_equal(s.perform(MeasureThroughput{"another"}), QueueThroughput{},
+                     "throughput of another queue");
     });
 
     add("throughput excludes the work of cancelled jobs and of lost leases", [](Scenario& s) {
@@ -86,33 +87,34 @@ void add_throughput_cases(StoreCases& add) {
         };
         run("a");
         s.advance(minute * 59);
-        expect_equal(throughput(s), QueueThroughput{{{began, one}}, {{began, one}}}, "at :59");
+        expect_equal(throughput(s), QueueThroughput{{{began, one}}, {{began, one}}},
+                     "throughput in the last minute of the hour");
         run("b");
         const QueueCounts two{.done = 2};
         s.advance(minute);
         const QueueThroughput without{{{began + minute * 59, one}}, {{began, two}}};
-        expect_equal(throughput(s), without, "an hour later");
+        expect_equal(throughput(s), without, "throughput an hour later");
         run("c");
         const auto second = began + hour;
         expect_equal(throughput(s),
                      QueueThroughput{{{began + minute * 59, one}, {second, one}},
                                      {{began, two}, {second, one}}},
-                     "with the next");
+                     "throughput after one more job");
         s.advance(hour * 3);
         run("d");
         s.advance(hour * 19);
         expect_equal(throughput(s),
                      QueueThroughput{{}, {{began, two}, {second, one}, {began + hour * 4, one}}},
-                     "in the 24th hour");
+                     "throughput in the 24th hour");
         run("e");
         s.advance(hour);
         expect_equal(
             throughput(s),
             QueueThroughput{{}, {{second, one}, {began + hour * 4, one}, {began + hour * 23, one}}},
-            "in the 25th");
+            "throughput in the 25th hour");
         run("f");
         s.advance(hour * 24);
-        expect_equal(throughput(s), QueueThroughput{}, "a day after the last");
+        expect_equal(throughput(s), QueueThroughput{}, "throughput a day after the last job");
     });
 
     add("the throughput of a queue of Ruby Routemaster is unknown", [](Scenario& s) {

@@ -22,18 +22,18 @@ void add_timer_firing_cases(StoreCases& add) {
     add("a timer fires at its due time, and not one millisecond sooner", [](Scenario& s) {
         post(s, "a", one_second);
         const auto due = s.now() + one_second;
-        expect_equal(take(s).wake_at, due, "when to ask");
+        expect_equal(take(s).wake_at, due, "time of the next poll");
         s.advance(Duration{999});
-        expect_equal(take(s), TakenTimers{{}, due}, "taken a millisecond before");
+        expect_equal(take(s), TakenTimers{{}, due}, "reply one millisecond before the due time");
         s.advance(Duration{1});
         const auto taken = take(s);
         expect_equal(
             taken.timers,
             std::vector<FiredTimer>{{.id = "a", .payload = encode(Value{"a"}), .due_at = due}},
-            "taken when it is due");
-        expect_equal(taken.wake_at, never, "when to ask then");
-        expect(!exists(s, "a"), "a timer without retries is gone when it fired");
-        expect_equal(take(s), TakenTimers{}, "taken again");
+            "timers taken at the due time");
+        expect_equal(taken.wake_at, never, "time of the poll after the last timer");
+        expect(!exists(s, "a"), "a timer without retries must not exist after it has fired");
+        expect_equal(take(s), TakenTimers{}, "reply to a second poll");
     });
 
     add("timers fire in the order of due times, and at one time by their ids", [](Scenario& s) {
@@ -42,9 +42,10 @@ void add_timer_firing_cases(StoreCases& add) {
         post(s, "sooner", one_second - Duration{1});
         s.advance(2 * one_second);
         const auto first = take(s, 3);
-        expect_equal(ids_of(first), Ids{"sooner", "B", "a"}, "the first three");
-        expect_equal(first.wake_at, s.now(), "when to ask while more is due");
-        expect_equal(take_ids(s), Ids{"aa", "b", "~", "\xc3\xa9", "later"}, "the others");
+        expect_equal(ids_of(first), Ids{"sooner", "B", "a"}, "ids of the first three timers");
+        expect_equal(first.wake_at, s.now(), "time of the next poll while more timers are due");
+        expect_equal(take_ids(s), Ids{"aa", "b", "~", "\xc3\xa9", "later"},
+                     "ids of the remaining timers");
     });
 
     add("a timer keeps its payload byte for byte", [](Scenario& s) {
@@ -69,13 +70,15 @@ void add_timer_firing_cases(StoreCases& add) {
                                 .payload = encode(payloads[i]),
                                 .due_at = s.now(),
                                 .retries_max = 1});
-            expect(found_timer(s, id).payload == payloads[i], "the payload of " + id);
+            expect(found_timer(s, id).payload == payloads[i], "payload of " + id);
             const auto taken = take(s);
-            expect_equal(taken.timers.at(0).payload, encode(payloads[i]), "the payload that fired");
+            expect_equal(taken.timers.at(0).payload, encode(payloads[i]),
+                         "payload of the first firing");
             s.advance(Duration{10'000});
             const auto again = take(s);
-            expect_equal(again.timers.at(0).payload, encode(payloads[i]), "the second time");
-            expect_equal(confirm(s, id), TimerConfirmed::confirmed, "confirming");
+            expect_equal(again.timers.at(0).payload, encode(payloads[i]),
+                         "payload of the second firing");
+            expect_equal(confirm(s, id), TimerConfirmed::confirmed, "outcome of the confirmation");
         }
     });
 
@@ -91,31 +94,36 @@ void add_timer_firing_cases(StoreCases& add) {
                                 .retries_max = 2,
                                 .confirm_by = confirm_by,
                                 .firing = first.firing},
-                     "the first firing");
+                     "first firing of the timer");
         const auto status = found_timer(s, "a");
-        expect_equal(status.state, TimerState::fired, "its state");
-        expect_equal(status.at, confirm_by, "when it is due again");
-        expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken meanwhile");
+        expect_equal(status.state, TimerState::fired, "state of the timer after its first firing");
+        expect_equal(status.at, confirm_by, "due time of the next firing");
+        expect_equal(take(s), TakenTimers{{}, confirm_by},
+                     "reply to a poll before the confirmation");
         s.advance(Duration{9'999});
-        expect_equal(take(s), TakenTimers{{}, confirm_by}, "taken a millisecond before");
+        expect_equal(take(s), TakenTimers{{}, confirm_by},
+                     "reply one millisecond before the deadline of the confirmation");
         s.advance(Duration{5'000});
         const auto second_time = take(s).timers.at(0);
         expect_equal(second_time.retries, 1U, "retries of the second firing");
-        expect_equal(second_time.due_at, confirm_by, "when the second firing was due");
-        expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown, "confirming the first one");
-        expect_equal(confirm(s, "a", 1), TimerConfirmed::confirmed, "confirming the second");
-        expect_equal(confirm(s, "a", 1), TimerConfirmed::unknown, "confirming it again");
-        expect(!exists(s, "a"), "a timer that was confirmed is gone");
+        expect_equal(second_time.due_at, confirm_by, "due time of the second firing");
+        expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown,
+                     "outcome of the confirmation of the first firing");
+        expect_equal(confirm(s, "a", 1), TimerConfirmed::confirmed,
+                     "outcome of the confirmation of the second firing");
+        expect_equal(confirm(s, "a", 1), TimerConfirmed::unknown,
+                     "outcome of a repeated confirmation");
+        expect(!exists(s, "a"), "a confirmed timer must not exist");
         s.advance(Duration{100'000});
-        expect_equal(take(s), TakenTimers{}, "taken much later");
+        expect_equal(take(s), TakenTimers{}, "reply to a poll much later");
     });
 
     add("a late confirmation counts if the timer has not fired again", [](Scenario& s) {
         post(s, "a", Duration{0}, 1);
         take(s);
         s.advance(Duration{20'000});
-        expect_equal(confirm(s, "a", 0), TimerConfirmed::confirmed, "confirming");
-        expect_equal(take(s), TakenTimers{}, "taken then");
+        expect_equal(confirm(s, "a", 0), TimerConfirmed::confirmed, "outcome of the confirmation");
+        expect_equal(take(s), TakenTimers{}, "reply to a poll after the confirmation");
     });
 
     add("a confirmation's time limit is the timer's, or else the listener's", [](Scenario& s) {
@@ -125,9 +133,11 @@ void add_timer_firing_cases(StoreCases& add) {
         post(s, "plain", Duration{0}, 1);
         const auto taken = s.perform(TakeTimers{
             .space = timer_space, .listener = "ear", .limit = 8, .confirm_within = Duration{700}});
-        expect_equal(taken.timers.at(0).confirm_by, s.now() + Duration{300}, "of its own");
-        expect_equal(taken.timers.at(1).confirm_by, s.now() + Duration{700}, "of the listener");
-        expect_equal(taken.wake_at, s.now() + Duration{300}, "when to ask");
+        expect_equal(taken.timers.at(0).confirm_by, s.now() + Duration{300},
+                     "confirmation deadline set by the timer");
+        expect_equal(taken.timers.at(1).confirm_by, s.now() + Duration{700},
+                     "confirmation deadline set by the listener");
+        expect_equal(taken.wake_at, s.now() + Duration{300}, "time of the next poll");
     });
 
     add("a timer that returns for a retry fires in the order of due times", [](Scenario& s) {
@@ -138,7 +148,8 @@ void add_timer_firing_cases(StoreCases& add) {
         post(s, "a equal", Duration{10'000});
         post(s, "behind", Duration{10'001});
         s.advance(Duration{20'000});
-        expect_equal(take_ids(s), Ids{"before", "a equal", "b equal", "back", "behind"}, "taken");
+        expect_equal(take_ids(s), Ids{"before", "a equal", "b equal", "back", "behind"},
+                     "ids taken");
     });
 
     add("only one of eight concurrent listeners gets a timer", [](Scenario& s) {
@@ -157,9 +168,9 @@ void add_timer_firing_cases(StoreCases& add) {
                 for (const auto& timer : taken.timers) fired.insert(timer.id);
             }
         });
-        expect_equal(fired.size(), std::size_t{timers}, "firings");
+        expect_equal(fired.size(), std::size_t{timers}, "number of firings");
         for (int i = 0; i < timers; ++i) {
-            expect_equal(fired.count(std::to_string(i)), std::size_t{1}, "firings of one");
+            expect_equal(fired.count(std::to_string(i)), std::size_t{1}, "firings of each timer");
         }
     });
 
@@ -184,9 +195,9 @@ void add_timer_firing_cases(StoreCases& add) {
                 if (last && taken.timers.empty()) return;
             }
         });
-        expect_equal(fired.size(), std::size_t{4 * each}, "firings");
+        expect_equal(fired.size(), std::size_t{4 * each}, "number of firings");
         expect_equal(std::set<std::string>(fired.begin(), fired.end()).size(),
-                     std::size_t{4 * each}, "timers that fired");
+                     std::size_t{4 * each}, "different timers that fired");
     });
 
     add("many timers that are due at once are taken in chunks, in their order", [](Scenario& s) {
@@ -200,13 +211,13 @@ void add_timer_firing_cases(StoreCases& add) {
         while (true) {
             const auto taken = take(s);
             if (taken.timers.empty()) break;
-            expect(taken.timers.size() <= taken_timers_max, "a slice is bounded");
+            expect(taken.timers.size() <= taken_timers_max, "a chunk must not exceed its limit");
             for (const auto& timer : taken.timers) fired.emplace_back(timer.due_at, timer.id);
             const bool done = fired.size() == timers;
-            expect_equal(taken.wake_at, done ? never : s.now(), "when to ask");
+            expect_equal(taken.wake_at, done ? never : s.now(), "time of the next poll");
         }
-        expect_equal(fired.size(), std::size_t{timers}, "firings");
-        expect(std::is_sorted(fired.begin(), fired.end()), "they fire in their order");
+        expect_equal(fired.size(), std::size_t{timers}, "number of firings");
+        expect(std::is_sorted(fired.begin(), fired.end()), "timers must fire in order");
     });
 
     add("timers with large payloads fire, and return for a retry, in bounded chunks and in order",
@@ -222,23 +233,23 @@ void add_timer_firing_cases(StoreCases& add) {
                 int slices = 0;
                 while (fired.size() < timers) {
                     const auto taken = take(s);
-                    expect(!taken.timers.empty(), "a slice has a timer");
+                    expect(!taken.timers.empty(), "a chunk must contain a timer");
                     std::size_t bytes = 0;
                     for (const auto& timer : taken.timers) {
                         expect_equal(timer.retries, retries, "retries");
                         bytes += timer.payload.size();
                         fired.emplace_back(timer.due_at, timer.id);
                     }
-                    expect(bytes <= timer_slice_bytes_max, "a slice is bounded");
+                    expect(bytes <= timer_slice_bytes_max, "a chunk must not exceed its limit");
                     const bool done = fired.size() == timers;
                     const auto wake_at = done ? s.now() + Duration{10'000} : s.now();
-                    expect_equal(taken.wake_at, wake_at, "when to ask");
+                    expect_equal(taken.wake_at, wake_at, "time of the next poll");
                     ++slices;
                 }
-                expect_equal(slices, 2, "slices");
-                expect(std::is_sorted(fired.begin(), fired.end()), "they fire in their order");
+                expect_equal(slices, 2, "number of chunks");
+                expect(std::is_sorted(fired.begin(), fired.end()), "timers must fire in order");
                 expect(std::adjacent_find(fired.begin(), fired.end()) == fired.end(),
-                       "each fires once");
+                       "each timer must fire once");
                 s.advance(Duration{10'000});
             }
         });
@@ -248,18 +259,21 @@ void add_timer_firing_cases(StoreCases& add) {
             post(s, "once", Duration{0});
             post(s, "again", Duration{0}, 1);
             post(s, "later", one_second);
-            expect_equal(take_ids(s), Ids{"again", "once"}, "taken");
+            expect_equal(take_ids(s), Ids{"again", "once"}, "ids taken");
             const auto confirm_by = s.now() + Duration{10'000};
             s.advance(Duration{-3'600'000});
-            expect_equal(take_ids(s), Ids{}, "taken after the clock was set back");
-            expect_equal(found_timer(s, "again").at, confirm_by, "when it is due again");
+            expect_equal(take_ids(s), Ids{}, "ids taken after the clock was set back");
+            expect_equal(found_timer(s, "again").at, confirm_by, "due time of the second firing");
             post(s, "new", one_second);
             s.advance(one_second);
-            expect_equal(take_ids(s), Ids{"new"}, "a timer by the new time");
+            expect_equal(take_ids(s), Ids{"new"},
+                         "ids taken after the clock was set back and a second has passed");
             s.advance(Duration{7'200'000});
-            expect_equal(take_ids(s), Ids{"later", "again"}, "taken after a step forward");
-            expect_equal(confirm(s, "again", 1), TimerConfirmed::confirmed, "confirming");
-            expect_equal(take_ids(s), Ids{}, "taken then");
+            expect_equal(take_ids(s), Ids{"later", "again"},
+                         "ids taken after the clock was set forward");
+            expect_equal(confirm(s, "again", 1), TimerConfirmed::confirmed,
+                         "outcome of the confirmation");
+            expect_equal(take_ids(s), Ids{}, "ids taken after the confirmation");
         });
 }
 

@@ -22,7 +22,7 @@ PostTimer follow_up(const Scenario& s, const std::string& id, Duration delay = D
 FiredTimer fire(const Scenario& s, const std::string& id, Where at = Where::here()) {
     s.perform(follow_up(s, id), at);
     auto taken = s.perform(TakeTimers{.space = timer_space, .listener = "ear", .limit = 1}, at);
-    expect_equal(taken.timers.size(), 1U, "timers that were taken", at);
+    expect_equal(taken.timers.size(), 1U, "timers taken by the listener", at);
     return std::move(taken.timers.front());
 }
 
@@ -48,10 +48,11 @@ void add_job_cases(StoreCases& add) {
                          follow_up(s, "known", Duration{20})}});
         const std::vector<TimerPosted> posted{TimerPosted::posted, TimerPosted::replaced,
                                               TimerPosted::replaced};
-        expect_equal(completed.settlement, Settlement::settled, "the end of the job");
-        expect(completed.posted == posted, "what became of the timers");
+        expect_equal(completed.settlement, Settlement::settled, "settlement of the completed job");
+        expect(completed.posted == posted, "outcomes of the posts");
         const auto found = s.perform(FindTimer{timer_space, "known"});
-        expect(found && found->at == s.now() + Duration{20}, "the last post of an id counts");
+        expect(found && found->at == s.now() + Duration{20},
+               "the last post of an id must set the due time");
         expect_equal(s.perform(CountTimers{timer_space}).pending, 2U, "timers");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
     });
@@ -68,8 +69,8 @@ void add_job_cases(StoreCases& add) {
                            "publications[0]");
         s.perform(AckJob{lease});
         const auto lost = s.perform(CompleteJob{lease, {}, {}, {follow_up(s, "a")}});
-        expect_equal(lost.settlement, Settlement::lease_lost, "the end of the job");
-        expect(lost.posted.empty() && !exists(s, "a"), "nothing was posted");
+        expect_equal(lost.settlement, Settlement::lease_lost, "settlement with a lost lease");
+        expect(lost.posted.empty() && !exists(s, "a"), "the step must post no timer");
     });
 
     add("a follow-up timer of a job wakes the listener of the timer", [](Scenario& s) {
@@ -81,7 +82,8 @@ void add_job_cases(StoreCases& add) {
         s.perform(TakeTimers{.space = timer_space, .listener = "ear"});
         const auto seen = signal.count();
         s.perform(CompleteJob{lease, {}, {}, {follow_up(s, "b")}});
-        expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken");
+        expect(signal.wait_beyond(seen, s.traits().timeout),
+               "the posted timer must wake the listener");
     });
 
     add("a completion of a job with an invalid timer is refused", [](Scenario& s) {
@@ -92,7 +94,8 @@ void add_job_cases(StoreCases& add) {
                          "timers[1]");
         const std::vector<PostTimer> many(follow_ups_max, follow_up(s, "a"));
         s.expect_refused(CompleteJob{lease, {push_of(s, "b")}, {}, many}, "follow-ups");
-        expect_equal(s.perform(AckJob{lease}), Settlement::settled, "the lease is valid still");
+        expect_equal(s.perform(AckJob{lease}), Settlement::settled,
+                     "settlement of the valid lease");
     });
 }
 
@@ -103,29 +106,32 @@ void add_timer_cases_together(StoreCases& add) {
         const auto completed = s.perform(completion(timer, {push_of(s, "b"), push_of(s, "b")},
                                                     {s.publication("orders", "event")},
                                                     {follow_up(s, "next", Duration{1'000})}));
-        expect_equal(completed.confirmation, TimerConfirmed::confirmed, "the confirmation");
-        expect_equal(completed.pushed.size(), 2U, "replies to pushes");
+        expect_equal(completed.confirmation, TimerConfirmed::confirmed,
+                     "outcome of the confirmation");
+        expect_equal(completed.pushed.size(), 2U, "replies to the pushes");
         expect_equal(completed.pushed[1], Pushed{PushOutcome::duplicate, completed.pushed[0].id},
-                     "the second push");
-        expect_equal(completed.posted.size(), 1U, "replies to posts");
-        expect(!exists(s, "a"), "the timer is gone");
-        expect(exists(s, "next"), "the next one is there");
+                     "reply to the second push");
+        expect_equal(completed.posted.size(), 1U, "replies to the posts");
+        expect(!exists(s, "a"), "the confirmed timer must not exist");
+        expect(exists(s, "next"), "the posted timer must exist");
         expect_equal(s.queue(work_queue), QueueStatus{.ready = 1}, "jobs");
         s.expect_delivered("billing", {{"event"}});
     });
 
     add("a completion without follow-up jobs or events confirms the timer", [](Scenario& s) {
         const auto timer = fire(s, "a");
-        expect_equal(s.perform(completion(timer)), CompletedTimer{}, "the confirmation");
-        expect(!exists(s, "a"), "the timer is gone");
+        expect_equal(s.perform(completion(timer)), CompletedTimer{}, "reply to the completion");
+        expect(!exists(s, "a"), "the confirmed timer must not exist");
     });
 
     add("a completion of an outdated firing adds no follow-up jobs and events", [](Scenario& s) {
         const auto expect_unknown = [&](const CompleteTimer& step, Where at = Where::here()) {
             const auto before = s.snapshot();
             const auto completed = s.perform(step, at);
-            expect_equal(completed.confirmation, TimerConfirmed::unknown, "the confirmation", at);
-            expect(completed.pushed.empty() && completed.posted.empty(), "replies", at);
+            expect_equal(completed.confirmation, TimerConfirmed::unknown,
+                         "outcome of the confirmation", at);
+            expect(completed.pushed.empty() && completed.posted.empty(),
+                   "the reply must have no outcomes", at);
             expect_unchanged(s.snapshot(), before, at);
         };
         const auto with_follow_ups = [&](const FiredTimer& timer) {
@@ -163,7 +169,7 @@ void add_timer_cases_together(StoreCases& add) {
                                       {follow_up(s, "next")}),
                            "publications[0]");
         expect_equal(s.perform(ConfirmTimer{timer_space, "a", timer.retries}),
-                     TimerConfirmed::confirmed, "the confirmation");
+                     TimerConfirmed::confirmed, "outcome of the confirmation");
     });
 
     add("a follow-up event of a timer for one subscriber is refused if the subscriber is missing",
@@ -176,7 +182,7 @@ void add_timer_cases_together(StoreCases& add) {
             s.expect_refused(completion(timer, {push_of(s, "b")}, {event}), "publications[0]");
             event.subscriber = "billing";
             expect_equal(s.perform(completion(timer, {}, {event})).confirmation,
-                         TimerConfirmed::confirmed, "the confirmation");
+                         TimerConfirmed::confirmed, "outcome of the confirmation");
             s.expect_delivered("billing", {{"event"}});
             s.expect_delivered("audit", {});
         });
@@ -186,14 +192,15 @@ void add_timer_cases_together(StoreCases& add) {
         for (int i = 0; i < 3; ++i) {
             const auto completed =
                 s.perform(completion(timer, {}, {}, {follow_up(s, "tick", Duration{100})}));
-            expect_equal(completed.confirmation, TimerConfirmed::confirmed, "the confirmation");
+            expect_equal(completed.confirmation, TimerConfirmed::confirmed,
+                         "outcome of the confirmation");
             expect(completed.posted == std::vector<TimerPosted>{TimerPosted::posted},
-                   "it does not replace what was confirmed");
+                   "the post must not replace the confirmed timer");
             s.advance(Duration{100});
             auto taken = s.perform(TakeTimers{.space = timer_space, .listener = "ear", .limit = 1});
-            expect_equal(taken.timers.size(), 1U, "the next tick");
+            expect_equal(taken.timers.size(), 1U, "timers taken at the next due time");
             timer = std::move(taken.timers.front());
-            expect_equal(timer.retries, 0U, "its retries");
+            expect_equal(timer.retries, 0U, "retries of the next firing");
         }
     });
 
@@ -208,7 +215,7 @@ void add_timer_cases_together(StoreCases& add) {
         nowhere.space = "no space";
         s.expect_refused(nowhere, "namespace");
         expect_equal(s.perform(completion(timer)).confirmation, TimerConfirmed::confirmed,
-                     "the confirmation");
+                     "outcome of the confirmation");
     });
 }
 

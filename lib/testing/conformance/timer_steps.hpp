@@ -31,7 +31,7 @@ inline PostTimer post_of(const Scenario& s, const std::string& id, Duration dela
 inline void post(const Scenario& s, const std::string& id, Duration delay,
                  std::uint32_t retries_max = 0, Where at = Where::here()) {
     expect_equal(s.perform(post_of(s, id, delay, retries_max), at), TimerPosted::posted,
-                 "posting " + id, at);
+                 "outcome of the post of " + id, at);
 }
 
 /// Posts a timer with a payload of nearly the maximal size. The id must be new.
@@ -39,7 +39,8 @@ inline void post_large(const Scenario& s, const std::string& id, Duration delay,
                        std::uint32_t retries_max = 0, Where at = Where::here()) {
     auto step = post_of(s, id, delay, retries_max);
     step.payload = encode(Value{std::string(timer_bytes_max - 3, 'x')});
-    expect_equal(s.perform(std::move(step), at), TimerPosted::posted, "posting " + id, at);
+    expect_equal(s.perform(std::move(step), at), TimerPosted::posted,
+                 "outcome of the post of " + id, at);
 }
 
 inline TakenTimers take(const Scenario& s, std::uint32_t limit = taken_timers_max,
@@ -65,7 +66,7 @@ inline bool exists(const Scenario& s, const std::string& id) {
 /// The timer with this id, which must exist.
 inline TimerStatus found_timer(const Scenario& s, const std::string& id, Where at = Where::here()) {
     auto timer = s.perform(FindTimer{timer_space, id}, at);
-    expect(timer.has_value(), "there is no timer " + id, at);
+    expect(timer.has_value(), "no timer has the id " + id, at);
     return *std::move(timer);
 }
 

@@ -27,33 +27,37 @@ void add_change_cases(StoreCases& add) {
         post(s, "a", one_second, 1);
         auto other = post_of(s, "a", 2 * one_second, 1);
         other.payload = encode(Value{"other"});
-        expect_equal(s.perform(other), TimerPosted::replaced, "posting it while PENDING");
+        expect_equal(s.perform(other), TimerPosted::replaced,
+                     "outcome of a post while the timer is PENDING");
         expect_equal(listed(s).size(), std::size_t{1}, "timers");
         s.advance(one_second);
-        expect_equal(take_ids(s), Ids{}, "the old time counts no more");
+        expect_equal(take_ids(s), Ids{}, "ids taken at the old due time");
         s.advance(one_second);
-        expect_equal(take(s).timers.at(0).payload, encode(Value{"other"}), "its payload");
+        expect_equal(take(s).timers.at(0).payload, encode(Value{"other"}), "payload of the firing");
 
         expect_equal(s.perform(post_of(s, "a", one_second, 1)), TimerPosted::replaced,
-                     "posting it while FIRED");
-        expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown, "the former firing");
-        expect_equal(found_timer(s, "a").state, TimerState::pending, "its state");
+                     "outcome of a post while the timer is FIRED");
+        expect_equal(confirm(s, "a", 0), TimerConfirmed::unknown,
+                     "outcome of the confirmation of the old firing");
+        expect_equal(found_timer(s, "a").state, TimerState::pending,
+                     "state of the timer after the post");
         s.advance(one_second);
         let_fire(s);
         s.advance(Duration{10'000});
         take(s);
-        expect_equal(found_timer(s, "a").state, TimerState::dead, "its state in the end");
+        expect_equal(found_timer(s, "a").state, TimerState::dead,
+                     "state of the timer after its last retry");
 
         expect_equal(s.perform(post_of(s, "a", one_second)), TimerPosted::replaced,
-                     "posting it while DEAD");
+                     "outcome of a post while the timer is DEAD");
         expect_equal(listed(s, TimerState::dead).size(), std::size_t{0}, "DEAD timers");
         const auto status = found_timer(s, "a");
         expect_equal(status.retries, 0U, "retries");
-        expect_equal(status.retries_max, 0U, "retries that it may have");
+        expect_equal(status.retries_max, 0U, "retries_max of the timer after the post");
         s.advance(one_second);
-        expect_equal(take_ids(s), Ids{"a"}, "taken");
+        expect_equal(take_ids(s), Ids{"a"}, "ids taken");
         expect_equal(s.perform(post_of(s, "a", one_second)), TimerPosted::posted,
-                     "posting it when it is gone");
+                     "outcome of a post after the timer has fired");
     });
 
     add("a post that keeps existing timers changes neither PENDING nor FIRED timers",
@@ -63,35 +67,44 @@ void add_change_cases(StoreCases& add) {
             other.payload = encode(Value{"other"});
             other.keep = true;
             const auto pending = found_timer(s, "a");
-            expect_equal(s.perform(other), TimerPosted::kept, "posting it while PENDING");
-            expect_equal(found_timer(s, "a"), pending, "the PENDING timer");
+            expect_equal(s.perform(other), TimerPosted::kept,
+                         "outcome of a post while the timer is PENDING");
+            expect_equal(found_timer(s, "a"), pending, "status of the PENDING timer");
             s.advance(one_second);
             let_fire(s);
             const auto fired = found_timer(s, "a");
-            expect_equal(s.perform(other), TimerPosted::kept, "posting it while FIRED");
-            expect_equal(found_timer(s, "a"), fired, "the FIRED timer");
+            expect_equal(s.perform(other), TimerPosted::kept,
+                         "outcome of a post while the timer is FIRED");
+            expect_equal(found_timer(s, "a"), fired, "status of the FIRED timer");
             s.advance(Duration{10'000});
             take(s);
-            expect_equal(found_timer(s, "a").state, TimerState::dead, "its state in the end");
-            expect_equal(s.perform(other), TimerPosted::replaced, "posting it while DEAD");
+            expect_equal(found_timer(s, "a").state, TimerState::dead,
+                         "state of the timer after its last retry");
+            expect_equal(s.perform(other), TimerPosted::replaced,
+                         "outcome of a post while the timer is DEAD");
             expect(found_timer(s, "a").payload == Value{"other"},
-                   "the payload must be the new one");
+                   "the timer must have the new payload");
             s.perform(CancelTimer{timer_space, "a"});
-            expect_equal(s.perform(other), TimerPosted::posted, "posting it when it is gone");
+            expect_equal(s.perform(other), TimerPosted::posted,
+                         "outcome of a post after the timer was cancelled");
         });
 
     add("a cancelled timer does not fire", [](Scenario& s) {
         const CancelTimer cancel{timer_space, "a"};
-        expect_equal(s.perform(cancel), Removal::unknown, "cancelling what is not there");
+        expect_equal(s.perform(cancel), Removal::unknown,
+                     "outcome of the cancellation of an unknown timer");
         post(s, "a", one_second);
-        expect_equal(s.perform(cancel), Removal::removed, "cancelling it while PENDING");
-        expect_equal(s.perform(cancel), Removal::unknown, "cancelling it again");
+        expect_equal(s.perform(cancel), Removal::removed,
+                     "outcome of the cancellation of a PENDING timer");
+        expect_equal(s.perform(cancel), Removal::unknown, "outcome of a repeated cancellation");
         post(s, "a", Duration{0}, 1);
         take(s);
-        expect_equal(s.perform(cancel), Removal::removed, "cancelling it while FIRED");
-        expect_equal(confirm(s, "a"), TimerConfirmed::unknown, "confirming it");
+        expect_equal(s.perform(cancel), Removal::removed,
+                     "outcome of the cancellation of a FIRED timer");
+        expect_equal(confirm(s, "a"), TimerConfirmed::unknown,
+                     "outcome of the confirmation of a cancelled timer");
         s.advance(Duration{100'000});
-        expect_equal(take(s), TakenTimers{}, "taken");
+        expect_equal(take(s), TakenTimers{}, "reply to the poll");
         expect_equal(counts(s).pending + counts(s).fired + counts(s).dead, std::uint64_t{0},
                      "timers");
     });
@@ -101,26 +114,30 @@ void add_change_cases(StoreCases& add) {
                                  std::optional<std::int64_t> firing = {}) {
             return s.perform(GiveUpTimer{timer_space, "a", retries, firing, "no such order"}).value;
         };
-        expect_equal(give_up(), std::uint64_t{0}, "giving up what is not there");
+        expect_equal(give_up(), std::uint64_t{0}, "number of unknown timers given up");
         post(s, "a", Duration{0}, 5);
-        expect_equal(give_up(), std::uint64_t{0}, "giving it up while PENDING");
+        expect_equal(give_up(), std::uint64_t{0}, "number of PENDING timers given up");
         const auto firing = take(s).timers.at(0).firing;
-        expect_equal(give_up(1U), std::uint64_t{0}, "giving up another firing");
-        expect_equal(give_up(0U, firing + 1), std::uint64_t{0}, "giving up a later firing");
-        expect_equal(found_timer(s, "a").state, TimerState::fired, "its state");
-        expect_equal(give_up(0U, firing), std::uint64_t{1}, "giving it up");
-        expect_equal(give_up(0U, firing), std::uint64_t{0}, "repeating it");
+        expect_equal(give_up(1U), std::uint64_t{0}, "timers given up by another number of retries");
+        expect_equal(give_up(0U, firing + 1), std::uint64_t{0},
+                     "timers given up by a later firing");
+        expect_equal(found_timer(s, "a").state, TimerState::fired, "state of the timer");
+        expect_equal(give_up(0U, firing), std::uint64_t{1},
+                     "timers given up by the current firing");
+        expect_equal(give_up(0U, firing), std::uint64_t{0}, "timers given up by a repeated step");
         const auto dead = found_timer(s, "a");
-        expect_equal(dead.state, TimerState::dead, "its state then");
-        expect_equal(dead.at, s.now(), "when it died");
-        expect_equal(dead.reason, std::string{"no such order"}, "why");
-        expect_equal(listed(s, TimerState::dead).at(0), dead, "the DEAD timer, listed");
-        expect_equal(confirm(s, "a"), TimerConfirmed::unknown, "confirming it");
+        expect_equal(dead.state, TimerState::dead, "state of the timer that was given up");
+        expect_equal(dead.at, s.now(), "time when the timer was given up");
+        expect_equal(dead.reason, std::string{"no such order"}, "reason of the DEAD timer");
+        expect_equal(listed(s, TimerState::dead).at(0), dead, "listed DEAD timer");
+        expect_equal(confirm(s, "a"), TimerConfirmed::unknown,
+                     "outcome of the confirmation of a DEAD timer");
         s.advance(Duration{100'000});
-        expect_equal(take_ids(s), Ids{}, "taken");
+        expect_equal(take_ids(s), Ids{}, "ids taken");
         s.perform(RepostDeadTimers{timer_space, "a", s.now()});
-        expect_equal(found_timer(s, "a").reason, std::string{}, "why, of one that is not DEAD");
-        expect_equal(take_ids(s), Ids{"a"}, "taken when it was reposted");
+        expect_equal(found_timer(s, "a").reason, std::string{},
+                     "reason of the timer that was posted again");
+        expect_equal(take_ids(s), Ids{"a"}, "ids taken after the timer was posted again");
         s.expect_refused(GiveUpTimer{"no space", "a"}, "namespace");
     });
 
@@ -134,12 +151,14 @@ void add_change_cases(StoreCases& add) {
             };
             // The last character would exceed the limit by a byte, so it is dropped as a whole.
             const std::string most(timer_reason_max - 1, 'x');
-            expect_equal(give_up("a", most + "\xc3\xa9"), most, "a long reason");
-            expect_equal(give_up("b", "no"), std::string{"no"}, "another one");
-            expect_equal(give_up("b", ""), std::string{}, "that of the timer in its place");
-            expect_equal(give_up("c", "never"), std::string{"never"}, "a third one");
+            expect_equal(give_up("a", most + "\xc3\xa9"), most, "stored part of a long reason");
+            expect_equal(give_up("b", "no"), std::string{"no"}, "stored short reason");
+            expect_equal(give_up("b", ""), std::string{},
+                         "reason of a timer that replaces a DEAD timer");
+            expect_equal(give_up("c", "never"), std::string{"never"}, "reason of a third timer");
             s.perform(DropDeadTimers{timer_space, "c"});
-            expect_equal(give_up("c", ""), std::string{}, "when the former one was dropped");
+            expect_equal(give_up("c", ""), std::string{},
+                         "reason of a timer posted after the DEAD timer was dropped");
             expect_equal(listed(s, TimerState::dead).size(), std::size_t{3}, "DEAD timers");
         });
 
@@ -147,21 +166,23 @@ void add_change_cases(StoreCases& add) {
         const auto postpone = [&](Duration delay) {
             return s.perform(PostponeTimer{timer_space, "a", s.now() + delay}).value;
         };
-        expect_equal(postpone(one_second), std::uint64_t{0}, "postponing what is not there");
+        expect_equal(postpone(one_second), std::uint64_t{0}, "number of unknown timers postponed");
         post(s, "a", one_second, 1);
-        expect_equal(postpone(2 * one_second), std::uint64_t{1}, "postponing it");
-        expect_equal(found_timer(s, "a").at, s.now() + 2 * one_second, "when it is due");
-        expect_equal(postpone(Duration{1}), std::uint64_t{1}, "having it sooner");
-        expect_equal(take(s).wake_at, s.now() + Duration{1}, "when to ask");
-        expect_equal(postpone(Duration{1}), std::uint64_t{1}, "repeating it");
+        expect_equal(postpone(2 * one_second), std::uint64_t{1}, "timers moved to a later time");
+        expect_equal(found_timer(s, "a").at, s.now() + 2 * one_second,
+                     "due time of the postponed timer");
+        expect_equal(postpone(Duration{1}), std::uint64_t{1}, "timers moved to an earlier time");
+        expect_equal(take(s).wake_at, s.now() + Duration{1}, "time of the next poll");
+        expect_equal(postpone(Duration{1}), std::uint64_t{1}, "timers moved by a repeated step");
         s.advance(Duration{1});
-        expect_equal(take_ids(s), Ids{"a"}, "taken");
-        expect_equal(postpone(one_second), std::uint64_t{0}, "postponing it while FIRED");
+        expect_equal(take_ids(s), Ids{"a"}, "ids taken");
+        expect_equal(postpone(one_second), std::uint64_t{0}, "number of FIRED timers postponed");
         s.advance(Duration{10'000});
         take(s, 0);
-        expect_equal(found_timer(s, "a").state, TimerState::pending, "a timer that came back");
-        expect_equal(postpone(one_second), std::uint64_t{1}, "postponing it then");
-        expect_equal(take_ids(s), Ids{}, "taken before");
+        expect_equal(found_timer(s, "a").state, TimerState::pending,
+                     "state of the timer that waits for its retry");
+        expect_equal(postpone(one_second), std::uint64_t{1}, "timers postponed before their retry");
+        expect_equal(take_ids(s), Ids{}, "ids taken before the new due time");
         s.advance(one_second);
         expect_equal(take(s).timers.at(0).retries, 1U, "retries of the next firing");
     });
@@ -182,24 +203,25 @@ void add_change_cases(StoreCases& add) {
             page.after = some.back().id;
         }
         expect_equal(all.size(), std::size_t{31}, "timers");
-        expect_equal(all.front(), std::string{"dead"}, "the first");
-        expect(std::is_sorted(all.begin() + 1, all.end()), "they are in their order");
+        expect_equal(all.front(), std::string{"dead"}, "first listed id");
+        expect(std::is_sorted(all.begin() + 1, all.end()), "the timers must be listed in order");
         const auto between = s.perform(ListTimers{.space = timer_space,
                                                   .from = start + Duration{1'001},
                                                   .until = start + Duration{1'001}});
-        expect_equal(between.size(), std::size_t{10}, "timers of one millisecond");
-        expect_equal(between.front().id, std::string{"110"}, "the first of them");
+        expect_equal(between.size(), std::size_t{10}, "timers due in one millisecond");
+        expect_equal(between.front().id, std::string{"110"}, "first id due in this millisecond");
         const auto after = s.perform(ListTimers{
             .space = timer_space, .from = start + Duration{1'001}, .after = "118", .limit = 2});
-        expect_equal(listed_ids(after), Ids{"119", "120"}, "those behind one");
+        expect_equal(listed_ids(after), Ids{"119", "120"}, "ids after a listed id");
         const auto gone = s.perform(ListTimers{
             .space = timer_space, .from = start + Duration{1'001}, .after = "1185", .limit = 1});
-        expect_equal(listed_ids(gone), Ids{"119"}, "those behind one that is not there");
+        expect_equal(listed_ids(gone), Ids{"119"}, "ids after an unknown id");
         take(s);
-        expect_equal(listed_ids(listed(s, TimerState::fired)), Ids{"dead"}, "FIRED ones");
-        expect_equal(listed(s, TimerState::dead).size(), std::size_t{0}, "DEAD ones");
+        expect_equal(listed_ids(listed(s, TimerState::fired)), Ids{"dead"},
+                     "ids of the FIRED timers");
+        expect_equal(listed(s, TimerState::dead).size(), std::size_t{0}, "number of DEAD timers");
         expect_equal(s.perform(ListTimers{.space = "other"}).size(), std::size_t{0},
-                     "those of another namespace");
+                     "timers listed in another namespace");
     });
 
     add("timers with large payloads are listed in pages of bounded size, each timer once",
@@ -219,16 +241,17 @@ void add_change_cases(StoreCases& add) {
                         bytes += encode(timer.payload).size();
                         all.push_back(timer.id);
                     }
-                    expect(bytes <= timer_slice_bytes_max, "a page is bounded", at);
+                    expect(bytes <= timer_slice_bytes_max, "a page must not exceed its limit", at);
                     ++pages;
                     page.from = some.back().at;
                     page.after = some.back().id;
                 }
-                expect_equal(pages, 2, "pages", at);
+                expect_equal(pages, 2, "number of pages", at);
                 expect_equal(all.size(), timers, "timers", at);
-                expect(std::is_sorted(all.begin(), all.end()), "they are in their order", at);
+                expect(std::is_sorted(all.begin(), all.end()), "the timers must be listed in order",
+                       at);
                 expect(std::adjacent_find(all.begin(), all.end()) == all.end(),
-                       "each is listed once", at);
+                       "each timer must be listed once", at);
             };
             expect_listed(TimerState::pending);
             for (int round = 0; round < 2; ++round) {
@@ -242,7 +265,7 @@ void add_change_cases(StoreCases& add) {
         });
 
     add("the timers and listeners of a namespace are counted", [](Scenario& s) {
-        expect_equal(counts(s), TimerCounts{}, "an empty namespace");
+        expect_equal(counts(s), TimerCounts{}, "counts of an empty namespace");
         post(s, "a", one_second);
         post(s, "b", 2 * one_second);
         post(s, "c", Duration{0}, 1);
@@ -253,9 +276,10 @@ void add_change_cases(StoreCases& add) {
                                  .dead = 0,
                                  .listeners = 1,
                                  .next_due = s.now() + one_second},
-                     "three timers");
+                     "counts of a namespace with three timers");
         ear.leave();
-        expect_equal(counts(s).listeners, std::uint64_t{0}, "listeners when it left");
+        expect_equal(counts(s).listeners, std::uint64_t{0},
+                     "listeners after the only listener has left");
     });
 
     add("timers with one id in two namespaces are independent", [](Scenario& s) {
@@ -263,11 +287,14 @@ void add_change_cases(StoreCases& add) {
         there.space = "other";
         s.perform(there);
         post(s, "a", Duration{0}, 1);
-        expect_equal(take_ids(s), Ids{"a"}, "taken here");
-        expect_equal(confirm(s, "a"), TimerConfirmed::confirmed, "confirming here");
-        expect_equal(take(s), TakenTimers{}, "taken here again");
-        expect_equal(s.perform(CountTimers{"other"}).pending, std::uint64_t{1}, "timers there");
-        expect_equal(s.perform(CancelTimer{"other", "a"}), Removal::removed, "cancelling there");
+        expect_equal(take_ids(s), Ids{"a"}, "ids taken in the first namespace");
+        expect_equal(confirm(s, "a"), TimerConfirmed::confirmed,
+                     "outcome of the confirmation in the first namespace");
+        expect_equal(take(s), TakenTimers{}, "reply to a second poll of the first namespace");
+        expect_equal(s.perform(CountTimers{"other"}).pending, std::uint64_t{1},
+                     "PENDING timers in the other namespace");
+        expect_equal(s.perform(CancelTimer{"other", "a"}), Removal::removed,
+                     "outcome of the cancellation in the other namespace");
     });
 }
 
@@ -362,14 +389,15 @@ void add_refused_timer_cases(StoreCases& add) {
         step.due_at = due_at_max;
         step.confirm_within = timer_confirm_max;
         s.perform(step);
-        expect_equal(found_timer(s, id).at, due_at_max, "when it is due");
-        expect_equal(take(s).wake_at, due_at_max, "when to ask");
+        expect_equal(found_timer(s, id).at, due_at_max, "due time of the timer");
+        expect_equal(take(s).wake_at, due_at_max, "time of the next poll");
         step.due_at = TimePoint{};
-        expect_equal(s.perform(step), TimerPosted::replaced, "posting it again");
+        expect_equal(s.perform(step), TimerPosted::replaced, "outcome of the second post");
         const auto fired = take(s).timers.at(0);
-        expect_equal(fired.due_at, TimePoint{}, "when it was due");
-        expect_equal(fired.confirm_by, s.now() + timer_confirm_max, "when it comes back");
-        expect_equal(confirm(s, id, 0), TimerConfirmed::confirmed, "confirming");
+        expect_equal(fired.due_at, TimePoint{}, "due time of the firing");
+        expect_equal(fired.confirm_by, s.now() + timer_confirm_max,
+                     "confirmation deadline of the firing");
+        expect_equal(confirm(s, id, 0), TimerConfirmed::confirmed, "outcome of the confirmation");
     });
 }
 

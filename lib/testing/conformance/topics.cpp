@@ -53,8 +53,10 @@ void add_topic_cases(StoreCases& add) {
         s.perform(publication("a", "shop", 2));   // A topic that `shop` owns.
         s.perform(publication("c", "other", 2));  // A topic that another publisher owns.
         s.perform(publication("d", "shop", 3));   // A third topic of `shop`, within the limit.
-        expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed, "removing one");
-        expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed, "another");
+        expect_equal(s.perform(RemoveTopic{"a", "shop"}), Removal::removed,
+                     "outcome of the removal of a topic");
+        expect_equal(s.perform(RemoveTopic{"b", std::nullopt}), Removal::removed,
+                     "outcome of the removal of another topic");
         s.perform(publication("e", "shop", 2));
         s.expect_error(Errc::limit_exceeded, publication("f", "shop", 2), "topic");
     });
@@ -120,10 +122,11 @@ void add_topic_cases(StoreCases& add) {
         expect_equal(s.subscriber("billing").topics, names, "topics of the subscriber");
         expect_equal(s.topics().size(), names.size(), "topics");
         s.perform(Unsubscribe{"billing", "x2"});
-        expect_equal(s.perform(RemoveTopic{"orders.eu", shop}), Removal::removed, "removing");
+        expect_equal(s.perform(RemoveTopic{"orders.eu", shop}), Removal::removed,
+                     "outcome of the removal");
         expect_equal(s.subscriber("billing").topics,
                      std::vector<std::string>{"2-orders.v2", "orders", "orders-"},
-                     "topics that are left");
+                     "topics left to the subscriber");
         s.advance(Duration{500});
         s.expect_delivered("billing",
                            {{"2-orders.v2 1", "orders 1", "orders- 1", "orders.eu 1", "x2 1"}});
@@ -137,11 +140,12 @@ void add_topic_cases(StoreCases& add) {
             return all;
         };
         expect_equal(names({}), "abcde", "all topics");
-        expect_equal(names({.after = "", .limit = 2}), "ab", "the first page");
-        expect_equal(names({.after = "b", .limit = 2}), "cd", "the second page");
-        expect_equal(names({.after = "d", .limit = 2}), "e", "the last page");
-        expect_equal(names({.after = "e", .limit = 2}), "", "the page after it");
-        expect_equal(names({.after = "bb", .limit = 1}), "c", "a page after a name that is not");
+        expect_equal(names({.after = "", .limit = 2}), "ab", "topics on the first page");
+        expect_equal(names({.after = "b", .limit = 2}), "cd", "topics on the second page");
+        expect_equal(names({.after = "d", .limit = 2}), "e", "topics on the last page");
+        expect_equal(names({.after = "e", .limit = 2}), "", "topics after the last page");
+        expect_equal(names({.after = "bb", .limit = 1}), "c",
+                     "topics on a page after an unknown name");
         s.expect_refused(ListTopics{{.after = "", .limit = 0}}, "limit");
     });
 
@@ -150,13 +154,14 @@ void add_topic_cases(StoreCases& add) {
         s.publish("orders");
         s.advance(Duration{500});
         s.drain();
-        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::removed, "removing");
+        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::removed,
+                     "outcome of the removal");
         expect_equal(s.subscriber("billing").topics, std::vector<std::string>{"refunds"},
                      "topics of the subscriber");
         expect_equal(s.topics(), std::vector<Topic>{{"refunds", std::nullopt, 0}}, "topics");
         s.publish("orders");
         expect_equal(s.batches("billing"), std::vector<BatchStatus>{},
-                     "batches after publishing in a topic of the same name");
+                     "batches after an event for the new topic of the same name");
     });
 
     add("queued events of a removed topic are still delivered", [](Scenario& s) {
@@ -173,9 +178,9 @@ void add_topic_cases(StoreCases& add) {
         s.expect_forbidden(RemoveTopic{"orders", "other--key"}, "topic");
         s.expect_forbidden(RemoveTopic{"unclaimed", shop}, "topic");
         expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::removed,
-                     "removing as the publisher");
+                     "outcome of a removal by the publisher");
         expect_equal(s.perform(RemoveTopic{"unclaimed", std::nullopt}), Removal::removed,
-                     "removing as the operator");
+                     "outcome of a removal by the operator");
         expect_equal(s.topics(), std::vector<Topic>{}, "topics");
     });
 
@@ -184,8 +189,10 @@ void add_topic_cases(StoreCases& add) {
         s.perform(RemoveTopic{"orders", shop});
         s.publish("refunds");
         const auto before = s.snapshot();
-        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::unknown, "removing again");
-        expect_equal(s.perform(RemoveTopic{"", std::nullopt}), Removal::unknown, "removing \"\"");
+        expect_equal(s.perform(RemoveTopic{"orders", shop}), Removal::unknown,
+                     "outcome of a second removal");
+        expect_equal(s.perform(RemoveTopic{"", std::nullopt}), Removal::unknown,
+                     "outcome of the removal of the topic \"\"");
         expect_unchanged(s.snapshot(), before);
     });
 

@@ -55,10 +55,11 @@ public:
             for (const auto& batch : batches) {
                 events += batch.events;
                 current += batch.current ? 1U : 0U;
-                ensure(batch.events > 0, "a batch of " + token + " is empty");
+                ensure(batch.events > 0, "no batch of " + token + " may be empty");
             }
             batches_total += batches.size();
-            ensure(current <= 1, token + " has " + Text::of(current) + " CURRENT batches");
+            ensure(current <= 1, token + " may have one CURRENT batch, but has " +
+                                     Text::of(current) + " CURRENT batches");
             const auto dead = s_.dead(token);
             if (const auto status = s_.perform(FindSubscriber{token})) {
                 equal(status->events_queued, events, "events queued for " + token);
@@ -69,10 +70,10 @@ public:
             for (const auto& batch : dead) dead_events += static_cast<std::int64_t>(batch.events);
             equal(count(token, "events.dead") - count(token, "events.redelivered") -
                       count(token, "events.dead_dropped"),
-                  dead_events, "events that died and are still DEAD, of " + token);
+                  dead_events, "events of DEAD batches by the counters of " + token);
             equal(static_cast<std::uint64_t>(count(token, "events.added") -
                                              count(token, "events.removed")),
-                  events, "events added and not removed for " + token);
+                  events, "queued events by the counters of " + token);
         }
         const auto jobs = s_.queue(delivery_queue);
         equal(jobs.scheduled + jobs.ready + jobs.pending, batches_total, "delivery jobs");
@@ -96,7 +97,7 @@ public:
             const auto added = count(token, "events.added") - count(token, "events.redelivered");
             const auto gone = static_cast<std::uint64_t>(count(token, "events.dead_dropped"));
             equal(delivered_[token] + vanished_[token] + gone, static_cast<std::uint64_t>(added),
-                  "events that were delivered to " + token + ", vanished or were dropped");
+                  "events that were delivered to " + token + ", vanished or dropped");
         }
         equal(s_.queue(delivery_queue), QueueStatus{}, "delivery jobs left");
         check();
@@ -207,8 +208,8 @@ private:
         for (const auto message : one.messages) {
             const auto number = std::stoull(std::string{message});
             if (one.token != "crm") {
-                ensure(number > newest,
-                       one.token + " got " + Text::of(number) + " after " + Text::of(newest));
+                ensure(number > newest, one.token + " must get events in order, but got " +
+                                            Text::of(number) + " after " + Text::of(newest));
             }
             newest = number;
             ++delivered_[one.token];

@@ -15,10 +15,10 @@ void expect_woken(Scenario& s, const std::string& queue, const std::string& what
     Signal signal;
     const auto watch = s.store().watch(queue, [&] { signal.raise(); });
     const auto left = s.acquire({.worker = 99, .queue = queue}, at);
-    expect(left.leases.empty(), "nothing may be there before " + what, at);
+    expect(left.leases.empty(), "no job exists before " + what, at);
     const auto seen = signal.count();
     change();
-    expect(signal.wait_beyond(seen, s.traits().timeout), "nobody was woken by " + what, at);
+    expect(signal.wait_beyond(seen, s.traits().timeout), "no worker was woken by " + what, at);
 }
 
 }  // namespace
@@ -32,8 +32,10 @@ void add_watch_cases(StoreCases& add) {
 
     add("a push wakes a worker if the job is due before the next known job", [](Scenario& s) {
         s.push("a", Duration{1'000});
-        expect_woken(s, work_queue, "a push for sooner", [&] { s.push("b", Duration{999}); });
-        expect_woken(s, work_queue, "a push for even sooner", [&] { s.push("c", Duration{10}); });
+        expect_woken(s, work_queue, "the push of an earlier job",
+                     [&] { s.push("b", Duration{999}); });
+        expect_woken(s, work_queue, "the push of a still earlier job",
+                     [&] { s.push("c", Duration{10}); });
     });
 
     add("a nacked job wakes a worker", [](Scenario& s) {
@@ -41,12 +43,12 @@ void add_watch_cases(StoreCases& add) {
         auto lease = s.take_work();
         expect_woken(s, work_queue, "a nack", [&] { s.perform(NackJob{lease, s.now()}); });
         lease = s.take_work();
-        expect_woken(s, work_queue, "a nack for later", [&] {
+        expect_woken(s, work_queue, "a nack with a delay", [&] {
             s.perform(NackJob{lease, s.now() + Duration{10}});
         });
         s.advance(Duration{10});
         lease = s.take_work();
-        expect_woken(s, work_queue, "the end of a worker",
+        expect_woken(s, work_queue, "the retirement of a worker",
                      [&] { s.perform(RetireWorker{lease.worker}); });
         lease = s.take_work();
         s.advance(Duration{30'000});
@@ -64,8 +66,9 @@ void add_watch_cases(StoreCases& add) {
         s.subscribe("billing", {"orders"}, {.timeout = Duration{60'000}});
         s.publish("orders");
         const auto uid = s.batches("billing").at(0).uid;
-        expect_woken(s, delivery_queue, "asking for a batch", [&] {
-            expect_equal(s.perform(DeliverBatch{"billing", uid}), BatchAction::done, "asking");
+        expect_woken(s, delivery_queue, "the request for a batch", [&] {
+            expect_equal(s.perform(DeliverBatch{"billing", uid}), BatchAction::done,
+                         "reply to the request for a delivery now");
         });
     });
 
@@ -94,8 +97,8 @@ void add_watch_cases(StoreCases& add) {
         const auto two = s.store().watch(work_queue, [&] { other.raise(); });
         s.expect_idle_until(never, work_queue);
         s.push("a");
-        expect(first.wait_beyond(0, s.traits().timeout), "the first was not woken");
-        expect(other.wait_beyond(0, s.traits().timeout), "the second was not woken");
+        expect(first.wait_beyond(0, s.traits().timeout), "the first watch must be woken");
+        expect(other.wait_beyond(0, s.traits().timeout), "the second watch must be woken");
     });
 
     add("a watch that has ended is not woken", [](Scenario& s) {
@@ -107,8 +110,8 @@ void add_watch_cases(StoreCases& add) {
         watch = Watch{};
         const auto count = ended.count();
         s.push("a");
-        expect(lasting.wait_beyond(0, s.traits().timeout), "the lasting watch was not woken");
-        expect_equal(ended.count(), count, "wake-ups of the watch that has ended");
+        expect(lasting.wait_beyond(0, s.traits().timeout), "the watch that remains must be woken");
+        expect_equal(ended.count(), count, "wake-ups of the ended watch");
     });
 
     add("no wake-up comes after the end of a watch, even while jobs keep coming", [](Scenario& s) {
@@ -136,7 +139,7 @@ void add_watch_cases(StoreCases& add) {
                 *ended = true;
             }
         });
-        expect(!late, "a watch was woken after its end");
+        expect(!late, "an ended watch must not be woken");
     });
 }
 

@@ -47,9 +47,9 @@ JobId push(const Scenario& s, const char* name, Duration delay = {},
 void expect_text(const Scenario& s, JobId id, Reason reason, const std::string& text,
                  Where at = Where::here()) {
     const auto found = s.perform(ExplainJob{work_queue, id}, at);
-    expect(found.has_value(), "there is no explanation", at);
-    expect_equal(to_string(found->reason()), to_string(reason), "the reason", at);
-    expect_equal(to_text(*found), text, "its words", at);
+    expect(found.has_value(), "the job must have an explanation", at);
+    expect_equal(to_string(found->reason()), to_string(reason), "reason of the explanation", at);
+    expect_equal(to_text(*found), text, "text of the explanation", at);
 }
 
 const std::string next = "it is READY for attempt 1 of 25, and it is next";
@@ -123,9 +123,9 @@ void add_worker_profile_cases(StoreCases& add) {
             const auto reason_of = [&](JobId job) {
                 return to_string(s.perform(ExplainJob{work_queue, job})->reason());
             };
-            expect_equal(reason_of(last), "no_handler", "due in a minute");
-            expect_equal(reason_of(beyond), "not_due", "due later");
-            expect_equal(reason_of(after), "awaits_jobs", "behind another job");
+            expect_equal(reason_of(last), "no_handler", "reason for a job that is due in a minute");
+            expect_equal(reason_of(beyond), "not_due", "reason for a job that is due later");
+            expect_equal(reason_of(after), "awaits_jobs", "reason for a job with a dependency");
             s.perform(beat(2, profile_of(s, {"crop", "resize"})));
             expect_text(s, id, Reason::not_due, "it is not due yet for attempt 1 of 25");
             s.advance(Duration{1'000});
@@ -147,13 +147,13 @@ void add_worker_profile_cases(StoreCases& add) {
                     "the worker of its queue has no handler for 'resize'");
         names.emplace_back("tilt");
         auto profile = profile_of(s, names);
-        expect_equal(profile.handlers.size(), profile_names_max, "names listed");
-        expect_equal(profile.handlers_total, profile_names_max + 1, "names in all");
+        expect_equal(profile.handlers.size(), profile_names_max, "listed handler names");
+        expect_equal(profile.handlers_total, profile_names_max + 1, "number of handler names");
         s.perform(beat(1, profile));
         expect_text(s, id, Reason::awaits_worker, next);
         profile = profile_of(s, {"a", std::string(profile_name_bytes_max + 1, 'b')});
         expect_equal(profile.handlers, std::vector<std::string>{"a"},
-                     "names that are not too long");
+                     "handler names that are not too long");
         s.perform(beat(1, profile));
         expect_text(s, id, Reason::awaits_worker, next);
         profile = profile_of(s, {});
@@ -196,7 +196,8 @@ void add_worker_profile_cases(StoreCases& add) {
 
     add("workers are listed with their profiles, and queues with their workers", [](Scenario& s) {
         push(s, "resize");
-        expect_equal(s.perform(ListQueues{}).at(0).worker_at, std::optional<TimePoint>{}, "none");
+        expect_equal(s.perform(ListQueues{}).at(0).worker_at, std::optional<TimePoint>{},
+                     "time of the last heartbeat of any worker");
         auto profile = profile_of(s, {"crop", "resize"});
         profile.queues.emplace_back("other");
         profile.others = Others::handled;
@@ -205,22 +206,22 @@ void add_worker_profile_cases(StoreCases& add) {
         s.perform(Heartbeat{Scenario::worker(1)});
         const auto beaten = s.now();
         const auto workers = s.perform(ListWorkers{});
-        expect_equal(workers.at(0).profile, std::optional{profile}, "the profile");
-        expect_equal(workers.at(0).busy, 3U, "how busy it is");
+        expect_equal(workers.at(0).profile, std::optional{profile}, "profile of the listed worker");
+        expect_equal(workers.at(0).busy, 3U, "busy slots of the listed worker");
         const auto queue = s.perform(ListQueues{}).at(0);
         expect_equal(queue.workers, 2U, "workers of the queue");
-        expect_equal(queue.worker_at, std::optional{beaten}, "when one was heard of");
+        expect_equal(queue.worker_at, std::optional{beaten}, "time of the last heartbeat");
         s.advance(profile_silence);
         const auto left = s.perform(ListQueues{}).at(0);
-        expect_equal(left.workers, 0U, "workers when all are silent");
-        expect_equal(left.worker_at, std::optional{beaten}, "when the last one was heard of");
+        expect_equal(left.workers, 0U, "workers of the queue after the time limit");
+        expect_equal(left.worker_at, std::optional{beaten}, "time of the last heartbeat");
     });
 
     add("a query for a queue and a handler counts the matching workers", [](Scenario& s) {
         const auto find = [&](std::string queue, std::string handler) {
             return s.perform(FindQueueWorkers{std::move(queue), std::move(handler)});
         };
-        expect_equal(find("main", "http"), QueueWorkers{}, "of an empty store");
+        expect_equal(find("main", "http"), QueueWorkers{}, "workers of an empty store");
         auto dispatcher = profile_of(s, {"http", "local:audit"});
         dispatcher.queues = {"main"};
         s.perform(beat(1, dispatcher));
@@ -229,17 +230,18 @@ void add_worker_profile_cases(StoreCases& add) {
         s.perform(beat(2, scheduler));
         const auto now = s.now();
         expect_equal(find("main", "http"),
-                     QueueWorkers{.workers = 1, .handling = 1, .last_at = now}, "of URLs");
+                     QueueWorkers{.workers = 1, .handling = 1, .last_at = now},
+                     "workers for deliveries to URLs");
         expect_equal(find("main", "local:billing"), QueueWorkers{.workers = 1, .last_at = now},
-                     "of a callback that no process has");
+                     "workers for a callback that no process has");
         expect_equal(find(recurring_watch, "").handling, 1U, "schedulers");
         s.expect_refused(FindQueueWorkers{":other"}, "queue");
         for (unsigned i = 10; i < 15 + profiles_read_max; ++i) {
             s.perform(beat(i, profile_of(s, {"crop"})));
         }
         const auto many = find(work_queue, "resize");
-        expect_equal(many.workers, profiles_read_max + 5U, "workers, however many");
-        expect_equal(many.handling, 5U, "those whose profiles are not read");
+        expect_equal(many.workers, profiles_read_max + 5U, "workers of the queue, at any number");
+        expect_equal(many.handling, 5U, "workers that may have the handler");
     });
 }
 

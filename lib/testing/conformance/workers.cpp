@@ -11,7 +11,7 @@ namespace {
 
 ListedWorker only_worker(const Scenario& s, Where at = Where::here()) {
     const auto all = s.perform(ListWorkers{}, at);
-    expect_equal(all.size(), 1U, "workers listed", at);
+    expect_equal(all.size(), 1U, "number of listed workers", at);
     return all.front();
 }
 
@@ -43,16 +43,16 @@ void add_listed_worker_cases(StoreCases& add) {
         for (const unsigned number : {3U, 1U, 2U}) s.perform(Heartbeat{Scenario::worker(number)});
         const auto all = text(1) + ' ' + text(2) + ' ' + text(3) + ' ';
         expect_equal(list("", 100), all, "workers");
-        expect_equal(list("", 2), text(1) + ' ' + text(2) + ' ', "the first page");
-        expect_equal(list(text(2), 2), text(3) + ' ', "the second page");
-        expect_equal(list(text(1) + "x", 1), text(2) + ' ', "behind what is no id");
+        expect_equal(list("", 2), text(1) + ' ' + text(2) + ' ', "workers on the first page");
+        expect_equal(list(text(2), 2), text(3) + ' ', "workers on the second page");
+        expect_equal(list(text(1) + "x", 1), text(2) + ' ', "workers after an invalid id");
         expect_equal(list("", 100), all, "workers");
         s.perform(RetireWorker{Scenario::worker(2)});
-        expect_equal(list("", 100), text(1) + ' ' + text(3) + ' ', "when one has retired");
+        expect_equal(list("", 100), text(1) + ' ' + text(3) + ' ', "workers after one has retired");
         s.advance(Duration{1'000});
         s.perform(Heartbeat{Scenario::worker(3)});
         s.perform(ScrubWorkers{Duration{1'000}});
-        expect_equal(list("", 100), text(3) + ' ', "when one was taken for dead");
+        expect_equal(list("", 100), text(3) + ' ', "workers after one was declared dead");
         for (const auto limit : {0U, workers_listed_max + 1}) {
             s.expect_refused(ListWorkers{{.after = {}, .limit = limit}}, "limit");
         }
@@ -75,34 +75,35 @@ void add_listed_worker_cases(StoreCases& add) {
                                  .seen = began + Duration{10},
                                  .leased = 2,
                                  .jobs = {leased(a, began), leased(b, began + Duration{10})}};
-        expect_equal(both[0], first, "the first worker");
-        expect_equal(both[1].jobs, std::vector{leased(c, began + Duration{10})}, "the other's");
+        expect_equal(both[0], first, "first listed worker");
+        expect_equal(both[1].jobs, std::vector{leased(c, began + Duration{10})},
+                     "jobs of the second listed worker");
         s.perform(AckJob{c});
         s.perform(NackJob{a, s.now()});
         s.perform(FailJob{.lease = b, .error = "broken", .run_at = s.now()});
         const auto again = s.acquire({.worker = 2, .queue = work_queue}).leases;
-        expect_equal(again.size(), 2U, "jobs acquired again");
+        expect_equal(again.size(), 2U, "number of jobs acquired by the second worker");
         for (const auto& worker : s.perform(ListWorkers{})) {
             std::vector<LeasedByWorker> now;
             if (worker.id == Scenario::worker(2)) {
                 for (const auto& lease : again) now.push_back(leased(lease, s.now()));
             }
-            expect_equal(worker.jobs, now, "jobs leased");
-            expect_equal(worker.leased, now.size(), "their number");
+            expect_equal(worker.jobs, now, "jobs of the listed worker");
+            expect_equal(worker.leased, now.size(), "number of leases of the listed worker");
         }
         s.perform(CancelJob{work_queue, again[0].id});
         s.perform(RetireWorker{Scenario::worker(1)});
         auto cancelled = leased(again[0], {});
         cancelled.cancelled = true;
         expect_equal(only_worker(s).jobs, std::vector{cancelled, leased(again[1], s.now())},
-                     "jobs, one of them cancelled");
+                     "jobs of the worker after a cancellation");
     });
 
     add("a worker shows its deliveries under way", [](Scenario& s) {
         s.subscribe("billing", {"orders"}, {.max_events = 1});
         s.publish("orders");
         const auto lease = s.take();
-        expect_equal(only_worker(s).jobs, std::vector{leased(lease, {})}, "the delivery");
+        expect_equal(only_worker(s).jobs, std::vector{leased(lease, {})}, "jobs of the dispatcher");
     });
 
     add("a worker with many jobs shows only the jobs with the oldest leases", [](Scenario& s) {
@@ -119,7 +120,7 @@ void add_listed_worker_cases(StoreCases& add) {
         s.perform(AckJob{leases[1]});
         const auto expect_first = [&](std::size_t gone, Where at = Where::here()) {
             const auto worker = only_worker(s, at);
-            expect_equal(worker.leased, many - gone, "jobs leased", at);
+            expect_equal(worker.leased, many - gone, "number of leases of the worker", at);
             std::vector<LeasedByWorker> first;
             for (auto i = gone == 1 ? 0 : gone; first.size() < worker_jobs_max; ++i) {
                 if (i != 1) first.push_back(leased(leases[i], began + Duration{i / 2}));

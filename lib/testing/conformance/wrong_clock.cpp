@@ -61,7 +61,8 @@ void add_delivery_ahead_cases(StoreCases& add) {
             const auto [lease, start] = s.begin_next();
             expect_equal(start.attempt, 2U, "attempt");
             expect_equal(start.health_points, 50, "health");
-            expect_equal(s.settle(lease, {}), Settlement::settled, "settling it");
+            expect_equal(s.settle(lease, {}), Settlement::settled,
+                         "settlement of the second attempt");
             expect_equal(s.queue(delivery_queue), QueueStatus{}, "delivery jobs");
         });
 
@@ -71,7 +72,8 @@ void add_delivery_ahead_cases(StoreCases& add) {
             s.publish("orders");
             while_ahead(s, [&] {
                 s.fail_next(-99);
-                expect_equal(s.begin(s.take()).verdict, Verdict::throttled, "beginning too early");
+                expect_equal(s.begin(s.take()).verdict, Verdict::throttled,
+                             "verdict before the backoff is over");
             });
             s.begin_next();
         });
@@ -86,7 +88,7 @@ void add_job_ahead_cases(StoreCases& add) {
                 s.push("later", second);
                 retried = s.push_with("retried", {});
                 const auto lease = s.take_work();
-                expect_equal(lease.id, retried, "the job that is due");
+                expect_equal(lease.id, retried, "id of the due job");
                 s.perform(
                     FailJob{.lease = lease, .error = "broken", .run_at = s.now() + 2 * second});
             });
@@ -94,11 +96,11 @@ void add_job_ahead_cases(StoreCases& add) {
             const auto later = s.jobs(JobStatus::State::scheduled).front().id;
             for (const auto id : {later, retried}) {
                 const KickJobs kick{.queue = work_queue, .id = id};
-                expect_equal(s.perform(kick), Count{1}, "kicking a SCHEDULED job");
-                expect_equal(s.perform(kick), Count{0}, "kicking it again");
+                expect_equal(s.perform(kick), Count{1}, "SCHEDULED jobs kicked by an id");
+                expect_equal(s.perform(kick), Count{0}, "jobs kicked by the same id again");
             }
-            expect_equal(s.job(retried).attempts, 1U, "attempts of the job that failed");
-            expect_equal(take_all(s), std::string{"laterretried"}, "jobs that run");
+            expect_equal(s.job(retried).attempts, 1U, "attempts of the failed job");
+            expect_equal(take_all(s), std::string{"laterretried"}, "jobs acquired after the kicks");
         });
 
     add("kicking a debounced job that was delayed while the clock was ahead runs its last push",
@@ -111,11 +113,13 @@ void add_job_ahead_cases(StoreCases& add) {
             };
             JobId id = 0;
             while_ahead(s, [&] { id = push("first").id; });
-            expect_equal(push("last"), Pushed{PushOutcome::replaced, id}, "a push behind it");
+            expect_equal(push("last"), Pushed{PushOutcome::replaced, id},
+                         "reply to the second push");
             s.advance(minute);
-            expect_equal(take_all(s), std::string{}, "jobs a minute later");
-            expect_equal(s.perform(KickJobs{.queue = work_queue, .id = id}), Count{1}, "kicking");
-            expect_equal(take_all(s), std::string{"last"}, "jobs then");
+            expect_equal(take_all(s), std::string{}, "jobs acquired a minute later");
+            expect_equal(s.perform(KickJobs{.queue = work_queue, .id = id}), Count{1},
+                         "jobs kicked");
+            expect_equal(take_all(s), std::string{"last"}, "jobs acquired after the kick");
         });
 
     add("a kick runs a SCHEDULED job of a group or with a priority in its order", [](Scenario& s) {
@@ -131,12 +135,13 @@ void add_job_ahead_cases(StoreCases& add) {
         waiting.after = {ids[0]};
         const auto waits = s.perform(waiting).id;
         expect_equal(s.perform(KickJobs{.queue = work_queue, .id = waits}), Count{0},
-                     "kicking a job that waits for another");
+                     "kicked jobs that wait for a dependency");
         for (const auto id : ids) {
-            expect_equal(s.perform(KickJobs{.queue = work_queue, .id = id}), Count{1}, "kicking");
+            expect_equal(s.perform(KickJobs{.queue = work_queue, .id = id}), Count{1},
+                         "jobs kicked");
         }
-        expect_equal(s.queue(work_queue).scheduled, 1U, "SCHEDULED");
-        expect_equal(take_all(s), std::string{"dab"}, "what may begin");
+        expect_equal(s.queue(work_queue).scheduled, 1U, "SCHEDULED jobs");
+        expect_equal(take_all(s), std::string{"dab"}, "jobs acquired after the kicks");
     });
 
     add("a key with a time set while the clock was ahead ends by that clock", [](Scenario& s) {
@@ -151,9 +156,9 @@ void add_job_ahead_cases(StoreCases& add) {
             s.perform(AckJob{s.take_work()});
         });
         s.advance(minute);
-        expect_equal(push(), PushOutcome::duplicate, "a minute later");
+        expect_equal(push(), PushOutcome::duplicate, "outcome of a push a minute later");
         s.advance(ahead);
-        expect_equal(push(), PushOutcome::pushed, "when that clock's time is over");
+        expect_equal(push(), PushOutcome::pushed, "outcome of a push after the key has expired");
     });
 
     add("after the clock was ahead, jobs wait for tokens no longer than after an empty rate limit",
@@ -164,7 +169,7 @@ void add_job_ahead_cases(StoreCases& add) {
                 push_limited(s, "a", "g");
                 push_limited(s, "b", "g");
                 s.push("c");
-                expect_equal(take_all(s), std::string{"a"}, "jobs at first");
+                expect_equal(take_all(s), std::string{"a"}, "jobs acquired first");
             });
             std::string taken;
             for (int i = 0; i < 4; ++i) {
@@ -172,7 +177,7 @@ void add_job_ahead_cases(StoreCases& add) {
                 s.advance(second);
             }
             taken += take_all(s);
-            expect_equal(taken.size(), 2U, "jobs in four seconds");
+            expect_equal(taken.size(), 2U, "number of jobs acquired in four seconds");
         });
 
     add("after the clock was ahead, leases of a dead worker end, and leases of a live worker stay",
@@ -187,7 +192,7 @@ void add_job_ahead_cases(StoreCases& add) {
             while_ahead(s, [&] {
                 s.perform(Heartbeat{Scenario::worker(1)});
                 s.perform(Heartbeat{Scenario::worker(2)});
-                expect_equal(scrub(), ReleasedJobs{0}, "jobs released while it was ahead");
+                expect_equal(scrub(), ReleasedJobs{0}, "jobs released while the clock is ahead");
             });
             for (int i = 0; i < 3; ++i) {
                 s.perform(Heartbeat{Scenario::worker(1)});
@@ -195,13 +200,13 @@ void add_job_ahead_cases(StoreCases& add) {
                 s.advance(worker_silence / 3);
             }
             s.perform(Heartbeat{Scenario::worker(1)});
-            expect_equal(scrub(), ReleasedJobs{1}, "jobs of the dead worker");
+            expect_equal(scrub(), ReleasedJobs{1}, "jobs released from the dead worker");
         });
 
     add("a job that expires while the clock is ahead is deleted", [](Scenario& s) {
         s.push_with("a", {.expires_at = s.now() + minute});
         while_ahead(s, [&] { expect_equal(take_all(s), std::string{}, "jobs"); });
-        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
         expect_equal(s.counter({"jobs.expired", {{"queue", work_queue}}}),
                      std::optional<std::int64_t>{1}, "jobs.expired");
     });
@@ -212,18 +217,18 @@ void add_timer_ahead_cases(StoreCases& add) {
         [](Scenario& s) {
             post(s, "before", ahead / 2);
             while_ahead(s, [&] {
-                expect_equal(take_ids(s), Ids{"before"}, "taken while it was ahead");
+                expect_equal(take_ids(s), Ids{"before"}, "ids taken while the clock is ahead");
                 post(s, "posted", second);
                 post(s, "fired", Duration{0}, 1);
-                expect_equal(take_ids(s), Ids{"fired"}, "taken then");
+                expect_equal(take_ids(s), Ids{"fired"}, "ids taken then");
             });
             s.advance(minute);
-            expect_equal(take_ids(s), Ids{}, "taken a minute later");
+            expect_equal(take_ids(s), Ids{}, "ids taken a minute later");
             expect_equal(s.perform(PostponeTimer{timer_space, "posted", s.now()}), Count{1},
-                         "another due time");
+                         "number of postponed timers");
             expect_equal(s.perform(post_of(s, "fired", Duration{0}, 1)), TimerPosted::replaced,
-                         "another post");
-            expect_equal(take_ids(s), Ids{"fired", "posted"}, "taken");
+                         "outcome of the second post");
+            expect_equal(take_ids(s), Ids{"fired", "posted"}, "ids taken");
         });
 }
 
@@ -236,7 +241,7 @@ std::shared_ptr<const RecurringSettings> every_minute() {
 
 RecurringJob report_of(const Scenario& s) {
     const auto found = s.perform(FindRecurringJob{"report"});
-    expect(found.has_value(), "there is no recurring job");
+    expect(found.has_value(), "the recurring job must exist");
     return *found;
 }
 
@@ -257,10 +262,12 @@ void add_recurring_ahead_cases(StoreCases& add) {
             using Ran = RecurringRun::Outcome;
             s.perform(PutRecurringJob{"report", every_minute(), s.uid()});
             run_tick(s);
-            while_ahead(s, [&] { expect_equal(run_tick(s).outcome, Ran::pushed, "a tick"); });
+            while_ahead(
+                s, [&] { expect_equal(run_tick(s).outcome, Ran::pushed, "outcome of a tick"); });
             s.perform(AckJob{s.take_work()});
             const auto before = report_of(s);
-            expect(before.settled_until > s.now() + recurring_step_back_max, "it must be settled");
+            expect(before.settled_until > s.now() + recurring_step_back_max,
+                   "the tick must be settled far ahead of the clock");
             RunRecurringJob anew{.name = before.name,
                                  .revision = before.revision,
                                  .at = before.next_at,
@@ -273,19 +280,20 @@ void add_recurring_ahead_cases(StoreCases& add) {
             s.expect_refused(with_push, "anew");
             auto other = anew;
             other.at = s.now();
-            expect_equal(s.perform(other), RecurringRun{}, "one that was read before");
+            expect_equal(s.perform(other), RecurringRun{},
+                         "reply to a step with an outdated due time");
             s.perform(PauseRecurringJob{"report", true});
-            expect_equal(s.perform(anew).outcome, Ran::moved, "settling anew");
-            expect_equal(s.perform(anew), RecurringRun{}, "settling anew again");
+            expect_equal(s.perform(anew).outcome, Ran::moved, "outcome of settling the ticks anew");
+            expect_equal(s.perform(anew), RecurringRun{}, "reply to the repeated step");
             auto job = report_of(s);
-            expect(job.paused, "it must be paused");
-            expect_equal(job.settled_until, s.now(), "which ticks are settled");
-            expect_equal(job.next_at, s.now() + interval, "when it is due");
+            expect(job.paused, "the recurring job must stay paused");
+            expect_equal(job.settled_until, s.now(), "time up to which ticks are settled");
+            expect_equal(job.next_at, s.now() + interval, "due time of the next tick");
             expect_equal(job.runs, 1U, "runs");
-            expect_equal(job.last_at, before.last_at, "its last tick");
+            expect_equal(job.last_at, before.last_at, "last tick of the recurring job");
             s.perform(PauseRecurringJob{"report", false});
             s.advance(interval);
-            expect_equal(run_tick(s).outcome, Ran::pushed, "the next tick");
+            expect_equal(run_tick(s).outcome, Ran::pushed, "outcome of the next tick");
             s.perform(AckJob{s.take_work()});
         });
 
@@ -303,10 +311,10 @@ void add_recurring_ahead_cases(StoreCases& add) {
                                   .next = *job.last_at,
                                   .anew = true});
         s.advance(*job.last_at - s.now());
-        expect_equal(run_tick(s).outcome, Ran::moved, "the tick that was run");
-        expect_equal(s.queue(work_queue), QueueStatus{}, "the queue");
+        expect_equal(run_tick(s).outcome, Ran::moved, "outcome of the tick that already ran");
+        expect_equal(s.queue(work_queue), QueueStatus{}, "jobs in the queue");
         s.advance(interval);
-        expect_equal(run_tick(s).outcome, Ran::pushed, "the next one");
+        expect_equal(run_tick(s).outcome, Ran::pushed, "outcome of the next tick");
     });
 }
 
