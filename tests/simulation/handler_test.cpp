@@ -122,5 +122,5 @@ TEST_CASE("a simulation reports a batch that never succeeds as undelivered") {
         world.run();
     });
     REQUIRE(failure.has_value());
-    CHECK(failure->broken() == "there is work left long after all has healed");
+    CHECK(failure->broken() == "work is left long after all faults ended");
 }

@@ -47,7 +47,7 @@ void SimulatedTransport::arrive(const Delivery& delivery, const Attempt& attempt
                                 const DeliveryDone& done) {
     context_.note("batch " + std::string{delivery.batch.text()} + " arrives at " +
                   delivery.subscriber + ", attempt " + std::to_string(delivery.attempt) +
-                  (attempt.fatal          ? ", and its worker dies"
+                  (attempt.fatal          ? ", and the worker dies"
                    : attempt.receipt_lost ? ", and the receipt is lost"
                                           : ""));
     const auto taken = subscribers_.take(delivery);

@@ -5,7 +5,8 @@
 namespace routemaster::simulation {
 
 void DoomedJobs::pushed(const Pushed& pushed) {
-    if (pushed == PushOutcome::duplicate) context_.fail("a job that is new is a duplicate");
+    if (pushed == PushOutcome::duplicate)
+        context_.fail("the push of a new job returned 'duplicate'");
     ++certain_;
     ++possible_;
 }
@@ -17,7 +18,7 @@ void DoomedJobs::doubt(const Step& step) {
 
 void DoomedJobs::acquired(const Lease& lease) const {
     if (lease.attempt <= doomed_attempts_max) return;
-    context_.fail("a job is leased again that killed its worker " +
+    context_.fail("the store leased a job again that has killed its worker " +
                   std::to_string(doomed_attempts_max) + " times");
 }
 

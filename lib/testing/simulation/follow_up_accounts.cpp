@@ -42,7 +42,7 @@ void FollowUpAccounts::happened(const CompleteJob& step, const Completed& comple
         const auto& push = step.pushes[i];
         auto& follow_up = all_[{push.queue, push.job}];
         if (follow_up.happened || completed.pushed.at(i) != PushOutcome::pushed) {
-            context_.fail("what follows from a job happened twice: " + Text::of(push.job));
+            context_.fail("a follow-up was performed twice: " + Text::of(push.job));
         }
         follow_up.happened = true;
         follow_up.in_doubt = false;
@@ -67,7 +67,8 @@ void FollowUpAccounts::doubt(const CompleteJob& step) {
 
 std::vector<FollowUpAccount> FollowUpAccounts::seen(const JobKey& key, JobId id) {
     if (followed_.contains(id)) {
-        context_.fail("a job comes again from which others have followed: " + Text::of(key.second));
+        context_.fail("a job was leased again after its follow-ups were performed: " +
+                      Text::of(key.second));
     }
     std::vector<FollowUpAccount> never;
     for (auto& [other, follow_up] : all_) {
@@ -87,7 +88,7 @@ std::vector<FollowUpAccount> FollowUpAccounts::seen(const JobKey& key, JobId id)
 std::string FollowUpAccounts::debt() const {
     for (const auto& [key, follow_up] : all_) {
         if (!follow_up.in_doubt) continue;
-        return "a job is gone, and what follows from it never came: " + Text::of(key.second);
+        return "a completed job has a follow-up that was never performed: " + Text::of(key.second);
     }
     return {};
 }

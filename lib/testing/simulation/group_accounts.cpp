@@ -39,7 +39,8 @@ void GroupAccounts::acquired(const JobKey& key, const std::function<bool(const J
         }
     }
     if (ahead >= job.concurrency) {
-        context_.fail("too many jobs of " + job.group + " have begun: " + Text::of(key.second));
+        context_.fail("too many jobs of group " + job.group +
+                      " run at once: " + Text::of(key.second));
     }
     job.begun = true;
 }

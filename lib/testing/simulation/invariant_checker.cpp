@@ -20,7 +20,7 @@ constexpr std::array counted_queues{delivery_queue, job_queue, tick_queue, batch
 void must_equal(SimulationContext& context, std::uint64_t gauge, std::uint64_t counted,
                 const std::string& what) {
     if (gauge == counted) return;
-    context.fail("a gauge says " + std::to_string(gauge) + " and there are " +
+    context.fail("a gauge is " + std::to_string(gauge) + ", but the store has " +
                  std::to_string(counted) + ": " + what);
 }
 
@@ -140,17 +140,18 @@ void InvariantChecker::recount_batches(const std::string& token, const Inventory
                                                   return !oracle_.may_have_died(behind.uid);
                                               });
         if (overtaken) {
-            context_.fail("a batch of " + token +
-                          " is CURRENT and not its last: " + std::string{batches[i].uid.text()});
+            context_.fail("subscriber " + token + " has a CURRENT batch that is not the last: " +
+                          std::string{batches[i].uid.text()});
         }
     }
     const auto status =
         std::find_if(all.subscribers.begin(), all.subscribers.end(),
                      [&](const SubscriberStatus& one) { return one.subscription.token == token; });
     if (status != all.subscribers.end()) {
-        must_equal(context_, status->events_queued, events, "events for " + token);
-        must_equal(context_, status->batches_queued, batches.size(), "batches for " + token);
-        must_equal(context_, status->batches_dead, all.dead.at(token).size(), "DEAD of " + token);
+        must_equal(context_, status->events_queued, events, "queued events of " + token);
+        must_equal(context_, status->batches_queued, batches.size(), "queued batches of " + token);
+        must_equal(context_, status->batches_dead, all.dead.at(token).size(),
+                   "DEAD batches of " + token);
     }
     std::uint64_t dead = 0;
     for (const auto& batch : all.dead.at(token)) dead += batch.events;
@@ -158,11 +159,11 @@ void InvariantChecker::recount_batches(const std::string& token, const Inventory
                       sum(all.counters, "events.redelivered", token) -
                       sum(all.counters, "events.dead_dropped", token);
     must_equal(context_, static_cast<std::uint64_t>(died), dead,
-               "events that are DEAD of " + token);
+               "events of DEAD batches of " + token);
     const auto counted =
         sum(all.counters, "events.added", token) - sum(all.counters, "events.removed", token);
     must_equal(context_, static_cast<std::uint64_t>(counted), events,
-               "events added and not removed for " + token);
+               "events.added minus events.removed of " + token);
 }
 
 void InvariantChecker::recount_jobs(const Inventory& all) {
@@ -174,11 +175,12 @@ void InvariantChecker::recount_jobs(const Inventory& all) {
     const auto jobs = status.scheduled + status.ready;
     must_equal(context_, status.scheduled, listed(JobStatus::State::scheduled), "SCHEDULED jobs");
     must_equal(context_, status.ready,
-               listed(JobStatus::State::ready) + listed(JobStatus::State::pending), "other jobs");
+               listed(JobStatus::State::ready) + listed(JobStatus::State::pending),
+               "READY and PENDING jobs");
     must_equal(context_, status.buried, listed(JobStatus::State::buried), "BURIED jobs");
     const auto expected = oracle_.jobs();
     if (jobs < expected.certain || jobs > expected.possible) {
-        context_.fail("there are " + std::to_string(jobs) + " jobs, and should be " +
+        context_.fail("the store has " + std::to_string(jobs) + " jobs, expected " +
                       std::to_string(expected.certain) + " to " +
                       std::to_string(expected.possible));
     }
@@ -199,12 +201,12 @@ void InvariantChecker::recount_counters(const Inventory& all) {
     std::uint64_t published = 0;
     for (const auto& topic : all.topics) published += topic.events;
     const auto counted = sum(all.counters, "events.published", "");
-    must_equal(context_, static_cast<std::uint64_t>(counted), published, "events published");
+    must_equal(context_, static_cast<std::uint64_t>(counted), published, "published events");
     const auto dropped = static_cast<std::uint64_t>(sum(all.counters, "events.autodropped", ""));
     const bool right =
         oracle_.drops_in_doubt() ? dropped >= oracle_.dropped() : dropped == oracle_.dropped();
     if (!right) {
-        context_.fail(std::to_string(dropped) + " events are counted as dropped, and " +
+        context_.fail(std::to_string(dropped) + " events are counted as dropped, expected " +
                       std::to_string(oracle_.dropped()) + " were");
     }
 }
@@ -292,14 +294,14 @@ void InvariantChecker::send_bad_input() {
         const auto name = traits_of(step).name;
         const auto outcome = store_.ask_any(std::move(step), now);
         if (!outcome && outcome.error().code() == Errc::invalid) continue;
-        context_.fail("a bad step was not refused: " + std::string{name});
+        context_.fail("the store accepted an invalid step: " + std::string{name});
     }
     const Lease none{job_queue, "no job", nobody, 1};
     if (store_.ask(AckJob{none}, now) != Settlement::lease_lost) {
-        context_.fail("a lease that was never granted was settled");
+        context_.fail("the store settled a lease that it had never granted");
     }
     if (!store_.idle() || inventory(now) != before) {
-        context_.fail("steps that were refused have changed something");
+        context_.fail("invalid steps changed the store");
     }
 }
 

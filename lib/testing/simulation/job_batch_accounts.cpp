@@ -29,7 +29,8 @@ void JobBatchAccounts::replied(const Step& step, const Outcome& outcome) {
         auto* account = find(closure->id);
         const bool closed = std::get<JobBatchClosure>(*outcome) == JobBatchClosure::closed;
         if (account == nullptr) return;
-        if (!closed) context_.fail("a batch was lost: " + batch_name_of(account->number));
+        if (!closed)
+            context_.fail("the store lost a batch of jobs: " + batch_name_of(account->number));
         account->closed = true;
     } else if (const auto* push = std::get_if<PushJob>(&step)) {
         const auto& pushed = std::get<Pushed>(*outcome);
@@ -87,23 +88,24 @@ void JobBatchAccounts::ran(const Lease& lease, const Callback& callback) {
     const auto& [name, number] = callback;
     const auto what = name + " of " + batch_name_of(number);
     if (callbacks_.emplace(callback, lease.id).first->second != lease.id) {
-        context_.fail("a callback was pushed twice: " + what);
+        context_.fail("the store pushed a callback twice: " + what);
     }
     const auto batch =
         std::find_if(accounts_.begin(), accounts_.end(),
                      [wanted = number](const auto& each) { return each.second.number == wanted; });
     if (batch == accounts_.end()) return;
     const auto& account = batch->second;
-    if (!account.may_be_closed) context_.fail("a batch has ended that nobody closed: " + what);
+    if (!account.may_be_closed)
+        context_.fail("a batch of jobs ended before it was closed: " + what);
     // A job that was pushed after the end of the batch is allowed, because kicking BURIED jobs
     // continues an ended batch.
     const auto first = account.pending.begin();
     if (first != account.pending.end() && *first < lease.id) {
-        context_.fail("a batch has ended, and job " + std::to_string(*first) +
-                      " of it has not: " + what);
+        context_.fail("a batch of jobs ended before its job " + std::to_string(*first) + ": " +
+                      what);
     }
     if (name == success_name && account.succeeded.most < account.total.least) {
-        context_.fail("a batch succeeds, and not all of its jobs did: " + what);
+        context_.fail("a batch of jobs succeeded before all of its jobs had: " + what);
     }
 }
 
@@ -111,7 +113,7 @@ std::string JobBatchAccounts::debt() const {
     for (const auto& [callback, id] : due_) {
         const auto run = callbacks_.find(callback);
         if (run != callbacks_.end() && run->second == id) continue;
-        return "a callback was never run: " + callback.first + " of " +
+        return "a callback of a batch of jobs was never run: " + callback.first + " of " +
                batch_name_of(callback.second);
     }
     return {};
@@ -149,7 +151,7 @@ void JobBatchAccounts::compare(const std::vector<JobBatch>& listed,
     for (const auto& batch : listed) {
         const auto& name = batch.settings.name;
         if (!created_.contains(name))
-            context_.fail("nobody created a batch that is there: " + name);
+            context_.fail("the store has a batch of jobs that no client created: " + name);
         auto& account = accounts_[batch.id];
         const auto callback = callback_in(batch.settings.on_end->job);
         account.number = callback ? callback->second : 0;
@@ -164,7 +166,7 @@ void JobBatchAccounts::compare(const std::vector<JobBatch>& listed,
         if (batch.success_job != 0) due_[{success_name, account.number}] = batch.success_job;
         ++known;
     }
-    if (known != accounts_.size()) context_.fail("a batch was lost");
+    if (known != accounts_.size()) context_.fail("the store lost a batch of jobs");
 }
 
 void JobBatchAccounts::check(const JobBatch& batch, const Account& account,
@@ -173,25 +175,29 @@ void JobBatchAccounts::check(const JobBatch& batch, const Account& account,
     const auto must = [&](bool truth, const char* broken) {
         if (!truth) context_.fail(std::string{broken} + ": " + batch.settings.name);
     };
-    must(account.total.may_be(progress.total), "jobs of a batch were counted wrongly");
-    must(account.succeeded.may_be(progress.succeeded), "jobs that succeeded are counted wrongly");
-    must(account.cancelled.may_be(progress.cancelled),
-         "jobs that were deleted are counted wrongly");
-    must(progress.expired == 0 && progress.forgotten == 0, "no job of the world ends like this");
-    must(progress.buried == jobs.buried, "a batch has other BURIED jobs than it says");
-    must(progress.pending() == jobs.pending, "other jobs of a batch wait or run than it says");
+    must(account.total.may_be(progress.total), "wrong number of jobs in a batch");
+    must(account.succeeded.may_be(progress.succeeded),
+         "wrong number of successful jobs in a batch");
+    must(account.cancelled.may_be(progress.cancelled), "wrong number of deleted jobs in a batch");
+    must(progress.expired == 0 && progress.forgotten == 0,
+         "a batch counts expired or forgotten jobs, but the simulation has none");
+    must(progress.buried == jobs.buried, "wrong number of BURIED jobs in a batch");
+    must(progress.pending() == jobs.pending, "wrong number of pending jobs in a batch");
     must(progress.total == progress.succeeded + progress.buried + progress.cancelled + jobs.pending,
-         "the numbers of a batch do not add up");
-    must(account.may_be_closed || !batch.closed_at, "a batch is closed that nobody closed");
-    must(batch.closed_at || !account.closed, "a batch was closed, and is open again");
-    must(batch.closed_at || !batch.ended_at, "a batch has ended that is open");
-    must(!batch.closed_at || progress.pending() > 0 || batch.ended_at, "a batch does not end");
+         "the counts of a batch do not add up to its total");
+    must(account.may_be_closed || !batch.closed_at, "a batch is closed, but no client closed it");
+    must(batch.closed_at || !account.closed, "a closed batch is open again");
+    must(batch.closed_at || !batch.ended_at, "a batch has ended, but is open");
+    must(!batch.closed_at || progress.pending() > 0 || batch.ended_at,
+         "a closed batch without pending jobs has not ended");
     const bool all = progress.succeeded == progress.total;
-    must(!batch.ended_at || !all || batch.succeeded_at, "a batch does not succeed");
-    must(all || !batch.succeeded_at, "a batch has succeeded, and not all of its jobs did");
-    must(batch.ended_at.has_value() == (batch.end_job != 0), "its end has pushed no callback");
+    must(!batch.ended_at || !all || batch.succeeded_at,
+         "an ended batch whose jobs all succeeded has not succeeded");
+    must(all || !batch.succeeded_at, "a batch has succeeded, but not all of its jobs have");
+    must(batch.ended_at.has_value() == (batch.end_job != 0),
+         "on_end must be pushed when and only when the batch has ended");
     must(batch.succeeded_at.has_value() == (batch.success_job != 0),
-         "its success has pushed no callback");
+         "on_success must be pushed when and only when the batch has succeeded");
 }
 
 }  // namespace routemaster::simulation

@@ -18,7 +18,7 @@ void JobDependencies::acquired(const Lease& lease,
                                const std::function<bool(const JobKey&)>& certain) {
     if (done_.contains({lease.queue, lease.id})) {
         context_.fail("job " + std::to_string(lease.id) +
-                      " is leased after a job that had to wait for it");
+                      " was leased again after the job that depends on it");
     }
     know(lease.id, {lease.queue, lease.job});
     const auto found = after_.find(lease.id);
@@ -26,8 +26,9 @@ void JobDependencies::acquired(const Lease& lease,
     for (const auto id : found->second) {
         const auto key = key_of(id);
         if (key && key->first == lease.queue && certain(*key)) {
-            context_.fail("job " + std::to_string(lease.id) + " is leased, and job " +
-                          std::to_string(id) + ", which it has to wait for, is not done");
+            context_.fail("job " + std::to_string(lease.id) +
+                          " was leased before its dependency, job " + std::to_string(id) +
+                          ", was done");
         }
         done_.emplace(lease.queue, id);
     }

@@ -69,7 +69,7 @@ void JobWorker::acquired(Id id, const Lease& lease) {
 void JobWorker::end(Id id, const Lease& lease, const Attempt& attempt) {
     if (attempt.refused) return settle(id, false);
     const bool done = subscribers_.run(lease.job).has_value();
-    context_.note(name() + " did a job (fence " + std::to_string(lease.fence) + ")" +
+    context_.note(name() + " ran a job (fence " + std::to_string(lease.fence) + ")" +
                   (attempt.fatal ? ", and dies"
                    : done        ? ""
                                  : ", which failed"));
@@ -97,12 +97,12 @@ void JobWorker::settle(Id id, bool done) {
 
 void JobWorker::settled(Id id, Settlement settlement) {
     if (settlement == Settlement::lease_lost && loop_.refusals(id) == 0) {
-        context_.note(name() + " had lost the lease");
+        context_.note(name() + " settled a lease that it had lost");
     }
 }
 
 void JobWorker::unfit(Id, const Error& error) {
-    context_.fail("a job cannot be settled: " + error.message());
+    context_.fail("the store refused to settle a job: " + error.message());
 }
 
 }  // namespace routemaster::simulation

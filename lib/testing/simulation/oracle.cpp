@@ -104,7 +104,8 @@ void Oracle::see(const Step& step, Submission& submission, bool refusing) {
 
 void Oracle::replied(std::uint64_t number, std::span<const Outcome> outcomes) {
     auto submission = submissions_.extract(number).mapped();
-    if (outcomes.size() != submission.steps.size()) context_.fail("some steps were not answered");
+    if (outcomes.size() != submission.steps.size())
+        context_.fail("a submission has fewer outcomes than steps");
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
         auto& step = submission.steps[i];
         saw(number, submission, step, outcomes[i]);
@@ -120,7 +121,7 @@ void Oracle::saw(std::uint64_t number, const Submission& submission, Step& step,
     job_batches_.replied(step, outcome);
     if (!outcome) {
         if (outcome.error().code() == Errc::corrupted) {
-            context_.fail("the store finds its journal damaged: " + outcome.error().message());
+            context_.fail("the store reports a damaged journal: " + outcome.error().message());
         }
         if (const auto* event = std::get_if<PublishEvent>(&step)) {
             refused_.insert(number_of(event->message));
@@ -173,12 +174,14 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const P
     auto& job = jobs_[{step.queue, step.job}];
     if (pushed == PushOutcome::duplicate) {
         if (job.existence == Existence::absent) {
-            context_.fail("a job that was done and is gone is a duplicate: " + Text::of(step.job));
+            context_.fail("a push returned 'duplicate' after the equal job was done: " +
+                          Text::of(step.job));
         }
         return;
     }
     if (job.existence == Existence::present) {
-        context_.fail("a job was pushed that is in the queue already: " + Text::of(step.job));
+        context_.fail("a push was accepted while an equal job was in the queue: " +
+                      Text::of(step.job));
     }
     job = {.existence = Existence::present, .not_before = step.run_at, .owed = true};
     groups_.pushed(step, submission.now, number, last_number_);
@@ -191,22 +194,23 @@ void Oracle::replied(std::uint64_t number, const Submission& submission, const A
             const auto& holder = each.second.holder;
             return holder && holder->lease.fence == fence && holder->lease.worker == step.worker;
         });
-        if (!has_it) context_.fail("a lost lease is held: fence " + std::to_string(fence));
+        if (!has_it)
+            context_.fail("the store lists a lost lease as held: fence " + std::to_string(fence));
     }
     for (const auto& lease : acquired.leases) {
         auto& job = account_of(lease);
         context_.note(std::string{lease.worker.text()} + " acquired " + name_of(lease));
         if (job.holder && job.holder->lease == lease) continue;
         if (job.holder) {
-            context_.fail("two have leased " + name_of(lease) + ": " +
+            context_.fail("two workers have leased " + name_of(lease) + ": " +
                           std::string{job.holder->lease.worker.text()} + " and " +
                           std::string{lease.worker.text()});
         }
         if (job.existence == Existence::absent) {
-            context_.fail("what was done comes again: " + name_of(lease));
+            context_.fail("a completed job was leased again: " + name_of(lease));
         }
         if (submission.latest < job.not_before) {
-            context_.fail("acquired before it is due: " + name_of(lease));
+            context_.fail("a job was leased before its due time: " + name_of(lease));
         }
         began(lease, number, job);
     }
@@ -260,8 +264,8 @@ void Oracle::count_attempt(JobAccount& job, const Lease& lease) {
     }
     job.last = lease;
     if (lease.attempt <= job.attempts) {
-        context_.fail("an attempt was forgotten: " + std::to_string(lease.attempt) + " of " +
-                      name_of(lease));
+        context_.fail("a lease has an attempt number that was used before: " +
+                      std::to_string(lease.attempt) + " of " + name_of(lease));
     }
     job.attempts = lease.attempt;
 }
@@ -291,8 +295,8 @@ void Oracle::may_be_kicked(const KickJobs& step) {
 void Oracle::used(const Lease& lease, bool valid) {
     auto& job = account_of(lease);
     const bool leased = job.holder && job.holder->lease == lease;
-    if (valid && !leased) context_.fail("a lost lease was used: " + name_of(lease));
-    if (!valid && leased) context_.fail("a valid lease was refused: " + name_of(lease));
+    if (valid && !leased) context_.fail("the store accepted a lost lease: " + name_of(lease));
+    if (!valid && leased) context_.fail("the store rejected a valid lease: " + name_of(lease));
     if (valid) job.holder.reset();
 }
 
@@ -388,9 +392,9 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
     const bool last =
         step.lease.queue == batched_queue && step.lease.attempt >= batched_attempts_max;
     if (outcome == Settlement::buried && !last)
-        context_.fail("BURIED for no reason: " + name_of(step.lease));
+        context_.fail("a job was BURIED before its last attempt: " + name_of(step.lease));
     if (outcome == Settlement::settled && last)
-        context_.fail("it failed as often as it may, and is not BURIED: " + name_of(step.lease));
+        context_.fail("a job was not BURIED after its last attempt: " + name_of(step.lease));
     used(step.lease, outcome != Settlement::lease_lost);
     if (outcome == Settlement::lease_lost) return;
     nacked(step.lease, last ? TimePoint::min() : step.run_at);
@@ -401,7 +405,7 @@ void Oracle::replied(std::uint64_t, const Submission&, const FailJob& step, Sett
 
 void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker& step,
                      const ReleasedJobs& released) {
-    context_.note(std::string{step.worker.text()} + " gave back " + std::to_string(released.jobs));
+    context_.note(std::string{step.worker.text()} + " released " + std::to_string(released.jobs));
     // The worker may have acquired jobs after the request, so its attempts may not count.
     forget_attempts(step.worker);
     end_leases({step.worker}, number);
@@ -410,10 +414,10 @@ void Oracle::replied(std::uint64_t number, const Submission&, const RetireWorker
 void Oracle::replied(std::uint64_t number, const Submission& submission, const ScrubWorkers&,
                      const ReleasedJobs& released) {
     for (const auto& worker : submission.silent) {
-        context_.note(std::string{worker.text()} + " is taken for dead");
+        context_.note(std::string{worker.text()} + " is declared dead");
     }
     if (released.jobs > 0) {
-        context_.note(std::to_string(released.jobs) + " jobs were taken back");
+        context_.note(std::to_string(released.jobs) + " jobs of dead workers were requeued");
         rates_.stirred();
     }
     end_leases(submission.silent, number);
@@ -521,7 +525,7 @@ void Oracle::killed(const Uid& worker) {
 void Oracle::must_have_no_lease(const Uid& worker) const {
     for (const auto& [key, job] : jobs_) {
         if (!job.holder || job.holder->lease.worker != worker) continue;
-        context_.fail("a worker has ended, and has a lease still: " + name_of(job.holder->lease));
+        context_.fail("a worker that has ended still has a lease: " + name_of(job.holder->lease));
     }
 }
 
@@ -536,7 +540,7 @@ void Oracle::check_orphans() {
         const auto excused = excused_until_.find(key.first);
         if (excused != excused_until_.end()) from = std::max(from, excused->second);
         if (context_.moment() > from + orphan_max) {
-            context_.fail("a job has not run again 5 s after the death of its worker: " +
+            context_.fail("a job has not run within 5 s of the death of its worker: " +
                           Text::of(key.second));
         }
     }
@@ -559,13 +563,13 @@ std::string Oracle::debts(const std::map<std::string, std::int64_t>& dropped) co
     if (auto debt = recurring_.debt(); !debt.empty()) return debt;
     if (auto debt = job_batches_.debt(); !debt.empty()) return debt;
     for (const auto& [key, job] : jobs_) {
-        if (job.owed) return "an acknowledged job was never done: " + Text::of(key.second);
+        if (job.owed) return "a job was accepted, but never done: " + Text::of(key.second);
     }
     for (const auto& [token, account] : subscribers_) {
         const auto given_up = dropped.find(token);
         const auto count = given_up == dropped.end() ? 0 : given_up->second;
         if (static_cast<std::int64_t>(account.owed.size()) <= count) continue;
-        return std::to_string(account.owed.size()) + " acknowledged events never reached " + token +
+        return std::to_string(account.owed.size()) + " accepted events never reached " + token +
                ", of which " + std::to_string(count) + " were dropped; the first is event " +
                std::to_string(*account.owed.begin());
     }

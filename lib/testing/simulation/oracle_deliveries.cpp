@@ -30,11 +30,11 @@ void Oracle::replied(std::uint64_t, const Submission&, const BeginDelivery& step
     if (batch.subscriber.empty()) batch = {start.subscription.token, start.messages};
     batch.attempts = std::max(batch.attempts, start.attempt);
     if (batch.messages != start.messages) {
-        context_.fail("a batch changed after its delivery had begun: " +
+        context_.fail("a batch changed after its first delivery: " +
                       std::string{start.batch.text()});
     }
     if (start.messages.size() > start.subscription.max_events) {
-        context_.fail("a batch is more than full: " + std::string{start.batch.text()});
+        context_.fail("a batch exceeds max_events: " + std::string{start.batch.text()});
     }
 }
 
@@ -44,13 +44,15 @@ void Oracle::replied(std::uint64_t, const Submission&, const SettleDelivery& ste
     if (outcome == Settlement::lease_lost) return;
     auto* batch = batch_of(step.lease);
     if (outcome == Settlement::dead) {
-        if (batch == nullptr) context_.fail("what never began has died: " + name_of(step.lease));
+        if (batch == nullptr)
+            context_.fail("a batch is DEAD without an attempt: " + name_of(step.lease));
         const auto attempts_max = subscribers_[batch->subscriber].attempts_max;
         if (step.delivered || attempts_max == 0) {
-            context_.fail("nobody asked for it, and it is DEAD: " + name_of(step.lease));
+            context_.fail("a batch is DEAD, but its subscriber set no limit: " +
+                          name_of(step.lease));
         }
         if (!step.permanent && batch->attempts < attempts_max) {
-            context_.fail("it is DEAD before its last attempt: " + name_of(step.lease));
+            context_.fail("a batch is DEAD before its last attempt: " + name_of(step.lease));
         }
         context_.note(name_of(step.lease) + " is DEAD");
         may_be_dead(*batch);
@@ -119,17 +121,17 @@ void Oracle::arrived(const std::string& subscriber, const Uid& batch, const Mess
         }
         before = late ? before : event;
         if (arrived_in_.emplace(std::pair{subscriber, event}, batch).first->second != batch) {
-            context_.fail("it arrives in a second batch: " + what);
+            context_.fail("an event was delivered in a second batch: " + what);
         }
         if (!account.topics.contains(topic_of(message))) {
-            context_.fail("nobody subscribed to the topic: " + what);
+            context_.fail("an event was delivered to a client without a subscription: " + what);
         }
-        if (refused_.contains(event)) context_.fail("it was refused and is delivered: " + what);
+        if (refused_.contains(event)) context_.fail("a refused event was delivered: " + what);
         const bool fresh = !account.delivered.contains(event);
         if (fresh && in_order && !late && !account.delivered.empty() &&
             *account.delivered.rbegin() > event) {
-            context_.fail("it arrives after event " + std::to_string(*account.delivered.rbegin()) +
-                          ": " + what);
+            context_.fail("an event was delivered after the later event " +
+                          std::to_string(*account.delivered.rbegin()) + ": " + what);
         }
         account.delivered.insert(event);
         account.owed.erase(event);

@@ -86,7 +86,7 @@ void PoolProcess::begin(const JobResponder& responder) {
 void PoolProcess::begin_doomed(const JobResponder& responder) {
     doomed_.push_back(responder);
     later(context_.up_to(Duration{20}), [this] {
-        context_.note(name() + " dies of a job");
+        context_.note(name() + " is killed by a job");
         die_();
     });
 }
@@ -95,7 +95,7 @@ void PoolProcess::end(const JobResponder& responder, const Attempt& attempt) {
     if (attempt.refused) return fail(responder);
     const auto& job = responder.context();
     const bool done = subscribers_.run(encode_job(job.job())).has_value();
-    context_.note(name() + " did a job (fence " + std::to_string(job.fence()) + ")" +
+    context_.note(name() + " ran a job (fence " + std::to_string(job.fence()) + ")" +
                   (attempt.fatal ? ", and dies"
                    : done        ? ""
                                  : ", which failed"));

@@ -59,7 +59,7 @@ public:
     }
 
     void close(Duration grace) {
-        context_.note(name_ + " is stopped");
+        context_.note(name_ + " begins to stop");
         closing_ = true;
         closing_since_ = context_.moment();
         close_at_ = context_.now() + grace;

@@ -66,7 +66,7 @@ void Processes::spawn(std::size_t slot) {
             if (slots_[slot].number == own) kill(slot);
         });
     });
-    context_.note(name + " begins as " + std::string{process->worker().text()});
+    context_.note(name + " starts as worker " + std::string{process->worker().text()});
 }
 
 std::unique_ptr<Process> Processes::started(const std::string& kind, const std::string& name,
@@ -158,7 +158,7 @@ void Processes::replace_closed() {
 
 /// Fails the simulation when a process stopped too late, or still has a lease.
 void Processes::check_end(const Process& process) {
-    if (process.overstays()) context_.fail(process.name() + " does not end");
+    if (process.overstays()) context_.fail(process.name() + " does not stop");
     const bool calm = context_.disturbed_until < process.closing_since();
     if (calm && process.closed()) oracle_.must_have_no_lease(process.worker());
 }

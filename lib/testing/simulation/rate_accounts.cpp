@@ -146,7 +146,7 @@ void RateAccounts::take(Bucket& bucket, const RateLimit& limit, std::int64_t job
     bucket = {std::min(most, bucket.parts + passed * std::int64_t{limit.jobs}),
               std::max(at, bucket.at)};
     bucket.parts -= jobs * limit.per.count();
-    if (bucket.parts < 0) context_.fail("more jobs begin than there are tokens: " + whose);
+    if (bucket.parts < 0) context_.fail("more jobs began than the limit allows: " + whose);
 }
 
 void RateAccounts::doubt(const Step& step, std::uint64_t number) {
@@ -167,8 +167,9 @@ void RateAccounts::compare(const RateLimits& limits) {
     const auto doubts = std::exchange(doubts_, {});
     if (limits == tokens_.limits) return;
     if (std::find(doubts.begin(), doubts.end(), limits) == doubts.end()) {
-        context_.fail("the rate limits of " + queue_ + " are not those that were set: " +
-                      testing::Text::of(limits) + ", and not " + testing::Text::of(tokens_.limits));
+        context_.fail("queue " + queue_ + " does not have the rate limits that a client set: " +
+                      testing::Text::of(limits) + ", expected " +
+                      testing::Text::of(tokens_.limits));
     }
     const auto at = context_.elapsed();
     tokens_ = {.limits = limits,
@@ -185,7 +186,7 @@ void RateAccounts::must_move(std::optional<TimePoint> since) const {
     const auto calm_since = std::max({context_.disturbed_until, worked_since_, stirred_at_});
     const auto waits = std::min(context_.now() - *since, context_.moment() - calm_since);
     if (waits <= most) return;
-    context_.fail("a job of " + queue_ + " waits for no reason, for " +
+    context_.fail("a READY job of queue " + queue_ + " has waited, while workers were idle, for " +
                   std::to_string(waits.count()) + " ms");
 }
 

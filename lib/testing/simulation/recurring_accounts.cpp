@@ -82,7 +82,7 @@ const RecurringAccounts::Settings& RecurringAccounts::settings_of(const std::str
                                                                   const Uid& revision) const {
     const auto found = settings_.find(revision);
     if (found == settings_.end()) {
-        context_.fail("a recurring job has settings that nobody put: " + name);
+        context_.fail("a recurring job has settings that no client put: " + name);
     }
     return found->second;
 }
@@ -94,7 +94,7 @@ void RecurringAccounts::ran(const RunRecurringJob& step, const RecurringRun& run
     const auto what = name_of_tick(step.name, step.until);
     const auto& settings = settings_of(step.name, step.revision);
     auto& account = accounts_[step.name];
-    if (account.paused == true) context_.fail("a tick of what is paused is run: " + what);
+    if (account.paused == true) context_.fail("a tick of a paused recurring job ran: " + what);
     if (run.outcome == Ran::moved) {
         check_passed(step, account, settings);
     } else {
@@ -106,7 +106,7 @@ void RecurringAccounts::ran(const RunRecurringJob& step, const RecurringRun& run
         ++account.runs.most;
     } else if (run.outcome == Ran::kept) {
         if (settings.overlap || done_.contains(run.id)) {
-            context_.fail("a tick kept what was not there: " + what);
+            context_.fail("a tick kept a job or timer that no longer exists: " + what);
         }
         ++account.kept.least;
         ++account.kept.most;
@@ -122,24 +122,25 @@ void RecurringAccounts::check_tick(const RunRecurringJob& step, const Account& a
     const auto tick = step.until;
     const auto what = name_of_tick(step.name, tick);
     const auto& schedule = settings.schedule;
-    if (tick <= account.settled) context_.fail("a tick runs that was settled: " + what);
-    if (tick > when.latest) context_.fail("a tick runs before its time: " + what);
-    if (schedule.last(tick) != tick) context_.fail("it is no tick: " + what);
+    if (tick <= account.settled) context_.fail("a settled tick ran again: " + what);
+    if (tick > when.latest) context_.fail("a tick ran before its time: " + what);
+    if (schedule.last(tick) != tick)
+        context_.fail("a tick ran at a time that is not in its schedule: " + what);
     // `step.next` is the first tick after the time of the scheduler's poll. This tick must
     // therefore be the last tick before that poll. With `CatchUp::all`, it must be the last tick
     // before `step.next`.
     if (schedule.last(step.next - Duration{1}) != tick) {
-        context_.fail("a later tick is passed over: " + what);
+        context_.fail("a later tick was skipped: " + what);
     }
     const auto before = schedule.last(tick - Duration{1});
     if (settings.catch_up == CatchUp::all && before && *before > account.settled_most) {
-        context_.fail("a tick is passed over: " + name_of_tick(step.name, *before));
+        context_.fail("a tick was skipped: " + name_of_tick(step.name, *before));
     }
     const bool recent =
         std::any_of(account.looks.begin(), account.looks.end(),
                     [tick](TimePoint look) { return look >= tick && look - tick < skipped_after; });
     if (settings.catch_up == CatchUp::skip && !recent) {
-        context_.fail("a tick runs that was to be skipped: " + what);
+        context_.fail("a missed tick ran with catch_up=skip: " + what);
     }
     must_be_in_time(what, tick, when.now, when.moment);
 }
@@ -151,7 +152,7 @@ void RecurringAccounts::check_passed(const RunRecurringJob& step, const Account&
     const bool wants_run = step.push != nullptr || step.post != nullptr;
     const bool skips = settings.catch_up == CatchUp::skip && step.until - *last >= skipped_after;
     if (wants_run || !skips) {
-        context_.fail("a tick is passed over: " + name_of_tick(step.name, *last));
+        context_.fail("a tick was skipped: " + name_of_tick(step.name, *last));
     }
 }
 
@@ -168,7 +169,7 @@ void RecurringAccounts::pushed(const RunRecurringJob& step, const RecurringRun& 
 
 void RecurringAccounts::must_be(const Tick& tick, JobId id) {
     if (jobs_.emplace(tick, id).first->second == id) return;
-    context_.fail("a tick has run twice: " + name_of_tick(tick.first, tick.second));
+    context_.fail("a tick ran twice: " + name_of_tick(tick.first, tick.second));
 }
 
 void RecurringAccounts::must_be_in_time(const std::string& what, TimePoint due, TimePoint now,
@@ -196,18 +197,20 @@ void RecurringAccounts::done(const Lease& lease) {
 void RecurringAccounts::took(const TakeTimers& step, const TakenTimers& taken,
                              const Submitted& when) {
     context_.note(step.listener + " took " + std::to_string(taken.timers.size()) +
-                  " timers of ticks");
+                  " timers of recurring timers");
     for (const auto& timer : taken.timers) {
         const auto payload = decode_value(timer.payload);
         const auto* name = payload ? payload->get_if<std::string>() : nullptr;
         const auto what = name_of_tick(name != nullptr ? *name : timer.id, timer.due_at);
-        if (name == nullptr) context_.fail("a timer has another payload than its tick: " + what);
-        if (when.now < timer.due_at) context_.fail("a timer of a tick fires too early: " + what);
+        if (name == nullptr)
+            context_.fail("a timer does not have the payload of its tick: " + what);
+        if (when.now < timer.due_at)
+            context_.fail("a timer of a tick fired before its due time: " + what);
         if (!is_whole_second(timer.due_at)) continue;
         const Tick tick{*name, timer.due_at};
-        if (!posted_.contains(tick)) context_.fail("a timer fires that no tick posted: " + what);
+        if (!posted_.contains(tick)) context_.fail("a timer fired that no tick posted: " + what);
         if (!fired_.insert(tick).second) {
-            context_.fail("the timer of a tick fires twice: " + what);
+            context_.fail("a timer of a tick fired twice: " + what);
         }
         unfired_.erase(tick);
     }
@@ -245,14 +248,14 @@ void RecurringAccounts::compare(const std::vector<RecurringJob>& listed) {
         there.insert(job.name);
         auto& account = accounts_[job.name];
         if (job.settled_until < account.settled || job.settled_until > account.settled_most) {
-            context_.fail("ticks are settled that are not, or the reverse: " +
+            context_.fail("wrong time up to which ticks are settled: " +
                           name_of_tick(job.name, job.settled_until));
         }
         if (!account.runs.may_be(job.runs) || !account.kept.may_be(job.kept)) {
-            context_.fail("the ticks of a recurring job were counted wrongly: " + job.name);
+            context_.fail("wrong number of runs or kept ticks of a recurring job: " + job.name);
         }
         if (account.paused && *account.paused != job.paused) {
-            context_.fail("a recurring job is paused, or is not, for no reason: " + job.name);
+            context_.fail("a recurring job was paused or resumed without a request: " + job.name);
         }
         account.certain = true;
         account.paused = job.paused;
@@ -267,7 +270,7 @@ void RecurringAccounts::compare(const std::vector<RecurringJob>& listed) {
     }
     for (const auto& [name, account] : accounts_) {
         if (account.certain && !there.contains(name)) {
-            context_.fail("a recurring job was lost: " + name);
+            context_.fail("the store lost a recurring job: " + name);
         }
     }
 }

@@ -42,9 +42,9 @@ void StoreProcess::start() {
                                                    ": " + std::string{text});
                                  }});
     } catch (const Failure& failure) {
-        context_.fail(std::string{"the journal cannot be read: "} + failure.what());
+        context_.fail(std::string{"the store cannot read the journal: "} + failure.what());
     }
-    context_.note("store: started, with rows up to " + std::to_string(journal_.last_row()));
+    context_.note("store: started, last row is " + std::to_string(journal_.last_row()));
 }
 
 void StoreProcess::crash() {
@@ -109,7 +109,7 @@ Outcome StoreProcess::ask_any(Step step, TimePoint now) {
     std::optional<Outcome> got;
     submit({&step, 1}, now,
            [&](std::span<Outcome> outcomes) { got = std::move(outcomes.front()); });
-    if (!got) context_.fail("what is on disk is not answered at once");
+    if (!got) context_.fail("the store must reply at once to a step that writes nothing");
     return *std::move(got);
 }
 
@@ -117,7 +117,7 @@ Duration StoreProcess::sync_time() {
     if (!context_.happens(context_.fault_rates.slow_syncs)) return context_.up_to(sync_max);
     const auto span = context_.up_to(slow_sync_max);
     context_.disturb(span);
-    context_.note("disk: slow, syncs in " + std::to_string(span.count()) + " ms");
+    context_.note("disk: slow, the next sync takes " + std::to_string(span.count()) + " ms");
     return span;
 }
 

@@ -58,17 +58,18 @@ void TimerAccounts::posted(const PostTimer& step, TimerPosted outcome, const Sub
     auto& all = timers_[step.id];
     const auto own = all.find(number_in(step.payload));
     if (own == all.end()) {
-        context_.fail("a timer fired before its post was answered: " + step.id);
+        context_.fail("a timer fired that no client posted: " + step.id);
     }
     const bool another = std::any_of(all.begin(), all.end(), [&when](const auto& each) {
         return each.second.certain && each.second.asked < when.number;
     });
     const auto others = forget(step.id, when.number);
     if (outcome == TimerPosted::posted && another) {
-        context_.fail("a timer was lost before another took its place: " + step.id);
+        context_.fail("a post found no timer, but an earlier timer with this id existed: " +
+                      step.id);
     }
     if (outcome == TimerPosted::replaced && others == 0) {
-        context_.fail("a timer that is gone was replaced: " + step.id);
+        context_.fail("a post replaced a timer that no longer existed: " + step.id);
     }
     own->second.certain = true;
 }
@@ -82,13 +83,13 @@ void TimerAccounts::confirmed(const ConfirmTimer& step, const Submitted& when) {
             const auto& timer = each.second;
             return timer.last == std::int64_t{*step.retries} && timer.firing == *step.firing;
         });
-    if (!right) context_.fail("a confirmation ended a firing that it did not name: " + step.id);
+    if (!right) context_.fail("a confirmation ended another firing: " + step.id);
     ended(step.id, "confirmed", when);
 }
 
 void TimerAccounts::ended(const std::string& id, const char* how, const Submitted& when) {
     if (forget(id, when.number) > 0) return;
-    context_.fail(std::string{"a timer that is gone was "} + how + ": " + id);
+    context_.fail(std::string{"a timer that no longer existed was "} + how + ": " + id);
 }
 
 std::size_t TimerAccounts::forget(const std::string& id, std::uint64_t before) {
@@ -101,7 +102,7 @@ void TimerAccounts::postponed(const PostponeTimer& step, const Submitted& when) 
     const auto possible = std::count_if(all.begin(), all.end(), [&when](const auto& each) {
         return each.second.asked < when.number;
     });
-    if (possible == 0) context_.fail("a timer that is gone was postponed: " + step.id);
+    if (possible == 0) context_.fail("a timer that no longer existed was postponed: " + step.id);
     for (auto& [number, timer] : all) {
         if (timer.asked > when.number) continue;
         if (possible == 1) {
@@ -137,7 +138,7 @@ void TimerAccounts::took(const TakeTimers& step, const TakenTimers& taken, const
     auto before = TimePoint::min();
     for (const auto& firing : taken.timers) {
         if (firing.due_at < before) {
-            context_.fail("a timer fires after one that was due later: " + firing.id);
+            context_.fail("a timer fired after a timer with a later due time: " + firing.id);
         }
         before = firing.due_at;
         fired(step, firing, when);
@@ -151,24 +152,25 @@ void TimerAccounts::fired(const TakeTimers& step, const FiredTimer& firing, cons
     auto& all = timers_[firing.id];
     const auto found = all.find(number);
     if (found == all.end()) {
-        context_.fail("a timer fires that has ended, was refused, or may fire only once: " + what);
+        context_.fail("a timer fired that had ended, was refused, or had used its only firing: " +
+                      what);
     }
     auto& timer = found->second;
-    if (when.now < firing.due_at) context_.fail("a timer fires before it is due: " + what);
+    if (when.now < firing.due_at) context_.fail("a timer fired before its due time: " + what);
     if (!timer.dues.contains(firing.due_at)) {
-        context_.fail("a timer fires for an instant at which it was not due: " + what);
+        context_.fail("a timer fired with a due time that no client set: " + what);
     }
     const auto retries = static_cast<std::int64_t>(firing.retries);
     const bool goes_on = retries > timer.last && retries <= timer.last + 1 + timer.doubts;
     const bool restarts = timer.may_restart && retries <= timer.doubts;
     if (!goes_on && !restarts) {
-        context_.fail("the retries of a timer are wrong: " + what + " has " +
-                      std::to_string(retries) + ", and had " + std::to_string(timer.last));
+        context_.fail("a timer has a wrong number of retries: " + what + " has " +
+                      std::to_string(retries) + ", before it had " + std::to_string(timer.last));
     }
     const auto confirm_by =
         timer.retries_max == 0 ? never : saturating_add(when.now, within(timer, step));
     if (firing.retries_max != timer.retries_max || firing.confirm_by != confirm_by) {
-        context_.fail("a timer fires otherwise than was asked for: " + what);
+        context_.fail("a timer fired with a wrong retries_max or confirmation deadline: " + what);
     }
     must_be_in_time(what, firing.due_at, when);
     told_.emplace(number, firing.retries, firing.firing);
@@ -193,14 +195,15 @@ void TimerAccounts::must_be_in_time(const std::string& what, TimePoint due_at,
     const auto calm_since = std::max(context_.disturbed_until, listened_since_);
     const auto late = std::min(when.now - due_at, when.moment - calm_since);
     if (late <= lateness_max) return;
-    context_.fail("a timer fires " + std::to_string(late.count()) + " ms late: " + what);
+    context_.fail("a timer fired " + std::to_string(late.count()) + " ms late: " + what);
 }
 
 void TimerAccounts::began(const Timer& timer) {
     const auto* number = timer.payload.get_if<std::int64_t>();
     const bool told =
         number != nullptr && told_.erase(std::tuple{*number, timer.retries, timer.firing}) > 0;
-    if (!told) context_.fail("a firing is handled twice, or never was: " + timer.id);
+    if (!told)
+        context_.fail("a firing was handled twice, or was handled but never fired: " + timer.id);
 }
 
 void TimerAccounts::doubt(const Step& step, const Submitted& when) {
@@ -268,17 +271,17 @@ void TimerAccounts::compare(const std::vector<TimerStatus>& listed) {
         const auto what = name_of(status.id, number != nullptr ? *number : 0);
         auto& all = timers_[status.id];
         const auto found = number != nullptr ? all.find(*number) : all.end();
-        if (found == all.end()) context_.fail("a timer is there that must be gone: " + what);
+        if (found == all.end()) context_.fail("the store has a timer that must not exist: " + what);
         const auto& timer = found->second;
         const bool right =
             status.state == TimerState::dead ? may_be_dead(timer) : timer.dues.contains(status.at);
-        if (!right) context_.fail("a timer is DEAD, or due, for no reason: " + what);
+        if (!right) context_.fail("a timer has a wrong state or due time: " + what);
         there.insert(*number);
     }
     for (auto& [id, all] : timers_) {
         for (const auto& [number, timer] : all) {
             if (timer.certain && !there.contains(number)) {
-                context_.fail("a timer was lost: " + name_of(id, number));
+                context_.fail("the store lost a timer: " + name_of(id, number));
             }
         }
         std::erase_if(all, [&there](const auto& each) { return !there.contains(each.first); });

@@ -59,7 +59,7 @@ void TimerProcess::end(const TimerResponder& responder, const Attempt& attempt) 
                                                              : ""));
     if (attempt.fatal) return die_();
     if (attempt.refused || attempt.receipt_lost) {
-        responder.fail("it was refused");
+        responder.fail("the handler refused the timer");
     } else {
         responder.confirm();
     }

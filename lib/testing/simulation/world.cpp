@@ -108,7 +108,7 @@ struct World::Impl {
         oracle.read_again();
         if (before_crash &&
             !invariant_checker.unchanged(before_crash->second, before_crash->first)) {
-            context.fail("the store is not what it was before the crash");
+            context.fail("the store changed across a crash");
         }
         before_crash.reset();
         invariant_checker.recount();
@@ -143,11 +143,11 @@ struct World::Impl {
             const bool dropped = context.random.below(4) == 0;
             context.note(
                 (dropped ? "DEAD batches are dropped: " : "DEAD batches are redelivered: ") +
-                (one ? std::string{one->text()} : "all of " + token));
+                (one ? std::string{one->text()} : "all batches of " + token));
             dropped ? steps.emplace_back(DropDeadBatches{token, one})
                     : steps.emplace_back(RedeliverDeadBatches{token, one});
         }
-        if (repost_dead_timers(steps)) context.note("DEAD timers are reposted");
+        if (repost_dead_timers(steps)) context.note("DEAD timers are posted again");
         if (!steps.empty()) store.submit(steps, context.now(), [](std::span<Outcome>) {});
     }
 
@@ -187,7 +187,7 @@ struct World::Impl {
                 }
             }
         }();
-        context.note("the fickle subscriber changes its mind");
+        context.note("the subscriber that changes often subscribes again or unsubscribes");
         store.submit({&step, 1}, context.now(), [](std::span<Outcome>) {});
     }
 
@@ -214,7 +214,7 @@ struct World::Impl {
     }
 
     void heal() {
-        context.note("everything heals");
+        context.note("all faults end");
         clients.heal();
         context.fault_rates = {};
         context.disturb();
@@ -238,7 +238,7 @@ struct World::Impl {
         drain_queues();
         if (!redeliver_all()) return;
         drain_queues();
-        if (redeliver_all()) context.fail("batches or timers died after all has healed");
+        if (redeliver_all()) context.fail("batches or timers died after all faults had ended");
     }
 
     void drain_queues() {
@@ -246,7 +246,7 @@ struct World::Impl {
         const auto all_ended = context.moment() + late_max;
         while (context.moment() < all_ended || !store.idle() || !invariant_checker.drained()) {
             if (context.moment() > deadline)
-                context.fail("there is work left long after all has healed");
+                context.fail("work is left long after all faults ended");
             do {
                 step();
             } while (!store.take_committed() && context.moment() <= deadline);
@@ -258,10 +258,10 @@ struct World::Impl {
         const auto debts = oracle.debts(invariant_checker.dropped());
         if (!debts.empty()) context.fail(debts);
         if (oracle.dropped() > 0 && !processes.may_have_logged_drops()) {
-            context.fail("events were dropped, and nothing was logged");
+            context.fail("events were dropped without a log line");
         }
         if (!oracle.doomed().may_be(store.ask(CountJobs{doomed_queue}, context.now()).buried)) {
-            context.fail("not all jobs that kill their workers are BURIED, or too many");
+            context.fail("wrong number of BURIED jobs that kill their workers");
         }
         context.note("all accounts are settled");
     }
