@@ -87,7 +87,8 @@ void Exchange::refuse(const Error& error) {
     }
     if (error.code() == Errc::unavailable) return fail(503, "unavailable");
     if (error.code() == Errc::cancelled) return fail(503, "cancelled");
-    if (error.code() == Errc::timed_out) return fail(504, "timed out, it may have happened");
+    if (error.code() == Errc::timed_out)
+        return fail(504, "timed out; the request may still take effect");
     answer_text(500, shown(error));
 }
 

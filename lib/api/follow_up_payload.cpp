@@ -53,7 +53,7 @@ Result<void> add_timer(FollowUps& all, const Value& payload, TimePoint now) {
     const auto space = required_text(payload, "namespace");
     if (!space) return space.error();
     if (*space == action_space) {
-        return bad("namespace", "is that of actions; post to /v1/actions");
+        return bad("namespace", "is reserved for actions; post to /v1/actions");
     }
     auto others = *fields;
     std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });

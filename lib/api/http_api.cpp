@@ -52,7 +52,9 @@ Error invalid(const char* text) { return {Errc::invalid, text}; }
 HttpApiOptions checked(HttpApiOptions options) {
     if (options.root_key.empty()) throw Failure{invalid("root_key: is missing")};
     if (options.root_key.find(':') != std::string::npos) {
-        throw Failure{invalid("root_key: must not contain ':', which ends a user name")};
+        throw Failure{
+            invalid("root_key: must not contain ':', because clients send the key as an HTTP Basic "
+                    "user name")};
     }
     if (options.topics_max == 0) throw Failure{invalid("topics_max: must be at least 1")};
     if (options.job_bytes_max > job_bytes_limit) {

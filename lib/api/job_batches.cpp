@@ -36,7 +36,8 @@ void answer_whether(Exchange& exchange, bool found) {
 Result<JobBatchCallback> callback_of(const Value& payload) {
     for (const std::string_view field :
          {"delay", "run_at", "expires", "unique", "after", "group", "concurrency", "batch"}) {
-        if (given(payload, field) != nullptr) return bad(field, "is not for the end of a batch");
+        if (given(payload, field) != nullptr)
+            return bad(field, "is not allowed in a callback of a batch");
     }
     auto pushed = detail::queued_push(payload);
     if (!pushed) return pushed.error();
@@ -67,7 +68,8 @@ Result<JobBatchSettings> settings_of(std::string_view body) {
     if (const auto* name = given(*payload, "name")) {
         const auto* text = name->get_if<std::string>();
         if (text == nullptr) return bad("name", "requires a string");
-        if (text->empty()) return bad("name", "must not be empty; leave it out for a fresh one");
+        if (text->empty())
+            return bad("name", "must not be empty; omit the field to get a generated name");
         settings.name = *text;
     }
     if (auto read = read_callback(*payload, "on_success", settings.on_success); !read) {

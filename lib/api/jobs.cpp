@@ -51,7 +51,7 @@ void push_one(Exchange& exchange, const Value& payload) {
 
 Result<std::vector<JobPush>> pushes_of(const Exchange& exchange, const Value::Array& payloads) {
     if (payloads.size() > pushes_max) {
-        return bad("jobs", "must be at most " + std::to_string(pushes_max));
+        return bad("jobs", "must have no more entries than " + std::to_string(pushes_max));
     }
     // Validated here, because an empty array would otherwise pass with an invalid queue name.
     const auto name = exchange.segment(2);
@@ -265,7 +265,7 @@ void delete_job(Exchange& exchange) {
             case Deletion::unknown: return answer_unknown_job(done);
             case Deletion::pending: break;
         }
-        done.answer_text(409, "a worker has leased the job: cancel it");
+        done.answer_text(409, "a worker has leased the job: cancel the job instead");
     }));
 }
 

@@ -41,7 +41,7 @@ Result<LeaseName> lease_of(const Exchange& exchange, const Value& payload) {
     const auto fence =
         dotted ? number_of(std::string_view{*text}.substr(Uid::length + 1)) : std::nullopt;
     const auto job = number_of(exchange.segment(4));
-    if (!worker || !fence || !job) return bad("lease", "is none, or not of this job");
+    if (!worker || !fence || !job) return bad("lease", "is not a lease of this job");
     return LeaseName{std::string{exchange.segment(2)}, *job, *worker, *fence};
 }
 

@@ -55,10 +55,10 @@ Result<void> read_catch_up(const Value& payload, CatchUp& catch_up) {
 Error nothing_to_do(const Value& payload) {
     for (const std::string_view field : {"timer", "action"}) {
         if (payload.find(field) != nullptr) {
-            return bad(field, "is null, and nothing else says what a tick does");
+            return bad(field, "is null, but a recurring job needs one of job, timer and action");
         }
     }
-    return bad("job", "is missing, and so are timer and action");
+    return bad("job", "is missing: give one of job, timer and action");
 }
 
 /// Parses the job that each tick pushes. Rejects the options that are not supported for recurring
@@ -72,7 +72,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
     for (const std::string_view field :
          {"delay", "run_at", "unique", "after", "group", "concurrency", "batch"}) {
         if (given(*job, field) != nullptr) {
-            return bad("job", std::string{field} + ": is not for a recurring job");
+            return bad("job", std::string{field} + ": is not allowed in a recurring job");
         }
     }
     auto& options = push->options;
@@ -89,7 +89,7 @@ Result<void> read_job(const Value& payload, RecurringSettings& settings) {
 Result<void> check_alone(const Value& payload, std::string_view what) {
     for (const std::string_view field : {"queue", "job", "timer", "action"}) {
         if (field == what || given(payload, field) == nullptr) continue;
-        return bad(field, "is not for a recurring " + std::string{what});
+        return bad(field, "is not allowed in a recurring " + std::string{what});
     }
     return {};
 }
@@ -100,13 +100,13 @@ Result<void> read_timer(const Value& payload, const Value& timer, RecurringSetti
     if (fields == nullptr) return bad("timer", "must be an object");
     for (const std::string_view field : {"delay", "at", "id"}) {
         if (given(timer, field) != nullptr) {
-            return bad("timer", std::string{field} + ": is not for a recurring timer");
+            return bad("timer", std::string{field} + ": is not allowed in a recurring timer");
         }
     }
     auto space = required_text(timer, "namespace");
     if (!space) return headed("timer", space.error());
     if (*space == action_space) {
-        return bad("timer", "namespace: is that of actions; put an action");
+        return bad("timer", "namespace: is reserved for actions; put an action");
     }
     auto others = *fields;
     std::erase_if(others, [](const auto& field) { return field.first == "namespace"; });

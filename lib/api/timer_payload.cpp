@@ -14,7 +14,7 @@ Result<TimerDue> timer_due(const Value& payload, bool required) {
     if (!delay) return delay.error();
     const auto at = due_time_of(payload, "at");
     if (!at) return at.error();
-    if (*delay && *at) return bad("at", "is instead of delay");
+    if (*delay && *at) return bad("at", "cannot be combined with delay");
     if (required && !*delay && !*at) return bad("delay", "is missing");
     return TimerDue{.delay = delay->value_or(Duration{0}), .at = *at};
 }

@@ -92,7 +92,8 @@ void answer_posts(Exchange& exchange, const std::vector<Result<PostedTimer>>& re
 
 void post_many(Exchange& exchange, const Value::Array& payloads) {
     if (payloads.size() > posts_max) {
-        return exchange.refuse(bad("timers", "must be at most " + std::to_string(posts_max)));
+        return exchange.refuse(
+            bad("timers", "must have no more entries than " + std::to_string(posts_max)));
     }
     auto delayer = exchange.delayer();
     std::vector<TimerPost> posts;
@@ -243,7 +244,7 @@ void answer_count(Exchange& exchange, std::uint64_t timers) {
 
 void post_timers(Exchange& exchange) {
     if (exchange.segment(2) == action_space) {
-        return exchange.refuse(bad("namespace", "is that of actions; post to /v1/actions"));
+        return exchange.refuse(bad("namespace", "is reserved for actions; post to /v1/actions"));
     }
     const auto payload = parse_json(exchange.request().body);
     if (!payload) return exchange.refuse(payload.error());
@@ -346,7 +347,7 @@ void confirm_timer(Exchange& exchange) {
         if (!reply) return refuse_completion(*self, reply.error());
         *reply == TimerConfirmed::confirmed
             ? self->answer(204)
-            : self->answer_text(409, "no such firing waits to be confirmed");
+            : self->answer_text(409, "no such firing awaits confirmation");
     };
     auto delayer = exchange.delayer();
     if (following->empty()) return delayer.confirm(*id, came_back, *firing, std::move(done));

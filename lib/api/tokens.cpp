@@ -60,16 +60,18 @@ Result<std::string> token_of(const Value& payload, const std::string& name) {
     if (asked_for(payload, "token") != nullptr) {
         auto token = user_name_of(payload, "token");
         if (token && token->find(':') != std::string::npos) {
-            return bad("token", "contains invalid characters: ':' ends a user name");
+            return bad(
+                "token",
+                "contains invalid characters: ':' is not allowed in an HTTP Basic user name");
         }
         return token;
     }
     if (name.size() > token_owner_length_max) {
         return bad("name", "must be at most " + std::to_string(token_owner_length_max) +
-                               " characters where the token is generated");
+                               " characters if no token is given");
     }
     if (name.find(':') != std::string::npos) {
-        return bad("name", "contains invalid characters: ':' where the token is generated");
+        return bad("name", "contains invalid characters: ':' is not allowed if no token is given");
     }
     return fresh_token(name);
 }

@@ -18,14 +18,14 @@ Result<void> FollowUps::push(const std::string& queue, const Job& job, const Pus
                              TimePoint now) {
     if (!options.idempotency_key.empty()) {
         return Error{Errc::invalid,
-                     "idempotency_key: what follows from a job is pushed once, with its end"};
+                     "idempotency_key: is not allowed in a follow-up, which is pushed only once"};
     }
     auto made = JobQueue::step_into(queue, job, options, now);
     if (!made) return made.error();
     made->idempotency_key = {};
     if (auto checked = made->check(); !checked) return checked;
     if (!made->after.empty()) {
-        return Error{Errc::invalid, "after: what follows from a job waits for no other"};
+        return Error{Errc::invalid, "after: a follow-up cannot wait for other jobs"};
     }
     if (auto counted = count(made->payload_bytes()); !counted) return counted;
     pushes_.push_back(*std::move(made));

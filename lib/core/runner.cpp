@@ -58,7 +58,7 @@ public:
     [[nodiscard]] std::optional<std::string> trouble() const {
         const auto turn = clock_.now() - turned_at_.load();
         if (turn < turn_max) return std::nullopt;
-        return "has been busy with one thing for " + std::to_string(turn.count() / 1'000) + " s";
+        return "has not finished a poll for " + std::to_string(turn.count() / 1'000) + " s";
     }
 
 private:
@@ -195,7 +195,7 @@ void Runner::stop(Duration grace) {
     detail::refuse_stop_in_completion();
     if (detail::own(impl_).polls_here()) {
         throw Failure{
-            Error{Errc::invalid, "stop: inside what the runner polls it would wait for itself"}};
+            Error{Errc::invalid, "stop: must not be called inside a poll of this runner"}};
     }
     detail::own(impl_).stop(grace);
 }

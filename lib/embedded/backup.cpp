@@ -29,7 +29,7 @@ Error trouble(const std::filesystem::path& path, std::string_view what, int numb
 }
 
 Error there_already(const std::filesystem::path& target) {
-    return {Errc::invalid, target.string() + ": is there already; name a new file"};
+    return {Errc::invalid, target.string() + ": already exists; name a new file"};
 }
 
 /// Renames a file. Returns EEXIST if the new name exists already.
@@ -81,8 +81,9 @@ public:
     Result<void> finish() {
         std::error_code unknown;
         if (std::filesystem::exists(log(), unknown)) {
-            return Error{Errc::unavailable,
-                         path_.string() + ": cannot write: its log could not be emptied"};
+            return Error{
+                Errc::unavailable,
+                path_.string() + ": cannot write: its write-ahead log could not be emptied"};
         }
         if (::fsync(file_.get()) != 0) return trouble(path_, "cannot sync", errno);
         const int failed = rename_new(path_, target_);
@@ -131,7 +132,7 @@ Result<EmbeddedBackup> copy(JournalFile& journal, const std::filesystem::path& t
     const auto [first, last] = retained.rows();
     for (auto next = first; next <= last;) {
         if (stop.stop_requested()) {
-            return Error{Errc::cancelled, to.string() + ": the store was closed meanwhile"};
+            return Error{Errc::cancelled, to.string() + ": the store was closed during the backup"};
         }
         const auto rows = journal.copy_rows(next, last, slice_bytes);
         if (!rows) return rows.error();

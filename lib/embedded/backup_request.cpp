@@ -53,8 +53,8 @@ void append(const FileDescriptor& file, std::string line) {
 }
 
 Error cannot_ask(const std::filesystem::path& request, int number) {
-    return {Errc::unavailable,
-            request.string() + ": cannot ask: " + std::generic_category().message(number)};
+    return {Errc::unavailable, request.string() + ": cannot request a backup: " +
+                                   std::generic_category().message(number)};
 }
 
 /// The id of another process that has the journal open, taken from the lock that SQLite has on the
@@ -91,7 +91,7 @@ std::string what_is(const struct stat& about) {
     if (S_ISLNK(about.st_mode)) return "a symbolic link";
     if (S_ISFIFO(about.st_mode)) return "a FIFO";
     if (S_ISSOCK(about.st_mode)) return "a socket";
-    if (S_ISREG(about.st_mode)) return "a file with another name besides";
+    if (S_ISREG(about.st_mode)) return "a file with a second name";
     return "a device";
 }
 
@@ -157,8 +157,9 @@ private:
         struct stat about {};
         if (::lstat(path_.c_str(), &about) != 0) return;
         if (S_ISREG(about.st_mode) && about.st_nlink == 1) return;
-        throw Failure{{Errc::unavailable, path_.string() + ": " + what_is(about) +
-                                              " stands where backups are asked for; remove it"}};
+        throw Failure{
+            {Errc::unavailable, path_.string() + ": " + what_is(about) +
+                                    " is in the place of the request for backups; remove it"}};
     }
 
     /// Makes the other process' user the owner of the file. Root may request backups from a process

@@ -110,7 +110,7 @@ void Database::check_file() const {
 /// The error for a file that does not begin like a routemaster file. The file may also be a
 /// routemaster file with a damaged beginning, and the error mentions both.
 Error Database::strange() const {
-    return {Errc::invalid, name() + ": is not a routemaster file, or one with a damaged beginning"};
+    return {Errc::invalid, name() + ": is not a routemaster file, or its beginning is damaged"};
 }
 
 Error Database::opening_error(int reason) const {
@@ -132,7 +132,8 @@ void Database::look_for_log() {
     if (!found_log_ || (std::filesystem::file_size(path_, missing) > 0 && !missing)) return;
     const auto log = WriteAheadLog::path_of(path_).string();
     throw Failure{
-        {Errc::corrupted, name() + ": it is missing or empty, but its log is there: " + log}};
+        {Errc::corrupted,
+         name() + ": the file is missing or empty, but its write-ahead log exists: " + log}};
 }
 
 bool Database::is_empty() const {
@@ -346,7 +347,7 @@ Result<void> Database::checkpoint() {
     if (code != SQLITE_OK) return error("cannot write");
     log_pages_home_ = home;
     if (home == pages) return {};
-    return Error{Errc::unavailable, name() + ": cannot write: its log is in use"};
+    return Error{Errc::unavailable, name() + ": cannot write: its write-ahead log is in use"};
 }
 
 /// Marks the database for reopening. SQLite must not empty the log on close, because the log may

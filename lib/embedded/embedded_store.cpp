@@ -91,7 +91,7 @@ struct EmbeddedStore::Impl {
     Result<EmbeddedBackup> backup(const std::filesystem::path& target,
                                   const std::stop_token& stop = {}) {
         if (CompletionThread::is_this()) {
-            return Error{Errc::invalid, "a backup on the thread of the store would stop it"};
+            return Error{Errc::invalid, "a backup must not run on the thread of the store"};
         }
         const std::unique_lock only{backing_up, std::try_to_lock};
         if (only) return embedded::back_up(file, target, stop);

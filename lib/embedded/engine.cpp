@@ -113,10 +113,10 @@ bool Engine::memory_is_short_for(std::uint64_t bytes) {
     if (is_short == std::exchange(memory_short_, is_short)) return is_short;
     if (is_short) {
         log(LogLevel::error,
-            "memory is short: new events and jobs are refused until deliveries free some, or the "
-            "limit of memory is raised");
+            "memory is short: new events and jobs are refused until deliveries free memory, or the "
+            "memory limit is raised");
     } else {
-        log(LogLevel::info, "there is memory again");
+        log(LogLevel::info, "enough memory is free again: new events and jobs are accepted");
     }
     return is_short;
 }
@@ -251,7 +251,8 @@ void Engine::out_of_memory() noexcept {
 
 std::vector<PendingReply> Engine::take_refused() {
     if (!std::exchange(row_spoiled_, false)) return {};
-    log_error("loses what is not in the journal yet, and reads the journal again: ", *failure_);
+    log_error("changes that are not in the journal are lost, and the journal is read again: ",
+              *failure_);
     for (auto& full : full_rows_) move_to(waiting_, full.replies);
     kept_leases_ = leases_to_keep({}, waiting_);
     full_rows_.clear();

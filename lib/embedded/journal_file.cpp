@@ -103,12 +103,14 @@ void JournalFile::check_kind() {
     if (!tables) throw Failure{tables.error()};
     if (*tables == 0 && *kind == 0) return create();
     if (*kind != application_id) {
-        throw Failure{{Errc::invalid, database_.name() + ": a database, but not of routemaster"}};
+        throw Failure{
+            {Errc::invalid, database_.name() + ": is an SQLite database, but not of routemaster"}};
     }
     if (const auto format = *version & ~log_belongs; format > format_version) {
         throw Failure{{Errc::invalid, database_.name() + ": format " + std::to_string(format) +
                                           " is newer than format " +
-                                          std::to_string(format_version) + ", which this reads"}};
+                                          std::to_string(format_version) +
+                                          ", the newest that this version reads"}};
     }
 }
 
@@ -146,14 +148,15 @@ Result<std::optional<std::string>> JournalFile::damage_of_log() {
     const auto stored = database_.stored_version();
     if (!stored) return stored.error();
     if ((*stored & log_belongs) == 0) return std::optional<std::string>{};
-    return std::optional{"its log is missing, or cut off: " +
+    return std::optional{"its write-ahead log is missing or truncated: " +
                          WriteAheadLog::path_of(database_.path()).string()};
 }
 
 Error JournalFile::damaged() const {
-    return {Errc::corrupted, database_.name() + ": " + *damage_ +
-                                 ": acknowledged events are missing; `routemaster export` saves "
-                                 "what can be read, and accept_damage=1 goes on with it"};
+    return {Errc::corrupted,
+            database_.name() + ": " + *damage_ +
+                ": acknowledged events are missing; `routemaster export` saves the readable data, "
+                "and accept_damage=1 opens the file without the missing events"};
 }
 
 /// Sets the flag for the log, before the first row is written to the log. Also converts a file of
@@ -206,7 +209,7 @@ Result<void> JournalFile::cut_log() {
 /// behind the damage can become valid again.
 void JournalFile::accept_damage(const Log& logger) {
     auto what = database_.name() + ": " + *std::exchange(damage_, std::nullopt) +
-                ": acknowledged events are missing, and are given up";
+                ": acknowledged events are lost";
     if (database_.found_log()) {
         what += "; the damaged log is kept as " +
                 copy_damaged_log(WriteAheadLog::path_of(database_.path())).string();

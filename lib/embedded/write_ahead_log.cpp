@@ -181,12 +181,12 @@ std::optional<std::string> WriteAheadLog::damage(std::uint64_t last_row) {
     last_row_ = last_row;
     if (!header_valid_) {
         if (size_ <= header_bytes) return std::nullopt;
-        return "its log is damaged at the beginning";
+        return "its write-ahead log is damaged at the beginning";
     }
     look_behind_end();
     if (acknowledged_ == end_) return std::nullopt;
-    return "its log is damaged behind byte " + std::to_string(place(end_ + 1)) +
-           ", and goes on after that";
+    return "its write-ahead log is damaged behind byte " + std::to_string(place(end_ + 1)) +
+           ", and continues after the damage";
 }
 
 std::uint64_t WriteAheadLog::place(std::uint64_t frame) const {

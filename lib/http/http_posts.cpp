@@ -234,7 +234,8 @@ int HttpPosts::watch_socket(CURL* handle, curl_socket_t socket, int what, void* 
     const auto refused = posts.watch_.want(socket, events);
     if (refused && post != nullptr) {
         posts.unwatched_.emplace_back(
-            post, Error{Errc::unavailable, "cannot watch its socket: " + refused.message()});
+            post, Error{Errc::unavailable,
+                        "cannot watch the socket of a delivery: " + refused.message()});
     }
     return 0;
 }

@@ -196,7 +196,8 @@ NameResolver::~NameResolver() {
 std::optional<Result<Addresses>> NameResolver::look_up(const std::string& name) {
     const std::lock_guard lock{shared_->mutex};
     if (!shared_->names.contains(name) && !shared_->make_place()) {
-        return Error{Errc::unavailable, "cannot resolve " + name + ": too many names wait for it"};
+        return Error{Errc::unavailable,
+                     "cannot resolve " + name + ": too many names wait to be resolved"};
     }
     Shared::Name& known = shared_->names[name];
     const auto now = Clock::now();

@@ -27,7 +27,7 @@ bool Complaints::flush() noexcept {
 void Complaints::log_held(SteadyTime now) noexcept {
     auto line = beginning_ + last_;
     const auto count = std::exchange(held_, 0);
-    if (count > 1) line += ", the last of " + std::to_string(count);
+    if (count > 1) line += ", occurrences since the last such line: " + std::to_string(count);
     next_ = now + pause;
     log_(level_, line);
 }

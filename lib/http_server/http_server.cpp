@@ -96,7 +96,7 @@ void HttpServer::stop(Duration grace) {
     auto& impl = detail::own(impl_);
     detail::refuse_stop_in_completion();
     if (impl.in_handler()) {
-        throw Failure{{Errc::invalid, "stop: inside a handler it would wait for itself"}};
+        throw Failure{{Errc::invalid, "stop: must not be called inside a handler"}};
     }
     impl.stop(grace);
 }

@@ -344,7 +344,7 @@ void Connection::ask(const HttpHandler& handler, HttpRequest request) {
 void Connection::take(QueuedResponse answer) {
     if (state_ == State::abandoned) return close();
     if (answer.dropped) {
-        fault("a request was dropped without an answer");
+        fault("the handler dropped a request without a response");
         answer.response = own_answer(500, "internal error");
     }
     if (std::exchange(authorizing_, false)) {
@@ -353,7 +353,7 @@ void Connection::take(QueuedResponse answer) {
         ending_ = !discarding_;
     }
     if (answer.refused) {
-        service_->share.refusals.log("too many answers wait to be read");
+        service_->share.refusals.log("too many responses wait for their clients");
         service_->complained = true;
     }
     forget_body();
@@ -537,7 +537,8 @@ void Connection::check_reading() {
         scarce ? std::min<Duration>(scarce_patience, share.options.header_timeout)
                : share.options.header_timeout;
     if (service_->now - progressed_at_ < patience && !too_slow(progress_)) return;
-    service_->share.refusals.log("a client does not read its answer, the connection was closed");
+    service_->share.refusals.log(
+        "a client does not read its response, and its connection was closed");
     service_->complained = true;
     // A TCP reset also frees the kernel's send buffer.
     const linger at_once{1, 0};
@@ -549,12 +550,12 @@ void Connection::expire() {
     switch (state_) {
         case State::head:
             if (!head_.begun() && input_.empty()) return close();
-            refuse(408, "the head of the request has not come in time");
+            refuse(408, "the head of the request did not arrive in time");
             break;
         case State::body:
             if (!too_slow(progress_)) return;
             if (discarding_) return close();
-            refuse(408, "the body comes too slowly");
+            refuse(408, "the body arrives too slowly");
             break;
         case State::sending: return check_reading();
         case State::fresh:

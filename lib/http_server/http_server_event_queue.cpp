@@ -15,7 +15,9 @@ namespace {
 /// The event queue of the loop that runs on the current thread.
 constinit thread_local const EventQueue* own_queue = nullptr;
 
-HttpResponse budget_exhausted() { return own_answer(503, "too many answers wait to be read"); }
+HttpResponse budget_exhausted() {
+    return own_answer(503, "too many responses wait for their clients");
+}
 
 }  // namespace
 

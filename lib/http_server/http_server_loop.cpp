@@ -362,7 +362,8 @@ void Loop::evict() {
         SteadyTime at{};
         auto* const connection = first_evictable(at);
         if (connection == nullptr || at > service_.now) break;
-        share_.refusals.log("all connections are taken, the oldest unfinished one was closed");
+        share_.refusals.log(
+            "all connections are in use: the oldest without a complete request was closed");
         service_.complained = true;
         connection->close();
         settle(*connection);

@@ -34,7 +34,7 @@ Dial::Outcome Dial::work(const PollSet& polled, Instant now) {
         auto found = lookup_->result();
         if (!found) {
             if (now < deadline_) return std::nullopt;
-            return unavailable("no reply to the lookup of its name");
+            return unavailable("no reply to the lookup of the host name");
         }
         lookup_.reset();
         if (!*found) return found->error();

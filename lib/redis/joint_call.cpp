@@ -28,7 +28,8 @@ void report(const std::vector<Done>& calls, const CallResult& result) {
     const bool fits = reply.type == REDIS_REPLY_ARRAY && reply.elements == calls.size();
     for (std::size_t i = 0; i < calls.size(); ++i) {
         calls[i](fits ? part_of(reply, i)
-                      : Error{Errc::corrupted, "the server's reply is not one for each call"});
+                      : Error{Errc::corrupted,
+                              "the server's reply does not have an entry for each call"});
     }
 }
 

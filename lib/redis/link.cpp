@@ -61,7 +61,7 @@ void Link::send(std::span<Call> calls) {
     if (wake) context_.dial.waker->wake();
     for (auto& call : calls.subspan(accepted)) {
         call.done(stopping ? Error{Errc::cancelled, "the store was closed"}
-                           : Error{Errc::unavailable, "too many steps wait"});
+                           : Error{Errc::unavailable, "too many steps wait for the server"});
     }
 }
 
@@ -235,7 +235,8 @@ void Link::work_listener(Instant now) {
         // When both connections to a server break, one log line is enough.
         if (connection_ && (!listen_error_ || listen_error_->context() != reason->context())) {
             listen_error_ = reason;
-            context_.log(LogLevel::warning, where + "cannot listen: " + reason->context());
+            context_.log(LogLevel::warning,
+                         where + "cannot subscribe to notifications: " + reason->context());
         }
         listener_due_ = now + listener_backoff_.next();
         listener_.reset();
@@ -243,7 +244,7 @@ void Link::work_listener(Instant now) {
     } else if (!was_listening && listener_->is_listening()) {
         listener_backoff_.reset();
         if (std::exchange(listen_error_, std::nullopt)) {
-            context_.log(LogLevel::info, where + "listening again");
+            context_.log(LogLevel::info, where + "subscribed to notifications again");
         }
     }
 }

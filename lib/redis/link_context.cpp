@@ -7,7 +7,7 @@
 namespace routemaster::redis {
 
 LinkContext make_link_context(RedisOptions options) {
-    if (options.addresses.empty()) throw Failure{{Errc::invalid, "addresses: there are none"}};
+    if (options.addresses.empty()) throw Failure{{Errc::invalid, "addresses: must not be empty"}};
     if (options.timeout <= Duration::zero()) {
         throw Failure{{Errc::invalid, "timeout: must be positive"}};
     }

@@ -51,7 +51,8 @@ void MasterWatch::listen(Instant now) {
 /// Handles a lost connection to a sentinel. After a delay, the watch subscribes to the next
 /// sentinel.
 void MasterWatch::failed(const RedisAddress& sentinel, const Error& reason, Instant now) {
-    const auto line = "sentinel " + to_text(sentinel) + ": cannot listen: " + reason.context();
+    const auto line = "sentinel " + to_text(sentinel) +
+                      ": cannot subscribe to notifications: " + reason.context();
     if (logged_.size() < lines_logged_max && logged_.insert(line).second) {
         context_.log(LogLevel::warning, line);
     }

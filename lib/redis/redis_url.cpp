@@ -106,10 +106,10 @@ Result<void> parse_setting(std::string_view name, const std::string& value, Redi
     if (name == "prefix") {
         options.prefix = value;
     } else if (name == "ca_file") {
-        if (!options.tls) return invalid("ca_file is for rediss://");
+        if (!options.tls) return invalid("ca_file requires rediss://");
         options.tls_ca_file = value;
     } else if (name == "mixed_fleet") {
-        if (value != "yes" && value != "no") return invalid("mixed_fleet is yes or no");
+        if (value != "yes" && value != "no") return invalid("mixed_fleet must be yes or no");
         options.mixed_fleet = value == "yes";
     } else if (name == "event_data_max") {
         const auto bytes = number<std::uint32_t>(value);

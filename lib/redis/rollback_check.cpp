@@ -124,20 +124,21 @@ private:
                        "' with an event that no Ruby worker can read, the first " + batches.first;
             };
             if (unreadable.seen.count > 0) {
-                found(describe(unreadable.seen) + "; a Ruby worker that takes it ends",
-                      "run this command with --set-aside, and only then a Ruby worker");
+                found(describe(unreadable.seen) +
+                          "; a Ruby worker terminates when it acquires such a batch",
+                      "run this command with --set-aside before any Ruby worker starts");
             }
             if (unreadable.set_aside.count > 0) {
                 found(describe(unreadable.set_aside),
-                      "let workers of ours with --mixed-fleet deliver it, beside Ruby workers, "
-                      "which do not see it, or drop it (routemaster batches drop)");
+                      "let a routemaster-worker with --mixed-fleet deliver them (Ruby workers do "
+                      "not see them), or drop them (routemaster batches drop)");
             }
         }
         if (dead.count > 0 && !options_.set_aside) {
             found(counted(dead.count, "DEAD batch", "DEAD batches") +
                       " with an event that no Ruby worker can read, the first " + dead.first +
-                      "; a Ruby worker that takes it after a redelivery ends",
-                  "run this command with --set-aside, or drop it (routemaster dead drop)");
+                      "; a Ruby worker terminates when it acquires such a batch after a redelivery",
+                  "run this command with --set-aside, or drop them (routemaster dead drop)");
         }
     }
 
@@ -164,8 +165,8 @@ private:
             return;
         }
         found("the callback of '" + public_part(subscription.token) + "', " +
-                  public_url(subscription.callback) + ", is no URL",
-              "subscribe it with a URL, or remove it");
+                  public_url(subscription.callback) + ", is not a URL",
+              "subscribe again with a URL, or remove the subscriber");
     }
 
     void check_topics() {
@@ -173,7 +174,8 @@ private:
             [](const Topic& topic) { return topic.name; },
             [&](const Topic& topic) {
                 if (is_topic_name(topic.name, TopicRule::ruby)) return;
-                found("the topic '" + topic.name + "'; GET /topics of a Ruby web answers 500",
+                found("the topic '" + topic.name +
+                          "'; with this topic, GET /topics of a Ruby web process returns 500",
                       "publish under a name of " + std::string{to_string(TopicRule::ruby)} +
                           ", then DELETE /topics/" + topic.name);
             });
@@ -184,7 +186,7 @@ private:
         const auto look = [&](std::string_view job) {
             if (redis::is_ruby_job(queue, job)) return;
             const auto decoded = decode_job(job);
-            unknown.add(decoded ? decoded->name : "one that is no job");
+            unknown.add(decoded ? decoded->name : "(not a job)");
         };
         for (const char* place : {"jobs:instant:", "jobs:scheduled:"}) {
             keys_.each_entry(place + queue, look);
@@ -195,10 +197,10 @@ private:
         if (unknown.count == 0) return;
         found(counted(unknown.count, "job", "jobs") + " of '" + queue +
                   "' that Ruby workers do not know, the first '" + unknown.first +
-                  "'; a Ruby worker that takes it ends",
-              queue == "aux" ? "a worker of ours with --mixed-fleet sets it aside within a second, "
-                               "or, while it is under way, when it comes back"
-                             : "let the program that pushed it do it");
+                  "'; a Ruby worker terminates when it acquires such a job",
+              queue == "aux" ? "a routemaster-worker with --mixed-fleet sets such jobs aside "
+                               "within a second, and leased jobs when their leases end"
+                             : "let the program that pushed these jobs run them");
     }
 
     /// Why a mixed deployment would reject the action of a timer. Nothing if it would not.
@@ -244,13 +246,14 @@ private:
         }
         if (waiting > 0) {
             stays(counted(waiting, "timer", "timers") + " with an action",
-                  "only a worker of ours does what it stands for");
+                  "only a routemaster-worker runs timers with actions");
         }
     }
     void check_action(const std::string& name, const TimerStatus& timer) {
         if (const auto why = refusal_of(timer.payload)) {
-            found(name + ", in a mixed fleet DEAD when it is due: " + *why,
-                  "let it be due before the move, or cancel it (routemaster timers cancel)");
+            found(
+                name + " becomes DEAD at its due time in a mixed deployment: " + *why,
+                "wait until the timer has fired, or cancel the timer (routemaster timers cancel)");
         }
     }
 
@@ -266,12 +269,12 @@ private:
                 const auto why = payload ? refusal_of(*payload) : std::nullopt;
                 if (!why) return;
                 found("the recurring job '" + job.name +
-                          "', of which a mixed fleet makes each timer DEAD: " + *why,
-                      "change it, or remove it (routemaster recurring remove)");
+                          "' posts timers that become DEAD in a mixed deployment: " + *why,
+                      "change or remove the recurring job (routemaster recurring remove)");
             });
         if (count > 0) {
             stays(counted(count, "recurring job", "recurring jobs"),
-                  "only a worker of ours runs its ticks");
+                  "only a routemaster-worker runs their ticks");
         }
     }
 
@@ -279,22 +282,23 @@ private:
         const auto counts = keys_.counts();
         if (counts.blocked > 0) {
             found(counted(counts.blocked, "delivery waits", "deliveries wait") +
-                      " in an ordering group, where no Ruby worker looks",
+                      " in an ordering group, which Ruby workers do not read",
                   unblocking);
         }
         if (counts.elsewhere > 0) {
             found(counted(counts.elsewhere, "delivery is", "deliveries are") +
-                      " where no Ruby worker looks: to a callback in a process, or set aside",
-                  "wait until it was made by a program of ours that has the callback, or by a "
-                  "worker of ours");
+                      " in lists that Ruby workers do not read: to a callback in a process, or set "
+                      "aside",
+                  "wait until the program with the callback, or a routemaster-worker, has made the "
+                  "delivery");
         }
         if (counts.aux > 0) {
             stays(counted(counts.aux, "job", "jobs") + " of 'aux' set aside",
-                  "only a worker pool of ours does it, once no worker has --mixed-fleet");
+                  "only a worker pool of routemaster runs them, once no worker has --mixed-fleet");
         }
         if (counts.dead > 0) {
             stays(counted(counts.dead, "DEAD batch", "DEAD batches"),
-                  "no Ruby process lists it: redeliver or drop it (routemaster dead)");
+                  "no Ruby process lists DEAD batches: redeliver or drop them (routemaster dead)");
         }
     }
 
@@ -307,14 +311,14 @@ private:
                                 jobs += status.scheduled + status.ready + status.pending;
                             });
         if (jobs > 0) {
-            stays(counted(jobs, "job", "jobs") + " in queues of ours",
-                  "only a worker of ours does it");
+            stays(counted(jobs, "job", "jobs") + " in queues that Ruby workers do not read",
+                  "only workers of routemaster run them");
         }
     }
 
     static constexpr const char* unblocking =
-        "a worker of ours with --mixed-fleet removes it within seconds, if no process of ours runs "
-        "without";
+        "a routemaster-worker with --mixed-fleet removes them within seconds, if no routemaster "
+        "process runs without this flag";
 
     const RedisOptions& server_;
     const RollbackOptions options_;

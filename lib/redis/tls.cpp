@@ -116,7 +116,7 @@ private:
         }
         if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_WRONG_VERSION_NUMBER) {
             ERR_clear_error();
-            return tls_error("the server does not speak TLS there");
+            return tls_error("the server does not use TLS on this port");
         }
         return tls_error(openssl_text());
     }
@@ -148,7 +148,8 @@ Tls::Tls(const std::string& ca_file) : context_{SSL_CTX_new(TLS_client_method())
     ERR_clear_error();
     if (ca_file.empty()) {
         if (SSL_CTX_set_default_verify_paths(context) != 1) {
-            throw Failure{tls_error("the system's authorities: " + openssl_text())};
+            throw Failure{
+                tls_error("cannot load the system's certificate authorities: " + openssl_text())};
         }
     } else if (SSL_CTX_load_verify_file(context, ca_file.c_str()) != 1) {
         throw Failure{{Errc::invalid, "tls_ca_file '" + ca_file + "': " + openssl_text()}};
@@ -162,7 +163,7 @@ Result<std::unique_ptr<Stream>> Tls::stream(Socket socket, const std::string& ho
     if (is_address_in_digits(host)) {
         auto* const parameters = SSL_get0_param(ssl.get());
         if (X509_VERIFY_PARAM_set1_ip_asc(parameters, host.c_str()) != 1) {
-            return tls_error("no address: " + host);
+            return tls_error("not an IP address: " + host);
         }
     } else {
         // The expansion of the macro SSL_set_tlsext_host_name, without its C-style casts.

@@ -163,7 +163,7 @@ Result<StartedCommand> CommandKeeper::start(const CommandToRun& command) const {
     // Only the worker's ends become non-blocking, because commands expect blocking streams.
     for (const int each : {input[1], output[0]}) ::fcntl(each, F_SETFL, O_NONBLOCK);
     if (!send(requests_.get(), std::move(text), {to_read.get(), to_write.get(), theirs.get()})) {
-        return failed("the process that starts commands");
+        return failed("cannot reach the process that starts commands");
     }
     return Result<StartedCommand>{std::move(started)};
 }

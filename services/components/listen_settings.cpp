@@ -18,7 +18,7 @@ void declare_listening(CLI::App& app, ListenSettings& settings, const std::strin
            "Where to listen; port 0 takes a free one [127.0.0.1]")
         ->type_name("ADDRESS[:PORT]")
         ->envname(listen_variable);
-    app.add_option("--port", settings.port, "Port, when --listen names none")
+    app.add_option("--port", settings.port, "Port, if --listen has none")
         ->check(whole_number(0, 65'535))
         ->envname(port_variable)
         ->capture_default_str();

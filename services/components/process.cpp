@@ -48,8 +48,8 @@ void log_file_size_limit(const Log& log) {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
     log(LogLevel::warning, "files may take " + std::to_string(limit.rlim_cur) +
-                               " bytes at most (`ulimit -f`, LimitFSIZE=): a store that needs "
-                               "more counts as on a full disk");
+                               " bytes at most (`ulimit -f`, LimitFSIZE=): a larger store is "
+                               "treated as if its disk were full");
 }
 
 void log_settings(const CLI::App& app, const Log& log) {

@@ -171,7 +171,8 @@ int run_program(CLI::App& app, Declare declare, std::vector<std::string> argumen
         complain(app.get_name(), ours ? error.context() : error.message());
     } catch (const std::bad_alloc&) {
         complain(app.get_name(),
-                 "out of memory: raise its limit, or keep less of a file in memory: memory_max=");
+                 "out of memory: raise the memory limit of the process, or set a smaller "
+                 "memory_max= for a store in a file");
     } catch (const std::exception& failure) {
         complain(app.get_name(), failure.what());
     }

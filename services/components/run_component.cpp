@@ -29,12 +29,12 @@ CLI::ValidationError refused(const std::string& problem) {
 
 void add_command(RunSettings& settings, const std::string& text) {
     const auto mark = text.find('=');
-    if (mark == std::string::npos) throw refused("'" + text + "' is no QUEUE=COMMAND");
+    if (mark == std::string::npos) throw refused("'" + text + "' must have the form QUEUE=COMMAND");
     const auto queue = text.substr(0, mark);
     if (!is_queue_name(queue)) {
         throw refused("the queue '" + queue + "' must be " + queue_name_rule);
     }
-    if (is_ruby_queue(queue)) throw refused("'" + queue + "' is a queue of the bus itself");
+    if (is_ruby_queue(queue)) throw refused("'" + queue + "' is reserved for the bus itself");
     auto words = command_words(std::string_view{text}.substr(mark + 1));
     if (!words) throw refused("the command of '" + queue + "' has no words, or an open quote");
     if (!can_execute(words->front())) throw refused("there is no program '" + words->front() + "'");
@@ -94,13 +94,13 @@ void declare_run(CLI::App& app, RunSettings& settings) {
         ->capture_default_str()
         ->group(group);
     app.add_option("--run-kill-after", settings.kill_after,
-                   "Seconds from SIGTERM, when its time is over, to SIGKILL")
+                   "Seconds between SIGTERM, at the timeout of a command, and SIGKILL")
         ->check(seconds(0.0, 600.0))
         ->envname("ROUTEMASTER_RUN_KILL_AFTER")
         ->capture_default_str()
         ->group(group);
     app.add_option("--run-retry-after", settings.retry_after,
-                   "Seconds until a job runs again whose command ended with 75")
+                   "Seconds until a job runs again after its command exited with status 75")
         ->check(seconds(0.0, 86'400.0))
         ->envname("ROUTEMASTER_RUN_RETRY_AFTER")
         ->capture_default_str()
@@ -132,7 +132,7 @@ void RunComponent::stop(TimePoint deadline) {
 
 void RunComponent::run(const JobContext& job) const {
     if (job.name().find('\0') != std::string::npos) {
-        throw Bury{"its name has a NUL, which no variable of the environment can have"};
+        throw Bury{"the name of the job has a NUL, which an environment variable cannot contain"};
     }
     std::string arguments;
     append_json(arguments, Value{job.arguments()});

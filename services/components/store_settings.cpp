@@ -64,7 +64,7 @@ void make_folder(const std::string& folder) {
     if (!failed) return;
     const auto parent = (std::filesystem::path{folder} / "").parent_path().parent_path();
     const auto why = failed == std::errc::no_such_file_or_directory
-                         ? "there is no folder " + parent.string() + "; make it first"
+                         ? "there is no folder " + parent.string() + "; create this folder first"
                          : failed.message();
     throw CLI::ValidationError("--data-dir", "cannot make the folder " + folder + ": " + why);
 }

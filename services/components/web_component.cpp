@@ -65,7 +65,7 @@ void declare_http(CLI::App& app, WebSettings& settings) {
         ->envname("ROUTEMASTER_SCALING_THRESHOLD")
         ->capture_default_str();
     app.add_option("--scaling-deadline", settings.scaling_deadline,
-                   "Milliseconds ahead within which a job counts as due there")
+                   "Milliseconds ahead within which a job counts as due for --scaling-threshold")
         ->check(whole_number(0, 3'600'000))
         ->envname("ROUTEMASTER_SCALING_DEADLINE")
         ->capture_default_str();
@@ -73,8 +73,8 @@ void declare_http(CLI::App& app, WebSettings& settings) {
 
 void declare_limits(CLI::App& app, WebSettings& settings) {
     app.add_option("--event-data-max", settings.event_data_max,
-                   "Bytes of MessagePack that the data of an event may take [64KiB, but 64 with "
-                   "--mixed-fleet: then what Ruby workers are set to]")
+                   "Bytes of MessagePack that the data of an event may take [64KiB; with "
+                   "--mixed-fleet 64, which must match the Ruby workers]")
         ->transform(bytes())
         ->check(whole_number(0, 1 << 30))
         ->type_name("BYTES")
@@ -219,19 +219,22 @@ void declare_web(CLI::App& app, WebSettings& settings) {
 void complete(WebSettings& settings, ProcessSettings& process) {
     if (process.store.shared_with_ruby()) {
         process.store.event_data_max = settings.event_data_max;
-        constexpr auto others = "any is not for --mixed-fleet: Ruby processes end at it";
+        constexpr auto others =
+            "any is not allowed with --mixed-fleet: Ruby processes terminate at such names or URLs";
         if (settings.topic_names == "any") throw CLI::ValidationError("--topic-names", others);
         if (settings.event_urls == "any") throw CLI::ValidationError("--event-urls", others);
     }
     settings.root_key.key = require_root_key(settings.root_key);
     if (settings.root_key.key.find(':') != std::string::npos) {
-        throw CLI::ValidationError("--root-key", "must not contain ':', which ends a user name");
+        throw CLI::ValidationError(
+            "--root-key",
+            "must not contain ':', because clients send the key as an HTTP Basic user name");
     }
     for (const auto& token : settings.clients) {
         if (is_user_name(token) && token.find(':') == std::string::npos) continue;
         throw CLI::ValidationError("--clients", "'" + public_part(token) +
                                                     "' must be 1 to 64 of a-z, 0-9, _ and -; ':' "
-                                                    "ends a user name");
+                                                    "is not allowed in an HTTP Basic user name");
     }
 }
 

@@ -76,7 +76,7 @@ void declare_delivery(CLI::App& app, WorkerSettings& settings) {
         ->capture_default_str()
         ->group(group);
     app.add_option("--delivery-timeout", settings.delivery_timeout,
-                   "Seconds, for the complete delivery")
+                   "Seconds that a complete delivery may take")
         ->check(seconds())
         ->envname("ROUTEMASTER_TIMEOUT")
         ->capture_default_str()
@@ -134,7 +134,8 @@ void declare_health(CLI::App& app, HealthOptions& health) {
         ->envname("ROUTEMASTER_HP_HEAL_RATE")
         ->capture_default_str()
         ->group(group);
-    app.add_option("--damage-rate", health.damage_rate, "Health that it gains by a failure")
+    app.add_option("--damage-rate", health.damage_rate,
+                   "Health that a subscriber gains by a failure")
         ->check(whole_number(-100, -1))
         ->envname("ROUTEMASTER_HP_DAMAGE_RATE")
         ->capture_default_str()
@@ -160,7 +161,8 @@ void declare_capacity(CLI::App& app, WorkerSettings& settings) {
         ->envname("ROUTEMASTER_DROP_OLDEST_ABOVE")
         ->group(group);
     app.add_option("--drop-oldest-free", settings.drop_oldest_free,
-                   "Bytes below that limit at which dropping ends [a tenth of it]")
+                   "Bytes below --drop-oldest-above at which dropping ends [a tenth of "
+                   "--drop-oldest-above]")
         ->transform(bytes())
         ->check(whole_number(std::uint64_t{1}, std::uint64_t{1} << 50U))
         ->type_name("BYTES")

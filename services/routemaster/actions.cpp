@@ -54,7 +54,7 @@ int push(const ActionSettings& settings) {
     auto job = job_object(settings.name, settings.arguments, settings.options);
     const auto is_queue = [](const auto& field) { return field.first == "queue"; };
     if (std::any_of(job.begin(), job.end(), is_queue)) {
-        throw CLI::ValidationError("--options", "'queue' has a place of its own");
+        throw CLI::ValidationError("--options", "'queue' must be given as an argument");
     }
     job.emplace_back("queue", settings.queue);
     return post(settings, "push", std::move(job));
@@ -86,10 +86,10 @@ int deliver(const ActionSettings& settings) {
 void declare_event(CLI::App& action, ActionSettings& settings) {
     action.add_option("--type", settings.type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}});
-    action.add_option("--url", settings.url, "URL of the thing")
+    action.add_option("--url", settings.url, "URL of the object that the event is about")
         ->check(check_not_empty)
         ->type_name("URL");
-    action.add_option("--data", settings.data, "A small object")
+    action.add_option("--data", settings.data, "Data of the event: a small object")
         ->check(check_not_empty)
         ->type_name("JSON");
 }
@@ -113,7 +113,7 @@ void declare_publish_action(CLI::App& action, ActionSettings& settings) {
         ->check(check_topic_name);
     action
         .add_option("--publisher", settings.publisher,
-                    "The token that publishes it, which must be valid then [nobody]")
+                    "The token of the publisher, which must be valid at that time [none]")
         ->check(check_not_empty)
         ->type_name("TOKEN");
     declare_event(action, settings);
@@ -143,14 +143,14 @@ Run declare_actions(CLI::App& app) {
                std::string{action_space} + ".");
     const auto declare = [&](const char* name, const char* summary, Work action) -> CLI::App& {
         auto* const declared = app.add_subcommand(name, summary);
-        declare_due(*declared, settings->due, "it is done");
+        declare_due(*declared, settings->due, "the action runs");
         declare_new_id(*declared, settings->id);
         declared->callback([work, action] { *work = action; });
         return *declared;
     };
-    declare_push(declare("push", "Push a job then", push), *settings);
-    declare_publish_action(declare("publish", "Publish an event then", publish), *settings);
-    declare_deliver(declare("deliver", "Deliver an event to one subscriber then", deliver),
+    declare_push(declare("push", "Push a job at that time", push), *settings);
+    declare_publish_action(declare("publish", "Publish an event at that time", publish), *settings);
+    declare_deliver(declare("deliver", "Deliver an event to one subscriber at that time", deliver),
                     *settings);
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);

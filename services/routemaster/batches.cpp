@@ -132,18 +132,20 @@ Run declare_batches(CLI::App& app) {
     };
     declare("list", "List the batches that wait or are under way; without a command as well",
             list_batches);
-    declare_batch(declare("show", "Show one of them", show_batch), *settings);
-    declare_batch(declare("explain", "Say why one of them is not delivered yet", explain_batch),
+    declare_batch(declare("show", "Show a batch", show_batch), *settings);
+    declare_batch(declare("explain", "Say why a batch is not delivered yet", explain_batch),
                   *settings);
-    declare_batch(declare("deliver", "Deliver one that waits now, behind those before it", deliver),
-                  *settings);
-    declare_batch(declare("drop", "Drop one for good", drop), *settings);
+    declare_batch(
+        declare("deliver", "Deliver a waiting batch now, after the batches before it", deliver),
+        *settings);
+    declare_batch(declare("drop", "Drop a batch for good", drop), *settings);
 
     return [settings, work] {
         settings->bus.token = token_of(*settings);
         const bool looks = *work == list_batches || *work == show_batch || *work == explain_batch;
         if (settings->watch.watch && !looks) {
-            throw CLI::ValidationError("--watch", "only what is shown can be watched");
+            throw CLI::ValidationError("--watch",
+                                       "is only for commands that list, show or explain");
         }
         return show_as(settings->watch, [&] { return (*work)(*settings); });
     };

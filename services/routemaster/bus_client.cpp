@@ -47,7 +47,7 @@ std::string next_of(std::string_view link) {
 }  // namespace
 
 void declare_bus(CLI::App& app, BusSettings& settings) {
-    app.add_option("--bus", settings.bus, "The bus")
+    app.add_option("--bus", settings.bus, "URL of the bus")
         ->type_name("URL")
         ->envname("ROUTEMASTER_BUS")
         ->capture_default_str();

@@ -28,12 +28,12 @@ int check_rollback(const RollbackSettings& settings) {
     const auto findings =
         routemaster::check_rollback(*server, {.set_aside = settings.set_aside}).value();
     for (const auto& finding : findings) {
-        std::cout << (finding.in_the_way ? "in the way: " : "stays: ") << finding.what << "\n    "
-                  << finding.remedy << '\n';
+        std::cout << (finding.in_the_way ? "blocks the move: " : "stays behind: ") << finding.what
+                  << "\n    " << finding.remedy << '\n';
     }
     const bool is_free = std::none_of(findings.begin(), findings.end(),
                                       [](const auto& finding) { return finding.in_the_way; });
-    if (is_free) std::cout << "nothing is in the way\n";
+    if (is_free) std::cout << "nothing blocks the move\n";
     return is_free ? 0 : 1;
 }
 #else
@@ -56,8 +56,8 @@ Run declare_check_rollback(CLI::App& app) {
         ->envname("ROUTEMASTER_MAX_EVENT_DATA")
         ->group("Data");
     app.add_flag("--set-aside", settings->set_aside,
-                 "Keep batches away from Ruby workers that cannot read them, if a former version "
-                 "did not");
+                 "Keep batches that Ruby workers cannot read away from these workers, if an "
+                 "earlier version did not");
     return [settings] { return check_rollback(*settings); };
 }
 

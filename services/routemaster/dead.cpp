@@ -125,13 +125,13 @@ Run declare_dead(CLI::App& app) {
             ->type_name("UID");
     };
     const auto declare_all = [&](CLI::App& action) {
-        action.add_flag("--all", settings->all, "All of them");
+        action.add_flag("--all", settings->all, "All DEAD batches of the subscriber");
     };
 
     declare("list", "List the DEAD batches, those that died first at the front", list);
     declare_batch(*declare("show", "Print a batch with its events, as JSON", show))->required();
     auto* const redelivering =
-        declare("redeliver", "Deliver a batch again, behind those that wait", redeliver);
+        declare("redeliver", "Deliver a batch again, after the queued batches", redeliver);
     declare_batch(*redelivering);
     declare_all(*redelivering);
     auto* const dropping = declare("drop", "Drop a batch for good", drop);

@@ -114,7 +114,7 @@ int remove(const JobBatchesSettings& settings) {
 
 void declare_list(CLI::App& action, JobBatchesSettings& settings) {
     settings.limit = 100;
-    action.add_option("--state", settings.state, "Only those that are running, or have ended")
+    action.add_option("--state", settings.state, "Only batches that are running, or have ended")
         ->check(CLI::IsMember{batch_states});
     action.add_option("--limit", settings.limit, "Batches to list at most")
         ->check(whole_number(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
@@ -122,16 +122,16 @@ void declare_list(CLI::App& action, JobBatchesSettings& settings) {
 }
 
 void declare_create(CLI::App& action, JobBatchesSettings& settings) {
-    action.add_option("name", settings.name, "Its name; a fresh one when it has none")
+    action.add_option("name", settings.name, "The name of the batch [a generated one]")
         ->check(check_not_empty);
     action
         .add_option("--on-success", settings.on_success,
-                    "What to push when all have succeeded: {\"queue\":…,\"name\":…,…}")
+                    "Job to push when all jobs have succeeded: {\"queue\":…,\"name\":…,…}")
         ->check(check_not_empty)
         ->type_name("JSON");
     action
         .add_option("--on-end", settings.on_end,
-                    "What to push when none waits or runs any more: the same")
+                    "Job to push when no job waits or runs any more: the same fields")
         ->check(check_not_empty)
         ->type_name("JSON");
 }
@@ -172,7 +172,8 @@ Run declare_job_batches(CLI::App& app) {
         settings->bus.token = require_root_key(settings->root_key);
         const bool looks = *work == list_job_batches || *work == show_job_batch;
         if (settings->watch.watch && !looks) {
-            throw CLI::ValidationError("--watch", "only what is shown can be watched");
+            throw CLI::ValidationError("--watch",
+                                       "is only for commands that list, show or explain");
         }
         return show_as(settings->watch, [&] { return (*work)(*settings); });
     };

@@ -18,7 +18,8 @@ Value::Map job_object(const std::string& name, const std::string& arguments,
         if (given == nullptr) throw CLI::ValidationError("--options", "must be an object");
         for (const auto& [field, value] : *given) {
             if (field == "name" || field == "arguments") {
-                throw CLI::ValidationError("--options", "'" + field + "' has a place of its own");
+                throw CLI::ValidationError("--options",
+                                           "'" + field + "' must be given as an argument");
             }
             job.emplace_back(field, value);
         }

@@ -164,7 +164,7 @@ int push(const JobsSettings& settings) {
     const auto add = [&job](const std::string& name, Value value) {
         const auto is_same = [&name](const auto& field) { return field.first == name; };
         if (std::any_of(job.begin(), job.end(), is_same)) {
-            throw CLI::ValidationError("--" + name, "--options has another");
+            throw CLI::ValidationError("--" + name, "conflicts with a field of --options");
         }
         job.emplace_back(name, std::move(value));
     };
@@ -234,7 +234,8 @@ int remove(const JobsSettings& settings) {
 /// of jobs needs the name of a queue.
 int which_queue() {
     throw CLI::ParseError{
-        "say of which queue, as 'routemaster jobs list images'; 'routemaster queues' lists them",
+        "name a queue, for example 'routemaster jobs list images'; 'routemaster queues' lists the "
+        "queues",
         usage_error};
 }
 
@@ -268,14 +269,16 @@ void declare_job(CLI::App& action, JobsSettings& settings) {
         ->type_name("JSON");
     action
         .add_option("--priority", settings.priority,
-                    "Each level makes it as early as one more minute of waiting")
+                    "Each level moves the job ahead by one minute of waiting")
         ->check(whole_number(-priority_max, priority_max));
-    action.add_option("--group", settings.group, "Its ordering group: jobs of one run in order")
+    action
+        .add_option("--group", settings.group,
+                    "Ordering group of the job: jobs of a group run in order")
         ->check(check_not_empty)
         ->type_name("NAME");
     action
         .add_option("--concurrency", settings.concurrency,
-                    "How many of its group may be under way at once")
+                    "Jobs of the group that may be under way at once")
         ->check(whole_number(std::uint32_t{1}, group_concurrency_max));
     action
         .add_option("--idempotency-key", settings.idempotency_key,
@@ -322,11 +325,11 @@ Run declare_jobs(CLI::App& app) {
     declare_job(declare("push", "Push a job, and print its id", push), *settings);
     auto& kicking = declare("kick", "Let a job that is buried, or scheduled, run now", kick);
     declare_id(kicking, *settings);
-    kicking.add_flag("--all", settings->all, "All that are buried");
-    declare_id(declare("cancel", "Remove a job that waits, or stop one that runs", cancel),
-               *settings)
+    kicking.add_flag("--all", settings->all, "All buried jobs of the queue");
+    declare_id(declare("cancel", "Remove a waiting job, or stop a running job", cancel), *settings)
         ->required();
-    declare_id(declare("delete", "Delete a job that no worker has", remove), *settings)->required();
+    declare_id(declare("delete", "Delete a job that no worker has leased", remove), *settings)
+        ->required();
 
     return [run] { return (*run)(); };
 }

@@ -124,8 +124,7 @@ Run declare_listen(CLI::App& app) {
     const auto settings = std::make_shared<ListenCommandSettings>();
     declare_listening(app, settings->listening, "", "");
     app.add_flag("--quiet", settings->quiet, "Print one line for each batch, without its events");
-    app.add_flag("--json", settings->json,
-                 "Print one line of JSON for each event: its path and it");
+    app.add_flag("--json", settings->json, "Print one line of JSON for each event, with its path");
     return [settings] { return listen(*settings); };
 }
 

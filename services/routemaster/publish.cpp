@@ -208,11 +208,11 @@ Run declare_publish(CLI::App& app) {
     app.add_option("--type", settings->type, "What happened")
         ->check(CLI::IsMember{{"create", "update", "delete", "noop"}})
         ->needs(topic);
-    app.add_option("--url", settings->url, "URL of the thing")
+    app.add_option("--url", settings->url, "URL of the object that the event is about")
         ->check(check_not_empty)
         ->type_name("URL")
         ->needs(topic);
-    app.add_option("--data", settings->data, "A small object")
+    app.add_option("--data", settings->data, "Data of the event: a small object")
         ->check(check_not_empty)
         ->type_name("JSON")
         ->needs(topic);
@@ -232,7 +232,7 @@ Run declare_publish(CLI::App& app) {
         ->capture_default_str()
         ->excludes(topic);
     app.add_flag("--topic-order", settings->topic_order,
-                 "Keep the order of the lines of each topic even so")
+                 "Keep the order of lines within each topic, even with several --connections")
         ->excludes(topic);
     app.add_flag("--verbose", settings->verbose,
                  "Print the reason for every line that is not published, not only for 20")

@@ -170,23 +170,27 @@ int limit(const QueuesSettings& settings) {
 
 /// Declares the options of a rate limit.
 void declare_limit(CLI::App& action, QueuesSettings& settings) {
-    const CLI::Validator is_rate{[](const std::string& text) {
-                                     return parse_rate(text) ? "" : "must be as 10/s or 100/5min";
-                                 },
-                                 "JOBS/TIME"};
+    const CLI::Validator is_rate{
+        [](const std::string& text) {
+            return parse_rate(text) ? "" : "must have the form 10/s or 100/5min";
+        },
+        "JOBS/TIME"};
     auto* const rates = action.add_option_group("rates");
-    auto* const rate = rates->add_option("--rate", settings.rate,
-                                         "Of all jobs of the queue, as 10/s, 100/min, 5/250ms");
+    auto* const rate = rates->add_option(
+        "--rate", settings.rate, "Limit for all jobs of the queue, such as 10/s, 100/min, 5/250ms");
     rate->check(is_rate);
-    auto* const of_groups =
-        rates->add_option("--group-rate", settings.group_rate, "Of each of its ordering groups");
+    auto* const of_groups = rates->add_option("--group-rate", settings.group_rate,
+                                              "Limit for each ordering group of the queue");
     of_groups->check(is_rate);
     rates->require_option(1, 2);
     const auto is_burst = whole_number(std::uint32_t{1}, rate_limit_jobs_max);
-    action.add_option("--burst", settings.burst, "Jobs at once, at most [as many as in the rate]")
+    action
+        .add_option("--burst", settings.burst, "Jobs that may begin at once [the number in --rate]")
         ->check(is_burst)
         ->needs(rate);
-    action.add_option("--group-burst", settings.group_burst, "The same of each group")
+    action
+        .add_option("--group-burst", settings.group_burst,
+                    "Jobs of a group that may begin at once [the number in --group-rate]")
         ->check(is_burst)
         ->needs(of_groups);
 }
@@ -199,7 +203,7 @@ void declare_queue(CLI::App& action, QueuesSettings& settings) {
 void declare_setting(CLI::App& action, QueuesSettings& settings) {
     declare_queue(action, settings);
     action.add_flag("--create", settings.create,
-                    "Also of a queue without jobs, settings and workers");
+                    "Also set up a queue without jobs, settings and workers");
 }
 
 }  // namespace
@@ -221,23 +225,26 @@ Run declare_queues(CLI::App& app) {
     };
     declare("list", "List the queues that have jobs or settings; without a command as well",
             list_queues);
-    declare_queue(declare("show", "Show one of them", show_queue), *settings);
+    declare_queue(declare("show", "Show a queue", show_queue), *settings);
     declare_queue(
-        declare("throughput", "Count what became of its jobs in the last 24 hours and 60 minutes",
+        declare("throughput", "Count how jobs of a queue ended in the last 24 hours and 60 minutes",
                 throughput),
         *settings);
-    declare_setting(declare("pause", "Let no worker have a job of a queue", pause), *settings);
-    declare_setting(declare("resume", "Let workers have its jobs again", resume), *settings);
-    auto& limiting = declare("limit", "Let no more of its jobs begin than a rate allows", limit);
+    declare_setting(declare("pause", "Stop workers from acquiring jobs of a queue", pause),
+                    *settings);
+    declare_setting(declare("resume", "Let workers acquire jobs of a queue again", resume),
+                    *settings);
+    auto& limiting = declare("limit", "Limit the rate at which jobs of a queue begin", limit);
     declare_setting(limiting, *settings);
     declare_limit(limiting, *settings);
-    declare_setting(declare("unlimit", "Let its jobs begin at any rate", limit), *settings);
+    declare_setting(declare("unlimit", "Remove the rate limits of a queue", limit), *settings);
 
     return [settings, work] {
         settings->bus.token = require_root_key(settings->root_key);
         const bool looks = *work == list_queues || *work == show_queue || *work == throughput;
         if (settings->watch.watch && !looks) {
-            throw CLI::ValidationError("--watch", "only what is shown can be watched");
+            throw CLI::ValidationError("--watch",
+                                       "is only for commands that list, show or explain");
         }
         return show_as(settings->watch, [&] { return (*work)(*settings); });
     };

@@ -149,26 +149,28 @@ int remove(const RecurringSettings& settings) {
 void declare_schedule(CLI::App& action, RecurringSettings& settings) {
     action
         .add_option("schedule", settings.schedule,
-                    "A cron expression, or an interval as '@every 10s'")
+                    "A cron expression, or an interval such as '@every 10s'")
         ->required();
-    action.add_option("--time-zone", settings.time_zone, "Of the schedule, as Europe/Berlin")
+    action
+        .add_option("--time-zone", settings.time_zone,
+                    "Time zone of the schedule, such as Europe/Berlin")
         ->capture_default_str();
     action
         .add_option("--catch-up", settings.catch_up,
-                    "Which missed ticks run: none, the last one, or all of them")
+                    "Which missed ticks run: none, the last, or all")
         ->check(CLI::IsMember{{"skip", "once", "all"}})
         ->capture_default_str();
 }
 
 void declare_put(CLI::App& action, RecurringSettings& settings) {
     declare_schedule(action, settings);
-    action.add_option("queue", settings.queue, "The queue of its jobs")->required();
-    action.add_option("job", settings.job, "The name of its jobs")->required();
-    action.add_option("arguments", settings.arguments, "Their arguments: an array [[]]")
+    action.add_option("queue", settings.queue, "The queue of the pushed jobs")->required();
+    action.add_option("job", settings.job, "The name of the pushed jobs")->required();
+    action.add_option("arguments", settings.arguments, "The arguments of the jobs: an array [[]]")
         ->check(check_not_empty)
         ->type_name("JSON");
     action.add_flag("--overlap", settings.overlap,
-                    "Push at each tick, though the job of a former one is there");
+                    "Push at each tick, even if the job of an earlier tick still exists");
     action
         .add_option("--options", settings.options,
                     "Further fields of a push: {\"attempts_max\":…,\"timeout\":…,…}")
@@ -178,14 +180,14 @@ void declare_put(CLI::App& action, RecurringSettings& settings) {
 
 void declare_put_timer(CLI::App& action, RecurringSettings& settings) {
     declare_schedule(action, settings);
-    action.add_option("namespace", settings.space, "The namespace of its timers")
+    action.add_option("namespace", settings.space, "The namespace of the timers")
         ->required()
         ->check(check_timer_space);
-    action.add_option("payload", settings.payload, "What they carry")
+    action.add_option("payload", settings.payload, "The payload of the timers")
         ->required()
         ->type_name("JSON");
     action.add_flag("--overlap", settings.overlap,
-                    "Post at each tick, though the timer of a former one is there");
+                    "Post at each tick, even if the timer of an earlier tick still exists");
     declare_retries_max(action, settings.retries_max);
     declare_confirm_within(action, settings.confirm_within);
 }
@@ -198,8 +200,9 @@ void declare_put_action(CLI::App& action, RecurringSettings& settings) {
                     "as of 'routemaster actions'")
         ->required()
         ->type_name("JSON");
-    action.add_flag("--overlap", settings.overlap,
-                    "Do it at each tick, though that of a former one could not be done yet");
+    action.add_flag(
+        "--overlap", settings.overlap,
+        "Run the action at each tick, even if the action of an earlier tick has not run yet");
 }
 
 }  // namespace
@@ -239,9 +242,9 @@ Run declare_recurring(CLI::App& app) {
     declare_put_action(
         with_name(declare("put-action", "Add a recurring action, or change one", put_action)),
         *settings);
-    with_name(declare("pause", "Let none of its ticks run", pause));
-    with_name(declare("resume", "Let its ticks run from now on", resume));
-    with_name(declare("run", "Push its job or post its timer now", run_now));
+    with_name(declare("pause", "Stop the ticks of a recurring job", pause));
+    with_name(declare("resume", "Let the ticks of a recurring job run from now on", resume));
+    with_name(declare("run", "Push the job, or post the timer, of a recurring job now", run_now));
     with_name(declare("remove", "Forget a recurring job", remove));
 
     return [run] { return (*run)(); };

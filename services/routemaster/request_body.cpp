@@ -20,7 +20,8 @@ std::string body_of(Value::Map fields) {
     append_json(body, object);
     const auto carried = parse_json(body);
     if (!carried || *carried != object) {
-        throw CLI::ValidationError("arguments", "must be UTF-8, and no numbers that JSON has not");
+        throw CLI::ValidationError("arguments",
+                                   "must be UTF-8, without numbers that JSON does not have");
     }
     return body;
 }

@@ -54,8 +54,9 @@ Run declare_subscribe(CLI::App& app) {
     app.add_option("--callback", settings->callback, "The URL to deliver batches to")
         ->required()
         ->type_name("URL");
-    app.add_option("--uuid", settings->uuid,
-                   "The user name that deliveries present; without it none, even if there was one")
+    app.add_option(
+           "--uuid", settings->uuid,
+           "The user name that deliveries present [none, even if an earlier subscription had one]")
         ->type_name("NAME");
     app.add_option("--timeout", settings->timeout, "Milliseconds that a batch waits to fill")
         ->type_name("MS");

@@ -192,10 +192,10 @@ CLI::Option* declare_id(CLI::App& action, TimersSettings& settings) {
 }
 
 void declare_post(CLI::App& action, TimersSettings& settings) {
-    action.add_option("payload", settings.payload, "What it carries")
+    action.add_option("payload", settings.payload, "The payload of the timer")
         ->required()
         ->type_name("JSON");
-    declare_due(action, settings.due, "it is due");
+    declare_due(action, settings.due, "the timer is due");
     declare_new_id(action, settings.id);
     declare_retries_max(action, settings.retries_max);
     declare_confirm_within(action, settings.confirm_within);
@@ -236,12 +236,12 @@ Run declare_timers(CLI::App& app) {
         ->required();
     auto& postponing = declare("postpone", "Give a timer another due time", postpone);
     declare_id(postponing, *settings)->required();
-    declare_due(postponing, settings->due, "it is due");
+    declare_due(postponing, settings->due, "the timer is due");
     auto& taking = declare("take", "Take timers that are due, and print them as JSON", take);
     taking.add_option("--limit", settings->take, "Timers to take at most")
         ->check(whole_number(1, 100))
         ->capture_default_str();
-    taking.add_option("--wait", settings->wait, "Seconds to wait for one")
+    taking.add_option("--wait", settings->wait, "Seconds to wait for a timer")
         ->check(seconds(0.0, 30.0))
         ->capture_default_str();
     declare_confirm_within(taking, settings->confirm_within);
@@ -253,7 +253,7 @@ Run declare_timers(CLI::App& app) {
          {&declare("repost", "Let DEAD timers fire again, with all their retries", repost),
           &declare("drop", "Forget DEAD timers", drop)}) {
         declare_id(*action, *settings);
-        action->add_flag("--all", settings->all, "All of them");
+        action->add_flag("--all", settings->all, "All DEAD timers of the namespace");
     }
 
     return [settings, work] {
@@ -261,7 +261,8 @@ Run declare_timers(CLI::App& app) {
         const bool looks = *work == list_timers || *work == show_timer || *work == explain_timer ||
                            *work == show_stats;
         if (settings->watch.watch && !looks) {
-            throw CLI::ValidationError("--watch", "only what is shown can be watched");
+            throw CLI::ValidationError("--watch",
+                                       "is only for commands that list, show or explain");
         }
         return show_as(settings->watch, [&] { return (*work)(*settings); });
     };

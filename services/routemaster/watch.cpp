@@ -17,8 +17,8 @@ constexpr const char* clear_screen = "\x1b[H\x1b[J";
 }  // namespace
 
 void declare_watch(CLI::App& app, WatchSettings& settings) {
-    app.add_flag("--watch", settings.watch, "Show it again and again, until it is interrupted");
-    app.add_option("--interval", settings.interval, "Seconds in between")
+    app.add_flag("--watch", settings.watch, "Repeat the output until it is interrupted");
+    app.add_option("--interval", settings.interval, "Seconds between repetitions")
         ->check(seconds())
         ->capture_default_str();
 }

@@ -151,12 +151,12 @@ TEST_CASE("a backup to an existing or unwritable path is refused and leaves no f
     };
     const auto folder = scene.folder.path();
     std::ofstream{folder / "note"} << "mine";
-    refused(folder / "note", "is there already", Errc::invalid);
+    refused(folder / "note", "already exists", Errc::invalid);
     CHECK(fs::file_size(folder / "note") == 4);
-    refused(folder, "is there already", Errc::invalid);
-    refused(scene.file, "is there already", Errc::invalid);
+    refused(folder, "already exists", Errc::invalid);
+    refused(scene.file, "already exists", Errc::invalid);
     fs::create_symlink(folder / "nowhere", folder / "link");
-    refused(folder / "link", "is there already", Errc::invalid);
+    refused(folder / "link", "already exists", Errc::invalid);
     refused("", "names no file", Errc::invalid);
     refused(folder / "none" / "copy", "cannot write", Errc::unavailable);
     CHECK(joined(others_in(folder)) == "link note");

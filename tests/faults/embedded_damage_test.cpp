@@ -233,7 +233,7 @@ TEST_CASE("a missing SQLite log is noticed, and a log without its database file 
     const Crashed crashed{20};
     FileScene scene;
     scene.close();
-    std::string text = "its log is missing";
+    std::string text = "its write-ahead log is missing";
     SUBCASE("the log is missing") { write_file(scene.file, crashed.main); }
     SUBCASE("the log is empty") {
         write_file(scene.file, crashed.main);
@@ -246,12 +246,12 @@ TEST_CASE("a missing SQLite log is noticed, and a log without its database file 
     SUBCASE("the database file is missing") {
         fs::remove(scene.file);
         write_file(log_of(scene.file), crashed.log);
-        text = "it is missing or empty, but its log is there";
+        text = "the file is missing or empty, but its write-ahead log exists";
     }
     SUBCASE("the database file is empty") {
         write_file(scene.file, "");
         write_file(log_of(scene.file), crashed.log);
-        text = "it is missing or empty, but its log is there";
+        text = "the file is missing or empty, but its write-ahead log exists";
     }
     for (int twice = 0; twice < 2; ++twice) {
         const auto refusal = refusal_of(scene.file);

@@ -153,13 +153,13 @@ TEST_CASE("a damaged SQLite log is reported, and the rows before the damage are 
     for (int twice = 0; twice < 2; ++twice) {
         const auto report = check_embedded_file(file).value();
         REQUIRE(report.damage.size() == 1);
-        CHECK(contains(report.damage.front(), "its log is damaged behind byte 98480"));
+        CHECK(contains(report.damage.front(), "its write-ahead log is damaged behind byte 98480"));
         CHECK(report.jobs == 6);
     }
     std::filesystem::remove(log);
     const auto report = check_embedded_file(file).value();
     REQUIRE(report.damage.size() == 1);
-    CHECK(contains(report.damage.front(), "its log is missing"));
+    CHECK(contains(report.damage.front(), "its write-ahead log is missing"));
 }
 
 TEST_CASE("of extensive damage only a part is listed, with the extent of the damage") {

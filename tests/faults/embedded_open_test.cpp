@@ -369,7 +369,7 @@ TEST_CASE("a file store is opened by its URL, and an error is returned as a resu
     REQUIRE(!strange);
     CHECK(strange.error().code() == Errc::invalid);
     CHECK(strange.error().context() ==
-          "/etc/passwd: is not a routemaster file, or one with a damaged beginning");
+          "/etc/passwd: is not a routemaster file, or its beginning is damaged");
     CHECK(open_store("postgres://localhost").error().context() ==
           "store URL 'postgres://localhost': begin it with memory:, file:, redis://, rediss://, "
           "redis+sentinel:// or rediss+sentinel://");

@@ -109,7 +109,7 @@ TEST_CASE("a job is pushed and an event is published at a later time from the co
           2);
     CHECK(actions({"push", "images", "resize", ""}).status == 2);
     CHECK(actions({"push", "images", "resize", "--options", R"({"queue":"other"})"})
-              .errors.find("'queue' has a place of its own") != std::string::npos);
+              .errors.find("'queue' must be given as an argument") != std::string::npos);
     CHECK(actions({"push", "images", "resize", "--delay", "nan"}).status == 2);
     const auto refused = actions({"deliver", "billing"});
     CHECK(refused.status == 1);

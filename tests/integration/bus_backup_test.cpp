@@ -126,7 +126,7 @@ TEST_CASE("the backup command reports why a backup failed, and the bus keeps run
     std::ofstream{folder / "note"} << "mine";
     const auto there = back_up(queueing.file, folder / "note");
     CHECK(there.status == 1);
-    CHECK(mentions(there.errors, "is there already"));
+    CHECK(mentions(there.errors, "already exists"));
     const auto nowhere = back_up(queueing.file, folder / "none" / "copy");
     CHECK(nowhere.status == 1);
     CHECK(mentions(nowhere.errors, "No such file or directory"));
@@ -236,13 +236,13 @@ TEST_CASE("the backup command reports at once why it cannot request a backup") {
     REQUIRE(::mkfifo(request.c_str(), 0600) == 0);
     const auto fifo = back_up(queueing.file, folder / "copy");
     CHECK(fifo.status == 1);
-    CHECK(mentions(fifo.errors, request + ": a FIFO stands where backups are asked for"));
+    CHECK(mentions(fifo.errors, request + ": a FIFO is in the place of the request for backups"));
     fs::remove(request);
     std::ofstream{folder / "note"} << "mine";
     fs::create_hard_link(folder / "note", request);
     const auto linked = back_up(queueing.file, folder / "copy");
     CHECK(linked.status == 1);
-    CHECK(mentions(linked.errors, "a file with another name besides stands"));
+    CHECK(mentions(linked.errors, "a file with a second name is in the place"));
     CHECK(fs::file_size(folder / "note") == 4);
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{8});
     CHECK(queueing.bus.stop() == 0);

@@ -51,7 +51,7 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
     DamagedBus damaged;
     test::Process refused{damaged.bus.command()};
     CHECK(refused.wait() == 1);
-    CHECK(mentions(refused.errors(), "its log is damaged behind byte"));
+    CHECK(mentions(refused.errors(), "its write-ahead log is damaged behind byte"));
     CHECK(mentions(refused.errors(), "accept_damage=1"));
     const auto checked = run({"check", damaged.file});
     CHECK(checked.status == 1);
@@ -72,7 +72,7 @@ TEST_CASE("a bus with a damaged log starts only after a repair or with a flag") 
         accepted.signal(SIGTERM);
         CHECK(accepted.wait() == 0);
         const auto log = accepted.errors();
-        const auto warned_at = log.find("its log is damaged behind byte");
+        const auto warned_at = log.find("its write-ahead log is damaged behind byte");
         REQUIRE(warned_at != std::string::npos);
         CHECK(mentions(log.substr(0, warned_at), "WARN"));
         CHECK(mentions(log, "kept as " + damaged.file + "-wal.damaged\n"));

@@ -199,7 +199,8 @@ TEST_CASE("an invalid setting is refused with its names") {
     refuses("log-file \"x\"", file + ":1: ", "'='");
     refuses("body-max = \"5XB\"", "--body-max (" + file + ":1): ", "'5XB'");
     refuses("clients = [\"good\", \"No Good 5ecret\"]", "--clients (" + file + ":1): ", "'No G…'");
-    refuses("clients = [\"shop:1\"]", "--clients (" + file + ":1): ", "':' ends a user name");
+    refuses("clients = [\"shop:1\"]",
+            "--clients (" + file + ":1): ", "':' is not allowed in an HTTP Basic user name");
     SUBCASE("sections in the settings file are refused") {
         refuses("\n[log]\nlevel = \"debug\"", file + ":2: [log]: ", "no sections");
         refuses("log.level = \"debug\"", file + ":1: [log]: ", "no sections");

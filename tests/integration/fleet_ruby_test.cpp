@@ -326,10 +326,10 @@ TEST_CASE("back to Ruby Routemaster: Ruby workers never see batches that they ca
     }));
     const auto before = check();
     CHECK(before.status == 1);
-    CHECK(before.output.find("in the way: 11 batches of 'bill…' with an event") !=
+    CHECK(before.output.find("blocks the move: 11 batches of 'bill…' with an event") !=
           std::string::npos);
     CHECK(before.output.find("deliveries wait in an ordering group") != std::string::npos);
-    CHECK(before.output.find("in the way: 1 job of 'aux'") != std::string::npos);
+    CHECK(before.output.find("blocks the move: 1 job of 'aux'") != std::string::npos);
 
     // All processes of routemaster get the flag. Some are killed.
     SUBCASE("the processes are stopped") { CHECK(worker->stop() == 0); }
@@ -340,7 +340,7 @@ TEST_CASE("back to Ruby Routemaster: Ruby workers never see batches that they ca
     const auto is_kept_away = [&] {
         const auto output = check().output;
         return output.find("ordering group") == std::string::npos &&
-               output.find("that takes it ends") == std::string::npos;
+               output.find("terminates when it acquires such a") == std::string::npos;
     };
     CHECK(test::await(is_kept_away, seconds{20}));
     RubyWorker ruby{redis.address()};
@@ -353,12 +353,13 @@ TEST_CASE("back to Ruby Routemaster: Ruby workers never see batches that they ca
         seconds{40}));
     CHECK(test::await([&] { return check().status == 0; }, seconds{20}));
     CHECK(ruby.ended().empty());
-    CHECK_MESSAGE(check().output.find("stays: 1 job of 'aux' set aside") != std::string::npos,
-                  check().output);
+    CHECK_MESSAGE(
+        check().output.find("stays behind: 1 job of 'aux' set aside") != std::string::npos,
+        check().output);
     CHECK(worker->stop() == 0);
     const auto after = check();
     CHECK(after.status == 0);
-    CHECK(after.output.ends_with("nothing is in the way\n"));
+    CHECK(after.output.ends_with("nothing blocks the move\n"));
     check_drained(redis);
     CHECK(ruby.ended().empty());
 }

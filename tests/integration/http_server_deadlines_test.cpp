@@ -169,7 +169,7 @@ TEST_CASE("at the limit of connections, a new client replaces the oldest incompl
     CHECK(head.closed_by_peer());
     CHECK(body.closed_by_peer());
     for (auto* kept : {&busy, &first, &second, &third}) CHECK(kept->ask("GET", "/").status == 200);
-    CHECK(log.count(rm::LogLevel::info, "the oldest unfinished one was closed") > 0);
+    CHECK(log.count(rm::LogLevel::info, "the oldest without a complete request was closed") > 0);
 }
 
 TEST_CASE("many incomplete requests do not lock out a new client") {

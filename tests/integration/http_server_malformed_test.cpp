@@ -281,7 +281,7 @@ TEST_CASE("refused requests are logged at most once a second, and counted") {
         CHECK(lines <= static_cast<std::size_t>(seconds.count()));
         // Further refusals are logged later, in a line of their own.
         CHECK(await([&] {
-            return log.count(rm::LogLevel::info, ", the last of ") > 0 &&
+            return log.count(rm::LogLevel::info, ", occurrences since the last such line: ") > 0 &&
                    log.count(rm::LogLevel::info, "http: refused: ") > 1;
         }));
     }

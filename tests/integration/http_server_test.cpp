@@ -141,7 +141,7 @@ TEST_CASE("a responder that is never called yields 500") {
         requests.take();
         CHECK(client.receive().status == 500);
     }
-    CHECK(log.count(rm::LogLevel::error, "http: a request was dropped") > 0);
+    CHECK(log.count(rm::LogLevel::error, "http: the handler dropped a request") > 0);
 }
 
 TEST_CASE("only the first call of a responder counts") {

@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t one_mebibyte = 1U << 20U;
-constexpr std::string_view not_read = "a client does not read its answer";
+constexpr std::string_view not_read = "a client does not read its response";
 
 /// Responds with as many MiB as the path says, in one piece.
 void answer_large(rm::HttpRequest request, const rm::HttpResponder& respond) {
@@ -101,9 +101,10 @@ TEST_CASE("responses that wait for clients to read are bounded in bytes") {
     REQUIRE(await([&] { return other.ask("GET", "/7").status == 503; }));
     const auto refused = other.ask("GET", "/7");
     CHECK(refused.status == 503);
-    CHECK(refused.body == "too many answers wait to be read\n");
+    CHECK(refused.body == "too many responses wait for their clients\n");
     CHECK(refused.headers.at("retry-after") == "1");
-    CHECK(log.count(rm::LogLevel::info, "http: refused: too many answers wait to be read") > 0);
+    CHECK(log.count(rm::LogLevel::info,
+                    "http: refused: too many responses wait for their clients") > 0);
     CHECK(other.ask("HEAD", "/1").status == 200);
     CHECK(other.ask("GET", "/0").status == 200);
     // A request whose action was executed always gets its response.
@@ -135,7 +136,8 @@ TEST_CASE("memory for a large response is reserved before the handler makes it")
     const auto answer = clients.back()->receive();
     CHECK(answer.status == 503);
     CHECK(answer.headers.at("retry-after") == "1");
-    CHECK(log.count(rm::LogLevel::info, "http: refused: too many answers wait to be read") == 1);
+    CHECK(log.count(rm::LogLevel::info,
+                    "http: refused: too many responses wait for their clients") == 1);
     CHECK_FALSE(ask("POST").request.reserve_answer);
     const auto fits = [&] {
         const auto next = ask("GET");

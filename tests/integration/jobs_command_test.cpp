@@ -40,7 +40,7 @@ TEST_CASE(
         "3   ready      -5        -      0/25      -                     third   []          -\n");
     const auto alone = jobs({});
     CHECK(alone.status == 2);
-    CHECK(alone.errors.find("say of which queue, as 'routemaster jobs list images'") !=
+    CHECK(alone.errors.find("name a queue, for example 'routemaster jobs list images'") !=
           std::string::npos);
     CHECK(jobs({"list", ".."}).errors.find("but not . or ..") != std::string::npos);
     const auto listed = jobs({"list", "images", "--state", "ready", "--limit", "1", "--json"});
@@ -102,8 +102,8 @@ TEST_CASE(
           0);
     CHECK(jobs({"list", "images", "--group", "tenant"})
               .output.find("  tenant  0/25      -    a b c d\u2026  []") != std::string::npos);
-    CHECK(jobs({"push", "images", "c", "--concurrency", "2"}).errors.find("concurrency: is for") !=
-          std::string::npos);
+    CHECK(jobs({"push", "images", "c", "--concurrency", "2"})
+              .errors.find("concurrency: is allowed only with") != std::string::npos);
     CHECK(jobs({"push", "images", "c", "--concurrency", "0"}).status == 2);
 
     CHECK(jobs({"kick", "images"}).status == 2);
@@ -132,7 +132,8 @@ TEST_CASE(
     CHECK(push("a", "order 42").output == "1 pushed\n");
     CHECK(push("a", "order 42").output == "1 pushed\n");
     CHECK(push("a", "order 43").output == "2 pushed\n");
-    CHECK(push("b", "order 42").errors.find("idempotency_key: another push had it") !=
+    CHECK(push("b", "order 42")
+              .errors.find("idempotency_key: was used for a push with other content") !=
           std::string::npos);
     CHECK(push("a", std::string(251, 'k')).errors.find("Idempotency-Key: must have at most 250") !=
           std::string::npos);

@@ -92,7 +92,7 @@ TEST_CASE("recurring jobs are put, shown, run and removed from the command line"
     CHECK(recurring({"put", "ping", "@daily", "pings", "ping", ""}).status == 2);
     CHECK(recurring({"put", "ping", "@daily", "pings", "ping", "--time-zone", ""}).status == 1);
     CHECK(recurring({"put", "ping", "@daily", "pings", ""})
-              .errors.find("job: name: of a job must not be empty") != std::string::npos);
+              .errors.find("job: name: must not be empty") != std::string::npos);
     CHECK(recurring({"put", "pi ng", "@daily", "pings", "ping"}).status == 2);
     CHECK(recurring({"put", "ping", "@daily", "pings", "ping", "{"}).status == 2);
     CHECK(run({"recurring", "list", "--bus", bus.url()}).status == 2);

@@ -442,9 +442,9 @@ TEST_CASE("a worker checks at its start that its command exists") {
     const auto mentions_it = [&](const std::vector<std::string>& flags, const char* what) {
         CHECK(complaint(flags).find(what) != std::string::npos);
     };
-    mentions_it({"--run", "work"}, "is no QUEUE=COMMAND");
+    mentions_it({"--run", "work"}, "must have the form QUEUE=COMMAND");
     mentions_it({"--run", "a b=true"}, "the queue 'a b'");
-    mentions_it({"--run", "main=true"}, "'main' is a queue of the bus itself");
+    mentions_it({"--run", "main=true"}, "'main' is reserved for the bus itself");
     mentions_it({"--run", "work="}, "no words");
     mentions_it({"--run", "work=sh 'x"}, "an open quote");
     mentions_it({"--run", "work=no-such-program-here"}, "there is no program");

@@ -75,7 +75,7 @@ TEST_CASE("timers are posted, shown, taken, confirmed and cancelled from the com
     CHECK(timers({"confirm", "calls", "due", "--retries", "0"}).status == 0);
     const auto late = timers({"confirm", "calls", "due"});
     CHECK(late.status == 1);
-    CHECK(late.errors.find("no such firing waits") != std::string::npos);
+    CHECK(late.errors.find("no such firing awaits") != std::string::npos);
 
     CHECK(timers({"post", "calls", "8", "--id", "dies", "--retries-max", "1", "--confirm-within",
                   "0.001"})

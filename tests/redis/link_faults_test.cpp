@@ -297,8 +297,8 @@ TEST_CASE("link faults: a listener that is cut off listens again, and the log re
     CHECK(scene.heard.await(2) == std::vector<std::string>{"", ""});
     server.command({"PUBLISH", "wake", "orders"});
     CHECK(scene.heard.await(3).back() == "orders");
-    CHECK(scene.log.count(LogLevel::warning, "cannot listen") == 1);
-    CHECK(scene.log.count(LogLevel::info, "listening again") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "cannot subscribe to notifications") == 1);
+    CHECK(scene.log.count(LogLevel::info, "subscribed to notifications again") == 1);
     CHECK(losses(scene) == 0);
 }
 
@@ -310,7 +310,7 @@ TEST_CASE("link faults: a listener notices that the server disappeared silently"
     constexpr std::size_t listener = 1;
     gate.fall_silent(listener);
     CHECK(scene.heard.await(2) == std::vector<std::string>{"", ""});
-    CHECK(scene.log.count(LogLevel::warning, "cannot listen: no reply") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "cannot subscribe to notifications: no reply") == 1);
     CHECK(losses(scene) == 0);
     server.command({"PUBLISH", "wake", "orders"});
     CHECK(scene.heard.await(3).back() == "orders");

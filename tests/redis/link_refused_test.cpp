@@ -73,11 +73,14 @@ TEST_CASE("link refused: a missing permission to subscribe is logged once, and c
     server.command({"ACL", "SETUSER", "bus", "on", ">pw", "~*", "+@all"});
     LinkScene scene{{.addresses = {server.address()}, .user = "bus", .password = "pw"}};
     CHECK(scene.ask_echo("x") == "x");
-    CHECK(await([&] { return scene.log.count(LogLevel::warning, "cannot listen: NOPERM") == 1; }));
+    CHECK(await([&] {
+        return scene.log.count(LogLevel::warning, "cannot subscribe to notifications: NOPERM") == 1;
+    }));
     server.command({"ACL", "SETUSER", "bus", "allchannels"});
     CHECK(scene.heard.await(1).size() == 1);
-    CHECK(scene.log.count(LogLevel::warning, "cannot listen") == 1);
-    CHECK(await([&] { return scene.log.count(LogLevel::info, "listening again") == 1; }));
+    CHECK(scene.log.count(LogLevel::warning, "cannot subscribe to notifications") == 1);
+    CHECK(await(
+        [&] { return scene.log.count(LogLevel::info, "subscribed to notifications again") == 1; }));
 }
 
 TEST_CASE("link refused: a wrong password is logged once, and tried again") {

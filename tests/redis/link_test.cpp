@@ -171,7 +171,8 @@ TEST_CASE("link: a call beyond waiting_max waiting calls is refused at once") {
         }));
     }
     scene.link.send(calls);
-    CHECK(refused == std::vector<std::string>(3, "unavailable: too many steps wait"));
+    CHECK(refused ==
+          std::vector<std::string>(3, "unavailable: too many steps wait for the server"));
     server.resume();
     for (auto& answer : taken) CHECK(LinkScene::end(std::move(answer)) == "x");
     CHECK(await([&] { return answered == 5; }));
@@ -386,7 +387,8 @@ TEST_CASE("link: waiting calls are sent in one call, and each gets its own reply
     // A single call runs its own script.
     CHECK(ask_together(scene, {"bad"}) == std::vector<std::string>{"shared"});
     CHECK(ask_together(scene, {"one", "short"}) ==
-          std::vector<std::string>(2, "corrupted: the server's reply is not one for each call"));
+          std::vector<std::string>(
+              2, "corrupted: the server's reply does not have an entry for each call"));
     CHECK(ask_together(scene, std::vector<std::string>(1'000, "x")) ==
           std::vector<std::string>(1'000, "x"));
 }
@@ -397,7 +399,8 @@ TEST_CASE("link: calls sent in one call count singly towards the limit of waitin
         RedisOptions{.addresses = {server.address()}, .timeout = Duration{300}, .waiting_max = 4}};
     scene.await_connected();
     const std::vector<std::string> texts{"1", "2", "3", "4", "5"};
-    const std::vector<std::string> results{"1", "2", "3", "4", "unavailable: too many steps wait"};
+    const std::vector<std::string> results{"1", "2", "3", "4",
+                                           "unavailable: too many steps wait for the server"};
     for (int round = 0; round < 3; ++round) {
         CHECK(ask_together(scene, texts) == results);
     }
@@ -412,7 +415,7 @@ TEST_CASE("link: an idle server is listened to without a break") {
     LinkScene scene{server, Duration{200}};
     scene.await_connected();
     std::this_thread::sleep_for(Duration{1'000});
-    CHECK(scene.log.count(LogLevel::warning, "cannot listen") == 0);
+    CHECK(scene.log.count(LogLevel::warning, "cannot subscribe") == 0);
     CHECK(scene.heard.await(1).size() == 1);
 }
 
@@ -425,7 +428,7 @@ TEST_CASE("link: inconsistent options are refused") {
         }
         return std::string{"taken"};
     };
-    CHECK(refused({.addresses = {}}) == "addresses: there are none: invalid");
+    CHECK(refused({.addresses = {}}) == "addresses: must not be empty: invalid");
     CHECK(refused({.timeout = Duration{0}}) == "timeout: must be positive: invalid");
     CHECK(refused({.tls = true, .tls_ca_file = "no/such/file"}).starts_with("tls_ca_file"));
 }

@@ -163,6 +163,6 @@ TEST_CASE("redis: a job whose wake-up was lost is run within about a second, and
     };
     CHECK(test::await(missed));
     CHECK(log.count(LogLevel::warning,
-                    "queue 'work' had 1 READY though a worker was idle, and no wake-up came; job "
-                    "1: it is READY for attempt 1 of 25") == 1);
+                    "queue 'work' had 1 READY jobs and an idle worker, but the worker was not "
+                    "woken; job 1: it is READY for attempt 1 of 25") == 1);
 }

@@ -105,7 +105,7 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
         const auto found = findings(s);
         REQUIRE(found.size() == 2);
         CHECK(found[0] == one);
-        CHECK(found[1].starts_with("1 delivery is where no Ruby worker looks"));
+        CHECK(found[1].starts_with("1 delivery is in lists that Ruby workers do not read"));
         s.now += Duration{500};
         RedisStore mixed{{.addresses = {s.server.address()}, .mixed_fleet = true}};
         const AcquireJobs step{.queue = "main", .worker = s.worker, .limit = 1};
@@ -119,7 +119,8 @@ TEST_CASE("rollback: batches with events that no Ruby worker can read are found"
         s.publish(uid_a);
         s.other({"RPUSH", "batches:" + uid_a, unreadable_message(s)});
         run_mixed(s);
-        CHECK(findings(s) == std::vector<std::string>{one + "; a Ruby worker that takes it ends"});
+        CHECK(findings(s) == std::vector<std::string>{
+                                 one + "; a Ruby worker terminates when it acquires such a batch"});
         CHECK(findings(s, {.set_aside = true}).at(0) == one);
         CHECK(s.other({"EXISTS", "jobs:scheduled:main"}).number == 0);
         CHECK(findings(s).at(0) == one);
@@ -158,8 +159,8 @@ TEST_CASE("rollback: subscribers that Ruby processes misread are found") {
     run_mixed(s);
     const auto found = findings(s);
     REQUIRE(found.size() == 2);
-    CHECK(found[0] == "the callback of 'audi…', local:audi…, is no URL");
-    CHECK(found[1].starts_with("1 delivery is where no Ruby worker looks"));
+    CHECK(found[0] == "the callback of 'audi…', local:audi…, is not a URL");
+    CHECK(found[1].starts_with("1 delivery is in lists that Ruby workers do not read"));
     s.perform(Subscribe{"audit", {"cats"}, {.callback = "https://audit.example/"}});
     run_mixed(s);
     CHECK(findings(s).empty());
@@ -168,8 +169,8 @@ TEST_CASE("rollback: subscribers that Ruby processes misread are found") {
 TEST_CASE("rollback: topics that break GET /topics of a Ruby web process are found") {
     RedisScene s;
     s.perform(Subscribe{"billing", {"cats", "orders.v2"}, {.callback = "https://a.example/"}});
-    CHECK(findings(s) ==
-          std::vector<std::string>{"the topic 'orders.v2'; GET /topics of a Ruby web answers 500"});
+    CHECK(findings(s) == std::vector<std::string>{"the topic 'orders.v2'; with this topic, GET "
+                                                  "/topics of a Ruby web process returns 500"});
     s.perform(RemoveTopic{"orders.v2", std::nullopt});
     CHECK(findings(s).empty());
 }
@@ -215,13 +216,15 @@ TEST_CASE("rollback: actions that a mixed deployment refuses are found") {
     CHECK(actions.cron("fine", "0 7 * * *", good));
     const auto found = findings(s);
     CHECK(found.size() == 5);
+    CHECK(has_finding(
+        found,
+        "the timer 'bad' becomes DEAD at its due time in a mixed deployment: deliver: url: URL"));
+    CHECK(has_finding(
+        found,
+        "the timer 'worse' becomes DEAD at its due time in a mixed deployment: push: queue: aux"));
     CHECK(has_finding(found,
-                      "the timer 'bad', in a mixed fleet DEAD when it is due: deliver: url: URL"));
-    CHECK(has_finding(found,
-                      "the timer 'worse', in a mixed fleet DEAD when it is due: push: queue: aux"));
-    CHECK(has_finding(found,
-                      "the recurring job 'digest', of which a mixed fleet makes each timer DEAD: "
-                      "deliver: url: URL"));
+                      "the recurring job 'digest' posts timers that become DEAD in a mixed "
+                      "deployment: deliver: url: URL"));
     CHECK(has_finding(found, "~ 3 timers with an action"));
     CHECK(has_finding(found, "~ 2 recurring jobs"));
 }
@@ -231,5 +234,6 @@ TEST_CASE("rollback: jobs of routemaster's own queues remain, as a remark") {
     JobQueue images{s.store, "images"};
     CHECK(images.push({"resize", {1}}));
     CHECK(images.push({"resize", {2}}));
-    CHECK(findings(s) == std::vector<std::string>{"~ 2 jobs in queues of ours"});
+    CHECK(findings(s) ==
+          std::vector<std::string>{"~ 2 jobs in queues that Ruby workers do not read"});
 }

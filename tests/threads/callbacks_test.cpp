@@ -32,7 +32,8 @@ struct Program {
     void publish() { bus->publish(order).value(); }
 
     [[nodiscard]] std::size_t warnings() const {
-        return log.count(LogLevel::warning, "nothing calls the callbacks of this program");
+        return log.count(LogLevel::warning,
+                         "no DeliveryWorker calls the callbacks of this program");
     }
 
     testing::ManualClock clock;

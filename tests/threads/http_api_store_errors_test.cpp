@@ -127,7 +127,8 @@ TEST_CASE("http api: every route returns the matching status for each error of t
     };
     expect({rm::Errc::unavailable, "bus.db: disk full"}, 503, "unavailable: bus.db: disk full");
     expect({rm::Errc::cancelled, "bus.db: closing"}, 503, "cancelled: bus.db: closing");
-    expect({rm::Errc::timed_out, "redis"}, 504, "timed out, it may have happened: redis");
+    expect({rm::Errc::timed_out, "redis"}, 504,
+           "timed out; the request may still take effect: redis");
     expect({rm::Errc::invalid, "topic: too odd"}, 400, "topic: too odd");
     expect({rm::Errc::corrupted, "bus.db: row 7"}, 500, "internal error");
     expect({std::make_error_code(std::errc::io_error), "x"}, 500, "internal error");

@@ -125,7 +125,7 @@ TEST_CASE("a delivery fails permanently when its callback rejects the batch") {
     }
     const auto all = reports.wait_for(2);
     REQUIRE(!all[0].outcome);
-    CHECK(all[0].outcome.error().context() == "callback rejected it: of an unknown version");
+    CHECK(all[0].outcome.error().context() == "callback rejected the batch: of an unknown version");
     CHECK(all[0].permanent);
     CHECK(!all[1].permanent);
 }
@@ -409,7 +409,7 @@ TEST_CASE("unregistering a callback while a batch for it is under way causes one
         clock.advance(Duration{1'000});
         runner.run(clock.now());
     }
-    CHECK(log.count(LogLevel::warning, "nobody has named the callback of 'billing'") == 1);
+    CHECK(log.count(LogLevel::warning, "this process has no callback for 'billing'") == 1);
     CHECK(log.count(LogLevel::warning, "") == 1);
     CHECK(log.count(LogLevel::warning, "0123456789") == 0);
 }

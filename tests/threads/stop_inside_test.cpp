@@ -65,7 +65,7 @@ TEST_CASE("a pool cannot be stopped by its own handlers, and keeps running") {
     });
     pool.start();
     jobs.push({"stop", {}}).value();
-    CHECK(refusal.text() == "stop: inside a handler it would wait for itself");
+    CHECK(refusal.text() == "stop: must not be called inside a handler");
     CHECK(other.trouble() == "the pool has been stopped");
     CHECK(test::await([&] { return jobs.status().value() == QueueStatus{}; }));
     CHECK(pool.trouble() == std::nullopt);
@@ -83,7 +83,7 @@ TEST_CASE("a listener cannot be stopped by its own handler") {
     });
     made.set_value(&listener);
     calls.post("now", Duration{0}).value();
-    CHECK(refusal.text() == "stop: inside a handler it would wait for itself");
+    CHECK(refusal.text() == "stop: must not be called inside a handler");
 }
 
 TEST_CASE("a delivery worker cannot be stopped by its callbacks") {
@@ -102,7 +102,7 @@ TEST_CASE("a delivery worker cannot be stopped by its callbacks") {
     DeliveryWorker worker{bus};
     made.set_value(&worker);
     bus.publish(test::order).value();
-    CHECK(refusal.text() == "stop: inside a callback it would wait for itself");
+    CHECK(refusal.text() == "stop: must not be called inside a callback");
 }
 
 TEST_CASE("a runner cannot be stopped by the object that it polls") {
@@ -119,7 +119,7 @@ TEST_CASE("a runner cannot be stopped by the object that it polls") {
     jobs.push({"stop", {}}).value();
     Runner runner{pool};
     made.set_value(&runner);
-    CHECK(refusal.text() == "stop: inside what the runner polls it would wait for itself");
+    CHECK(refusal.text() == "stop: must not be called inside a poll of this runner");
 }
 
 TEST_CASE("stopping an object inside a completion of its store is refused") {
@@ -141,7 +141,7 @@ TEST_CASE("stopping an object inside a completion of its store is refused") {
         }}.join();
         return refusal.text();
     };
-    const std::string expected = "stop: inside a completion of the store it would wait for itself";
+    const std::string expected = "stop: must not be called inside a completion of the store";
     CHECK(refusal_of(pool) == expected);
     CHECK(refusal_of(listener) == expected);
     CHECK(refusal_of(worker) == expected);

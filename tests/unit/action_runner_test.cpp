@@ -475,7 +475,7 @@ TEST_CASE("an error about an action names the field") {
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","metadata":{"a":1}}})")
               .starts_with("push: metadata:"));
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","after":[1]}})") ==
-          "push: after: is not for an action");
+          "push: after: is not allowed in an action");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","often":1}})") ==
           R"(push: unknown field "often")");
     CHECK(rewritten(R"({"push":{"queue":"q","name":"n","unique":{"key":"k","often":1}}})") ==

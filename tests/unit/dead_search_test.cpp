@@ -49,7 +49,7 @@ TEST_CASE("a job of a dead process is READY within 5 s, even without further req
     CHECK(!two.handed_on());
     two.die(Duration{2'600});
     CHECK(two.handed_on());
-    CHECK(two.scene.log.count(LogLevel::warning, "workers were not heard of for too long") == 1);
+    CHECK(two.scene.log.count(LogLevel::warning, "requeued jobs of dead workers") == 1);
     CHECK(two.idle.lease()->has_value());
 }
 

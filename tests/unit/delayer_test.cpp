@@ -98,7 +98,7 @@ TEST_CASE("an invalid post is refused with the name of the field, and changes no
     refused({.payload = 1, .options = {.retries_max = timer_retries_max + 1}}, "retries_max");
     refused({.payload = 1, .options = {.confirm_within = Duration{-1}}}, "confirm_within");
     refused({.payload = 1, .options = {.confirm_within = Duration{1}}},
-            "confirm_within: is for a timer with retries");
+            "confirm_within: is allowed only with retries");
     refused({.payload = 1, .at = TimePoint::max()}, "due_at");
     CHECK(scene.counts() == TimerCounts{});
     Delayer bad{scene.memory, "no space", scene.clock};

@@ -118,7 +118,8 @@ TEST_CASE("a dispatcher closes 5 s after the deadline, even if the store settles
     scene.run();
     scene.close(scene.clock.now());
     scene.run_for(Duration{6'000});
-    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "gave up settling jobs that have ended: 1 will run again") == 1);
     CHECK(!scene.dispatcher.closed());
     scene.disturbed.release();
     scene.run();
@@ -151,7 +152,8 @@ TEST_CASE("after 5 s without replies to settlements, the dispatcher stops waitin
     scene.run_for(Duration{1});
     CHECK(scene.dispatcher.closed());
     CHECK(scene.queue() == QueueStatus{.ready = 1});
-    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "gave up settling jobs that have ended: 1 will run again") == 1);
 }
 
 TEST_CASE(
@@ -279,7 +281,7 @@ TEST_CASE("a dispatcher closes even if the store cannot release its jobs") {
     scene.close(scene.clock.now());
     scene.run_for(Duration{10'000});
     CHECK(scene.dispatcher.closed());
-    CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "could not release the leased jobs") == 1);
 }
 
 TEST_CASE("a transport's report after the destruction of the dispatcher is ignored") {

@@ -103,7 +103,7 @@ TEST_CASE(
     }
     scene.run();
     CHECK(scene.delivered_to("billing").empty());
-    CHECK(dead(scene).error.starts_with("no attempt of 2 is left"));
+    CHECK(dead(scene).error.starts_with("all 2 attempts have begun"));
     CHECK(scene.log.count(LogLevel::warning, "is DEAD") == 1);
 }
 

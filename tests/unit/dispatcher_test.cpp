@@ -284,7 +284,8 @@ TEST_CASE("undecodable messages are counted and logged") {
     scene.publish(3);
     scene.run();
     CHECK(scene.counter("events.undecodable", "billing") == 2);
-    CHECK(scene.log.count(LogLevel::error, "2 undecodable messages left out for 'bill…'") == 1);
+    CHECK(scene.log.count(LogLevel::error,
+                          "2 undecodable messages omitted from a batch for 'bill…'") == 1);
     CHECK(scene.counter("delivery.batches", "billing", "success") == 1);
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("a dispatcher is unhealthy when its store does not reply for 5 s, unti
     CHECK(!scene.dispatcher.trouble());
     scene.run_for(Duration{1});
     CHECK(scene.dispatcher.trouble() ==
-          std::optional<std::string>{"cannot acquire jobs: the store does not answer"});
+          std::optional<std::string>{"cannot acquire jobs: the store does not reply"});
     scene.disturbed.release();
     scene.run();
     CHECK(!scene.dispatcher.trouble());

@@ -89,8 +89,9 @@ TEST_CASE("a dispatcher that was declared dead learns that its lease is lost") {
     // The stalled dispatcher continues. Its success does not settle the new lease.
     stalled.transport.answer({});
     stalled.run();
-    CHECK(scene.log.count(LogLevel::warning,
-                          "lost the lease of a delivery to 'bill…': it will arrive again") == 1);
+    CHECK(scene.log.count(
+              LogLevel::warning,
+              "lost the lease of a delivery to 'bill…': the batch will be delivered again") == 1);
     CHECK(scene.queue().pending == 1);
     CHECK(scene.counter("delivery.batches", "billing", "success") == 0);
     scene.answer_all();

@@ -162,7 +162,8 @@ TEST_CASE(
     pool.run();
     const auto job = scene.job(id);
     CHECK(job.state == JobStatus::State::buried);
-    CHECK(job.errors.at(0).text.starts_with("its follow-ups are refused: publications[0]: topic:"));
+    CHECK(job.errors.at(0).text.starts_with(
+        "the follow-ups of the job were refused: publications[0]: topic:"));
     CHECK(JobQueue(scene.memory, "next").status().value() == QueueStatus{});
     CHECK(scene.events() == 1);
     CHECK(pool.pool.status() == WorkerPoolStatus{.failed = 1, .buried = 1});

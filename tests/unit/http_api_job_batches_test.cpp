@@ -95,12 +95,13 @@ TEST_CASE("http api: ended batches are listed separately, in pages") {
 
 TEST_CASE("http api: an invalid batch of jobs is refused and changes nothing") {
     Scenario bus;
-    create_refused(bus, R"({"name":""})", "name: must not be empty; leave it out for a fresh one");
+    create_refused(bus, R"({"name":""})",
+                   "name: must not be empty; omit the field to get a generated name");
     create_refused(bus, R"({"name":7})", "name: requires a string");
     create_refused(bus, R"({"on_end":7})", "on_end: job: must be an object");
     create_refused(bus, R"({"on_end":{"name":"a"}})", "on_end: queue: is missing");
     create_refused(bus, R"({"on_success":{"queue":"a","name":"a","delay":1}})",
-                   "on_success: delay: is not for the end of a batch");
+                   "on_success: delay: is not allowed in a callback of a batch");
     CHECK(bus.post(batches_path, root, R"({"jobs":[]})").status == 400);
     CHECK(bus.post(batches_path, shop, "{}").status == 401);
     CHECK(bus.post(batches_path + "/1/close", root, "").status == 404);

@@ -172,7 +172,7 @@ TEST_CASE("http api: an invalid job is refused, and an array with an invalid job
     push_refused(bus, "7", "job: must be an object");
     push_refused(bus, "{}", "name: is missing");
     push_refused(bus, R"({"name":7})", "name: requires a string");
-    push_refused(bus, R"({"name":""})", "name: of a job must not be empty");
+    push_refused(bus, R"({"name":""})", "name: must not be empty");
     push_refused(bus, R"({"name":"a","arguments":{}})", "arguments: must be an array");
     push_refused(bus, R"({"name":"a","delay":-1})",
                  "delay: must be an integer from 0 to 31536000000000");
@@ -184,7 +184,8 @@ TEST_CASE("http api: an invalid job is refused, and an array with an invalid job
                  "attempts_max: must be an integer from 0 to 4294967295");
     push_refused(bus, R"({"name":"a","priority":101})",
                  "priority: must be an integer from -100 to 100");
-    push_refused(bus, R"({"name":"a","concurrency":2})", "concurrency: is for jobs with a group");
+    push_refused(bus, R"({"name":"a","concurrency":2})",
+                 "concurrency: is allowed only with a group");
     push_refused(bus, R"({"name":"a","group":"g","concurrency":1001})",
                  "concurrency: must be an integer from 1 to 1000");
     push_refused(bus, R"({"name":"a","group":7})", "group: requires a string");
@@ -203,11 +204,11 @@ TEST_CASE("http api: an invalid job is refused, and an array with an invalid job
     push_refused(bus, R"({"name":"a","unique":{"key":"k","scope":"for_time"}})",
                  "unique.time: must be positive");
     push_refused(bus, R"({"name":"a","unique":{"key":"k","time":60000}})",
-                 "unique.time: is for the scope for_time");
+                 "unique.time: is allowed only with the scope for_time");
     push_refused(bus, R"({"name":"a","unique":{"key":"k","on_duplicate":"debounce","time":60000}})",
-                 "unique.time: is for the scope for_time");
+                 "unique.time: is allowed only with the scope for_time");
     push_refused(bus, R"({"name":"a","delay":5,"run_at":6})",
-                 "delay: is for a push without run_at");
+                 "delay: cannot be combined with run_at");
     push_refused(bus, R"({"name":"a","metadata":{"a":1}})",
                  "metadata: must be an object of strings");
     push_refused(bus, R"({"name":"a","metadata":{"":"x"}})", "metadata: a name must not be empty");
@@ -218,7 +219,7 @@ TEST_CASE("http api: an invalid job is refused, and an array with an invalid job
                  "jobs[1]: metadata: a name must not be empty");
     std::string many{"["};
     for (int i = 0; i < 1'001; ++i) many += (i == 0 ? "" : ",") + std::string{R"({"name":"a"})"};
-    push_refused(bus, many + "]", "jobs: must be at most 1000");
+    push_refused(bus, many + "]", "jobs: must have no more entries than 1000");
     push_refused(
         bus, R"({"name":"a","arguments":[)" + std::string(64, '[') + std::string(64, ']') + "]}",
         "JSON: nested too deep at byte 88");
@@ -239,14 +240,14 @@ TEST_CASE("http api: a repeated push with its Idempotency-Key has an equal respo
     CHECK(counted(bus) == rm::QueueStatus{});
     const auto other = push("k", R"({"name":"b","unique":false})");
     CHECK(other.status == 400);
-    CHECK(other.body == "idempotency_key: another push had it, which asked for something else");
+    CHECK(other.body == "idempotency_key: was used for a push with other content");
     CHECK(push("other", body).body == R"({"id":2,"outcome":"pushed"})");
     const auto many = R"([{"name":"x"},{"name":"y"}])";
     CHECK(push("k", many).body == R"([{"id":3,"outcome":"pushed"},{"id":4,"outcome":"pushed"}])");
     CHECK(push("k", many).body == R"([{"id":3,"outcome":"pushed"},{"id":4,"outcome":"pushed"}])");
     CHECK(push("k", R"([{"name":"x"},{"name":"z"},{"name":"w"}])").body ==
           R"([{"id":3,"outcome":"pushed"},{"id":null,"outcome":"failed","error":)"
-          R"("idempotency_key: another push had it, which asked for something else"},)"
+          R"("idempotency_key: was used for a push with other content"},)"
           R"({"id":5,"outcome":"pushed"}])");
     CHECK(counted(bus) == rm::QueueStatus{.ready = 4});
     CHECK(push(std::string(250, 'k'), many).status == 200);
@@ -451,25 +452,25 @@ TEST_CASE("http api: the bus's delivery queue is refused, and jobs of Ruby's que
     Scenario bus;
     const std::string body = R"({"name":"a"})";
     refused(bus, request("POST", "/v1/queues/main/jobs", root, body), 400,
-            "queue: main is the bus's own, for its deliveries");
+            "queue: main is reserved for deliveries");
     for (const auto* jobs : {"[]", R"([{"name":"a"}])"}) {
         CAPTURE(jobs);
         refused(bus, request("POST", "/v1/queues/main/jobs", root, jobs), 400,
-                "queue: main is the bus's own, for its deliveries");
+                "queue: main is reserved for deliveries");
         CHECK(bus.post("/v1/queues/a:b/jobs", root, jobs).status == 400);
     }
     for (const auto& wanted : std::vector<std::pair<std::string, std::string>>{
              {"POST", "pause"}, {"GET", "throughput"}, {"GET", "jobs/1"}}) {
         CAPTURE(wanted.second);
         refused(bus, request(wanted.first, "/v1/queues/main/" + wanted.second, root), 400,
-                "queue: main is the bus's own, for its deliveries");
+                "queue: main is reserved for deliveries");
     }
     CHECK(bus.post("/v1/queues/aux/jobs", root, body).body == R"({"id":null,"outcome":"pushed"})");
     CHECK(bus.get("/v1/queues/aux", root).body.find(R"("ready":1)") != std::string::npos);
     refused(bus, request("POST", "/v1/queues/aux/jobs", root, R"({"name":"b","timeout":5})"), 400,
-            "options: jobs of Ruby Routemaster's queues have none");
+            "options: are not allowed in Ruby Routemaster's queues");
     refused(bus, request("GET", "/v1/queues/aux/jobs/1", root), 400,
-            "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+            "queue: aux belongs to Ruby Routemaster, whose jobs have no ids");
     refused(bus, request("POST", "/v1/queues/a:b/jobs", root, body), 400,
             "queue: must be 1 to 64 of A-Z, a-z, 0-9, _, - and ., but not . or ..");
 }

@@ -228,9 +228,9 @@ TEST_CASE("http api: invalid requests about leases are refused, and change nothi
     refused("/lease", R"({"worker":7})", "worker: must be a string of 1 to 64 bytes");
     refused("/lease", R"({"queue":"x"})", R"(unknown field "queue")");
     refused("/jobs/1/ack", "{}", "lease: requires a string");
-    refused("/jobs/1/ack", naming("x"), "lease: is none, or not of this job");
-    refused("/jobs/1/ack", naming(lease + "x"), "lease: is none, or not of this job");
-    refused("/jobs/x/ack", naming(lease), "lease: is none, or not of this job");
+    refused("/jobs/1/ack", naming("x"), "lease: is not a lease of this job");
+    refused("/jobs/1/ack", naming(lease + "x"), "lease: is not a lease of this job");
+    refused("/jobs/x/ack", naming(lease), "lease: is not a lease of this job");
     refused("/jobs/1/ack", naming(lease, R"(,"error":"x")"), R"(unknown field "error")");
     refused("/jobs/1/nack", naming(lease, R"(,"error":7)"), "error: requires a string");
     refused("/jobs/1/nack", naming(lease, R"(,"bury":1)"), "bury: must be true or false");

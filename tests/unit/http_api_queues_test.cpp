@@ -91,7 +91,7 @@ TEST_CASE("http api: a queue is paused and resumed") {
     for (int i = 0; i < 2; ++i) CHECK(bus.post("/v1/queues/images/resume", root, "").status == 204);
     CHECK(done(bus.store, acquisition).leases.size() == 1);
     refused(bus, request("POST", "/v1/queues/aux/pause", root), 400,
-            "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+            "queue: aux belongs to Ruby Routemaster, whose jobs have no ids");
 }
 
 TEST_CASE("http api: rate limits of a queue can be set and removed") {
@@ -126,6 +126,6 @@ TEST_CASE("http api: rate limits of a queue can be set and removed") {
         refused(bus, request("PUT", path, root, body), 400, error);
     }
     refused(bus, request("PUT", "/v1/queues/aux/rate_limits", root, "{}"), 400,
-            "queue: aux is Ruby Routemaster's, whose jobs have no ids");
+            "queue: aux belongs to Ruby Routemaster, whose jobs have no ids");
     CHECK(bus.ask(request("PUT", path, shop, "{}")).status == 401);
 }

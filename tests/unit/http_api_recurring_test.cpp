@@ -105,14 +105,14 @@ TEST_CASE("http api: an invalid recurring job is refused, and the error names th
     put_refused(bus, with(R"("schedule":"@daily","time_zone":")" + std::string(65, 'a') + R"(")"),
                 "time_zone: must have at most 64 bytes");
     put_refused(bus, with(R"("schedule":"@daily","time_zone":"U\u0000")"),
-                "time_zone: the machine knows no zone 'U?';");
+                "time_zone: this machine has no zone 'U?';");
     put_refused(bus, with(R"("overlap":false)"), "schedule: ");
     put_refused(bus, with(R"("schedule":"@daily","time_zone":"Berlin")"), "time_zone: ");
     put_refused(bus, with(R"("schedule":"@daily","catch_up":"never")"),
                 "catch_up: must be skip, once or all");
     put_refused(bus, with(R"("schedule":"@daily","catch_up":"")"),
                 "catch_up: must be skip, once or all");
-    put_refused(bus, with(R"("schedule":"@daily","catch_up":"all")"), "catch_up: all needs");
+    put_refused(bus, with(R"("schedule":"@daily","catch_up":"all")"), "catch_up: all requires");
     put_refused(bus, with(R"("schedule":"@daily","overlap":"yes")"),
                 "overlap: must be true or false");
     put_refused(bus, R"({"schedule":"@daily","job":{"name":"a"}})", "queue: ");
@@ -120,7 +120,7 @@ TEST_CASE("http api: an invalid recurring job is refused, and the error names th
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{}})", "job: name: is missing");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":7})", "job: must be an object");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":""}})",
-                "job: name: of a job must not be empty");
+                "job: name: must not be empty");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","often":1}})",
                 R"(job: unknown field "often")");
     std::string entries = R"("0":"")";
@@ -128,15 +128,16 @@ TEST_CASE("http api: an invalid recurring job is refused, and the error names th
     put_refused(
         bus,
         R"({"schedule":"@daily","queue":"images","job":{"name":"a","metadata":{)" + entries + "}}}",
-        "job: metadata: must have at most 30 entries beside those that are added");
-    put_refused(bus,
-                R"({"schedule":"@daily","queue":"images","job":{"name":"a","metadata":{"a":")" +
-                    std::string(4'096, 'a') + R"("}}})",
-                "job: metadata: must have at most 4096 bytes with the entries that are added");
+        "job: metadata: must have at most 30 entries beside the entries that routemaster adds");
+    put_refused(
+        bus,
+        R"({"schedule":"@daily","queue":"images","job":{"name":"a","metadata":{"a":")" +
+            std::string(4'096, 'a') + R"("}}})",
+        "job: metadata: must have at most 4096 bytes including the entries that routemaster adds");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","delay":1}})",
-                "job: delay: is not for a recurring job");
+                "job: delay: is not allowed in a recurring job");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","group":"g"}})",
-                "job: group: is not for a recurring job");
+                "job: group: is not allowed in a recurring job");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a","priority":101}})",
                 "job: priority: ");
     put_refused(bus, R"({"schedule":"@daily","queue":"images","job":{"name":"a\u0000"}})",
@@ -183,16 +184,18 @@ TEST_CASE("http api: an invalid recurring timer is refused, and the error names 
     put_refused(bus, with(R"({"namespace":"calls","payload":1,"often":1})"),
                 R"(timer: unknown field "often")");
     put_refused(bus, with(R"({"namespace":"routemaster.actions","payload":{"push":{}}})"),
-                "timer: namespace: is that of actions");
+                "timer: namespace: is reserved for actions");
     for (const std::string field : {"delay", "at", "id"}) {
         put_refused(bus, with(R"({"namespace":"calls","payload":1,")" + field + R"(":1})"),
-                    "timer: " + field + ": is not for a recurring timer");
+                    "timer: " + field + ": is not allowed in a recurring timer");
     }
     put_refused(bus, with(R"({"namespace":"calls","payload":1,"retries_max":-1})"),
                 "timer: retries_max: ");
-    put_refused(bus, with(timer, R"(,"queue":"images")"), "queue: is not for a recurring timer");
-    put_refused(bus, with(timer, R"(,"job":{"name":"a"})"), "job: is not for a recurring timer");
-    put_refused(bus, with(timer, R"(,"catch_up":"all")"), "catch_up: all needs");
+    put_refused(bus, with(timer, R"(,"queue":"images")"),
+                "queue: is not allowed in a recurring timer");
+    put_refused(bus, with(timer, R"(,"job":{"name":"a"})"),
+                "job: is not allowed in a recurring timer");
+    put_refused(bus, with(timer, R"(,"catch_up":"all")"), "catch_up: all requires");
 }
 
 TEST_CASE("http api: a recurring action is put, shown and run now") {
@@ -226,7 +229,8 @@ TEST_CASE("http api: an invalid recurring action is refused, and the error has t
         return R"({"schedule":"@daily","action":)" + action + fields + "}";
     };
     const std::string action = R"({"push":{"queue":"images","name":"a"}})";
-    put_refused(bus, with("7"), "action: must be an object with push, publish or deliver alone");
+    put_refused(bus, with("7"),
+                "action: must be an object with exactly one of push, publish and deliver");
     put_refused(bus, with("{}"), "action: must be an object");
     put_refused(bus, with(R"({"push":{"name":"a"}})"), "push: queue: is missing");
     put_refused(bus, with(R"({"push":{"queue":"main","name":"a"}})"), "push: queue: ");
@@ -236,10 +240,11 @@ TEST_CASE("http api: an invalid recurring action is refused, and the error has t
                 with(R"({"push":{"queue":"images","name":"a","arguments":[")" +
                      std::string(65'536, 'a') + R"("]}})"),
                 "action: must have at most 65536 bytes");
-    put_refused(bus, with(action, R"(,"queue":"images")"), "queue: is not for a recurring action");
+    put_refused(bus, with(action, R"(,"queue":"images")"),
+                "queue: is not allowed in a recurring action");
     put_refused(bus, with(action, R"(,"timer":{"namespace":"calls","payload":1})"),
-                "action: is not for a recurring timer");
-    put_refused(bus, with(action, R"(,"catch_up":"all")"), "catch_up: all needs");
+                "action: is not allowed in a recurring timer");
+    put_refused(bus, with(action, R"(,"catch_up":"all")"), "catch_up: all requires");
 }
 
 TEST_CASE("http api: only root may manage recurring jobs") {

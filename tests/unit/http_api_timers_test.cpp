@@ -274,7 +274,7 @@ TEST_CASE("http api: invalid requests about timers are refused, and change nothi
     refused("", "{}", "payload: is missing");
     refused("", R"({"payload":1,"delay":"1"})",
             "delay: must be an integer from 0 to 31536000000000");
-    refused("", R"({"payload":1,"delay":1,"at":1})", "at: is instead of delay");
+    refused("", R"({"payload":1,"delay":1,"at":1})", "at: cannot be combined with delay");
     refused("", R"({"payload":1,"at":-1})", "at: must be an integer from 0 to 9007199254740991");
     refused("", R"({"payload":1,"id":7})", "id: requires a string");
     refused("", R"({"payload":1,"id":""})", "id: must not be empty");

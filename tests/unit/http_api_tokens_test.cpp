@@ -84,7 +84,7 @@ TEST_CASE("http api: the longest name of a generated token has 30 characters") {
     CHECK(generated(bus, std::string(30, 'n')).size() == 64);
     refused(bus,
             request("POST", "/api_tokens", root, R"({"name":")" + std::string(31, 'n') + R"("})"),
-            400, "name: must be at most 30 characters where the token is generated");
+            400, "name: must be at most 30 characters if no token is given");
     CHECK(bus.post("/api_tokens", root, R"({"name":")" + std::string(64, 'n') + R"(","token":"t"})")
               .status == 201);
 }
@@ -109,8 +109,9 @@ TEST_CASE("http api: an invalid token is refused with the name of the field, and
     bad(R"({"name":"a","token":"B"})", "token" + characters);
     bad(R"({"name":"a","token":")" + std::string(65, 't') + R"("})", "token" + characters);
     bad(R"({"name":"a","token":"a:b"})",
-        "token: contains invalid characters: ':' ends a user name");
-    bad(R"({"name":"a:b"})", "name: contains invalid characters: ':' where the token is generated");
+        "token: contains invalid characters: ':' is not allowed in an HTTP Basic user name");
+    bad(R"({"name":"a:b"})",
+        "name: contains invalid characters: ':' is not allowed if no token is given");
     CHECK(bus.post("/api_tokens", root, R"({"name":"a:b","token":"t"})").status == 201);
 }
 

@@ -101,7 +101,8 @@ TEST_CASE("an idempotency key refuses a push that differs from the first push wi
         const auto pushed = scene.jobs.push(job, options);
         REQUIRE(!pushed);
         CHECK(pushed.error().code() == Errc::invalid);
-        CHECK(pushed.error().context().starts_with("idempotency_key: another push had it"));
+        CHECK(pushed.error().context().starts_with(
+            "idempotency_key: was used for a push with other content"));
     };
     REQUIRE(scene.jobs.push(Job{"a"}, first));
     refused(Job{"b"}, first);
@@ -122,7 +123,7 @@ TEST_CASE("an idempotency key needs a push into a queue, and a positive time") {
     CHECK(problem({.idempotency_key = "k", .idempotency_time = Duration{0}})
               .starts_with("idempotency_time: must be positive"));
     CHECK(problem({.idempotency_time = Duration{1'000}}) ==
-          "idempotency_time: is for a push with an idempotency_key");
+          "idempotency_time: is allowed only with an idempotency_key");
     CHECK(problem({.idempotency_key = std::string(idempotency_key_max + 1, 'k')})
               .starts_with("idempotency_key: must have at most"));
     FollowUps follow_ups;
@@ -184,7 +185,7 @@ TEST_CASE("push_each refuses a job with the idempotency key of an earlier job of
         REQUIRE(!replies[refused]);
         CHECK(replies[refused].error().code() == Errc::invalid);
         CHECK(replies[refused].error().context() ==
-              "idempotency_key: an earlier job of the call has it");
+              "idempotency_key: an earlier job of the same call has this key");
     }
     for (const std::size_t done :
          {std::size_t{0}, std::size_t{3}, std::size_t{4}, std::size_t{5}}) {

@@ -27,13 +27,14 @@ TEST_CASE("leases stay valid while their process lives, and end within 5 s of it
         CHECK(!waiting->has_value());
         other.run_for(Duration{5'000});
         CHECK(only_job(waiting).lease.attempt == 2);
-        CHECK(scene.log.count(LogLevel::warning, "workers were not heard of for too long") == 1);
+        CHECK(scene.log.count(LogLevel::warning, "requeued jobs of dead workers") == 1);
         // A process that only stalled finds its leases lost.
         dying.run_for(Duration{2'000});
         CHECK(!dying.extend(*job));
         CHECK(dying.settle(*job).value() == Settlement::lease_lost);
         CHECK(scene.log.count(LogLevel::warning, "lost the lease of job") == 1);
-        CHECK(scene.log.count(LogLevel::warning, "as this process was silent for too long") == 1);
+        CHECK(scene.log.count(LogLevel::warning,
+                              "because this process sent no heartbeat for too long") == 1);
     }
     CHECK(scene.queue() == QueueStatus{.pending = 1});
 }

@@ -203,7 +203,7 @@ TEST_CASE("many jobs are pushed in one submission, each with its own settings") 
 TEST_CASE("a push can be validated without pushing the job") {
     JobScene scene;
     CHECK(scene.jobs.check(Job{"a"}));
-    CHECK(scene.jobs.check(Job{""}).error().context() == "name: of a job must not be empty");
+    CHECK(scene.jobs.check(Job{""}).error().context() == "name: must not be empty");
     CHECK(scene.jobs.check(Job{"a"}, {.timeout = Duration{-1}}).error().context() ==
           "timeout: must not be negative");
     CHECK(!JobQueue{scene.memory, "main", scene.clock}.check(Job{"a"}));

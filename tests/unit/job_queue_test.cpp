@@ -73,7 +73,7 @@ TEST_CASE("a job can have a due time, but not both a due time and a delay") {
     const auto refused = queue.jobs.push(resize, {.delay = Duration{9'000}, .run_at = at});
     REQUIRE(!refused);
     CHECK(refused.error().code() == Errc::invalid);
-    CHECK(refused.error().context() == "delay: is for a push without run_at");
+    CHECK(refused.error().context() == "delay: cannot be combined with run_at");
     queue.jobs.push(resize, {.run_at = at}).value();
     queue.clock.advance(Duration{99});
     CHECK(queue.acquire().empty());
@@ -184,7 +184,7 @@ TEST_CASE("a push with invalid settings is refused") {
     };
     CHECK(refused({.expires = Duration{-1}}) == "expires: must not be negative");
     CHECK(refused({.run_at = due_at_max + Duration{1}}) ==
-          "run_at: must be from 1970 on, and before 2^53 ms");
+          "run_at: must not be before 1970, and must be less than 2^53 ms");
     CHECK(refused({.run_at = TimePoint{} - Duration{1}}).starts_with("run_at: "));
     CHECK(refused({.bytes_max = job_bytes_limit + 1}) == "bytes_max: must be at most 67108864");
     CHECK(queue.jobs.status().value() == QueueStatus{});

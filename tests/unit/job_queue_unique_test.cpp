@@ -96,7 +96,7 @@ TEST_CASE("an empty key, or a key without a positive time, is refused") {
     for (const auto scope : {KeyScope::until_done, KeyScope::until_started}) {
         auto timed = Unique::by_key("a", scope);
         timed.time = Duration{60'000};
-        CHECK(refused(timed) == "unique.time: is for the scope for_time");
+        CHECK(refused(timed) == "unique.time: is allowed only with the scope for_time");
     }
     for (const auto by : {Unique::By::job, Unique::By::nothing}) {
         CHECK(refused({.by = by, .scope = KeyScope::until_started}).starts_with("unique.scope:"));

@@ -73,7 +73,7 @@ TEST_CASE("the log reports jobs that ended because their workers died") {
     perform(scene.store, AcquireJobs{"images", Uid{9, 9}, 2}, scene.now).value();
     scene.run_for(Duration{10'000});
     CHECK(scene.jobs() == Jobs{"more"});
-    CHECK(scene.log.count(LogLevel::warning, "go back: 2") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "requeued jobs of dead workers: 2") == 1);
     CHECK(scene.log.count(LogLevel::warning, "job 1 of queue 'images' is BURIED") == 1);
 }
 
@@ -393,7 +393,8 @@ TEST_CASE("settlements are awaited for 5 s beyond the deadline of closing, and n
     scene.run_for(Duration{1});
     CHECK(scene.worker.loop.retired());
     CHECK(scene.queue() == QueueStatus{.ready = 1});
-    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "gave up settling jobs that have ended: 1 will run again") == 1);
 }
 
 TEST_CASE("settlements are awaited for longer while the store does some of them") {
@@ -474,7 +475,7 @@ TEST_CASE("a worker retries a retirement that the store refused, and no attempt 
     scene.run_for(Duration{1'000});
     CHECK(scene.worker.loop.retired());
     CHECK(scene.queue() == QueueStatus{.ready = 1});
-    CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 0);
+    CHECK(scene.log.count(LogLevel::warning, "could not release the leased jobs") == 0);
 }
 
 TEST_CASE("a worker ends even when the store cannot retire it") {
@@ -496,7 +497,7 @@ TEST_CASE("a worker ends even when the store cannot retire it") {
         scene.worker.close(scene.now);
     }
     CHECK(scene.worker.loop.retired());
-    CHECK(scene.log.count(LogLevel::warning, "could not release what was under way") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "could not release the leased jobs") == 1);
 }
 
 TEST_CASE("a reply of the store after the end of the worker is ignored") {

@@ -121,10 +121,10 @@ TEST_CASE("a job whose wake-up was lost is run, counted, and logged with the cau
     CHECK(missed() == 0);
     run_for(Duration{1});
     CHECK(missed() == 2);
-    CHECK(scene.log.count(LogLevel::warning,
-                          "queue 'images' had 2 READY though a worker was idle, and no wake-up "
-                          "came; job 1: it is READY for attempt 1 of 25, as are 2 others of its "
-                          "queue") == 1);
+    CHECK(scene.log.count(
+              LogLevel::warning,
+              "queue 'images' had 2 READY jobs and an idle worker, but the worker was not woken; "
+              "job 1: it is READY for attempt 1 of 25, as are 2 other jobs of its queue") == 1);
 
     // A worker without a free slot gets no wake-ups.
     run_for(Duration{3'000});
@@ -150,7 +150,7 @@ TEST_CASE("a wake-up shortly after another job was found is not missed") {
     worker.run();
     scene.now += Duration{500};
     worker.run();
-    CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
+    CHECK(scene.log.count(LogLevel::warning, "the worker was not woken") == 0);
 }
 
 TEST_CASE("a wake-up between an acquisition and its reply is not missed") {
@@ -170,7 +170,7 @@ TEST_CASE("a wake-up between an acquisition and its reply is not missed") {
     CHECK(worker.notes.jobs() == Jobs{"resize"});
     scene.now += Duration{500};
     worker.run();
-    CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
+    CHECK(scene.log.count(LogLevel::warning, "the worker was not woken") == 0);
 }
 
 TEST_CASE("a job that was due later, or that has waited for a token, is no missed wake-up") {
@@ -187,7 +187,7 @@ TEST_CASE("a job that was due later, or that has waited for a token, is no misse
     scene.push_many(2);
     scene.run_for(Duration{10'000});
     CHECK(scene.jobs() == Jobs{"later", "now", "job-1", "job-2"});
-    CHECK(scene.log.count(LogLevel::warning, "no wake-up came") == 0);
+    CHECK(scene.log.count(LogLevel::warning, "the worker was not woken") == 0);
 }
 
 TEST_CASE("workers of a queue without a rate-limit token sleep until the next token") {

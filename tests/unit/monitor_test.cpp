@@ -330,7 +330,7 @@ TEST_CASE("values that the store cannot report are left out, with one log line")
         CHECK(count("counter:") == 0);
         CHECK(count("gauge:store") == 1);
     }
-    CHECK(scene.log.count(LogLevel::warning, "cannot measure everything: ") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "some measurements failed: ") == 1);
 
     scene.run_for(Duration{10'000});
     CHECK(count("gauge:") == 8);

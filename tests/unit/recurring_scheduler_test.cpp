@@ -199,8 +199,8 @@ TEST_CASE("after a clock that ran ahead is corrected, every recurring job runs a
     CHECK(s.job("once").settled_until == s.begin + 20s);
     CHECK(s.first.status().rescheduled + s.second_one.status().rescheduled == 5);
     CHECK(s.log.count(LogLevel::warning,
-                      "the clock had run ahead: recurring job daily, which would have waited until "
-                      "2033-11-11T23:00:00Z, is due next at 2023-11-14T23:00:00Z") == 1);
+                      "the clock was ahead: the due time of recurring job daily was "
+                      "2033-11-11T23:00:00Z, and is now 2023-11-14T23:00:00Z") == 1);
     const auto counters = perform(s.store, ListCounters{}, s.clock.now()).value();
     const Counter rescheduled{{"recurring.rescheduled", {}}, 5};
     CHECK(std::find(counters.begin(), counters.end(), rescheduled) != counters.end());

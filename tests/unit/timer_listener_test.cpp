@@ -111,7 +111,7 @@ TEST_CASE("a timer whose time limit was over before its handler began fires agai
     scene.post("slow", Duration{0}, {.id = "a", .retries_max = 1});
     scene.post("late", Duration{0}, {.id = "b", .retries_max = 1});
     listener.run();
-    CHECK(scene.log.count(LogLevel::warning, "its time was over before it began") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "its deadline passed before its handler began") == 1);
     listener.run_for(Duration{5'000});
     const auto texts = listener.texts();
     CHECK(std::count(texts.begin(), texts.end(), "late") == 1);
@@ -132,7 +132,8 @@ TEST_CASE("a timer rejected by its handler is DEAD at once, even with retries le
                           "timer a of calls failed, and it becomes DEAD: no such order") == 1);
     CHECK(scene.calls.peek("a").value()->reason == "no such order");
     CHECK(scene.log.count(LogLevel::warning,
-                          "timer b of calls failed, and it is gone: no such order") == 1);
+                          "timer b of calls failed, and it does not fire again: no such order") ==
+          1);
     CHECK(listener.listener.status() == TimerListenerStatus{.taken = 2, .failed = 2});
 }
 
@@ -161,8 +162,8 @@ TEST_CASE("a timer without retries is removed however its handler ends") {
     listener.run_for(Duration{60'000});
     CHECK(listener.got.size() == 1);
     CHECK(scene.counts().dead == 0);
-    CHECK(scene.log.count(LogLevel::warning, "timer a of calls failed, and it is gone: no  [2J") ==
-          1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "timer a of calls failed, and it does not fire again: no  [2J") == 1);
 }
 
 TEST_CASE("timers due at once arrive in order, as many at a time as there are slots") {
@@ -365,7 +366,7 @@ TEST_CASE("a confirmation that the store refused is repeated, and the timer does
     listener.run_for(Duration{20'000});
     CHECK(listener.got.size() == 2);
     CHECK(listener.listener.status().late == 0);
-    CHECK(scene.log.count(LogLevel::warning, "not confirmed in time") == 0);
+    CHECK(scene.log.count(LogLevel::warning, "but confirmed too late") == 0);
 }
 
 TEST_CASE("a confirmation after the time limit is dropped and counted") {
@@ -409,7 +410,7 @@ TEST_CASE("a handler beyond the time limit runs again, and its late confirmation
     REQUIRE(other.got.size() == 1);
     CHECK(other.got[0].timer.retries == 1);
     CHECK(slow.listener.status().late == 1);
-    CHECK(scene.log.count(LogLevel::warning, "not confirmed in time") == 1);
+    CHECK(scene.log.count(LogLevel::warning, "but confirmed too late") == 1);
     other.run();
     CHECK(other.listener.status().late == 0);
     CHECK(scene.counts().fired + scene.counts().pending + scene.counts().dead == 0);
@@ -484,7 +485,8 @@ TEST_CASE("a listener can close even if its store does not reply") {
     CHECK(!listener.listener.closed());
     listener.run_for(Duration{5'200});
     CHECK(listener.listener.closed());
-    CHECK(scene.log.count(LogLevel::warning, "could not leave the listeners of calls") == 1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "could not deregister the listener of namespace calls") == 1);
 }
 
 TEST_CASE("listener options out of range are refused") {

@@ -181,7 +181,7 @@ TEST_CASE("timers that were taken for disconnected clients are logged") {
     hand.run();
     CHECK(ids_in(lost).empty());
     CHECK(scene.log.count(LogLevel::warning,
-                          "1 timers of calls were taken for clients that are gone") == 1);
+                          "1 timers of calls were taken for clients that have disconnected") == 1);
 }
 
 TEST_CASE("a request for timers returns the error of a store that does not work") {

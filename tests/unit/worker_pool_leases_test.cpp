@@ -175,7 +175,8 @@ TEST_CASE("a pool ends 5 s after its grace period, even without replies to settl
     pool.run_for(Duration{5'900});
     CHECK(!pool.pool.closed());
     pool.run_for(Duration{200});
-    CHECK(scene.log.count(LogLevel::warning, "gave up settling what was done, 1 in all") == 1);
+    CHECK(scene.log.count(LogLevel::warning,
+                          "gave up settling jobs that have ended: 1 will run again") == 1);
     pool.run_for(Duration{1'000});
     scene.store.release();
     pool.run();

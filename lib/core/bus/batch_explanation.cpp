@@ -35,9 +35,9 @@ std::string turn_of(const BatchExplanation& explanation) {
                " of its subscriber is before it";
     }
     auto text = explanation.before
-                    ? "it is due, and others of its subscriber are before it, of which " +
-                          std::to_string(explanation.max_in_flight) + " may be under way"
-                    : std::string{"it is due, and it is next of its subscriber"};
+                    ? "it is due, and other batches of its subscriber are before it, at most " +
+                          std::to_string(explanation.max_in_flight) + " under way at once"
+                    : std::string{"it is due, and is the next batch of its subscriber"};
     const auto& workers = explanation.workers;
     if (workers.handling == 0 && workers.unprofiled > 0) {
         text += "; " + std::to_string(workers.unprofiled) +
@@ -52,11 +52,11 @@ std::string turn_of(const BatchExplanation& explanation) {
 std::string to_text(const BatchExplanation& explanation) {
     const auto& batch = explanation.batch;
     if (batch.delivery == JobStatus::State::pending) return "it is being delivered";
-    if (explanation.callback.empty()) return "its subscriber is gone";
+    if (explanation.callback.empty()) return "its subscriber was removed";
     const auto lack = lack_of_workers(explanation);
     std::string text;
     if (batch.delivery == JobStatus::State::scheduled) {
-        text = batch.status.attempts == 0 ? "it fills, and is not due yet"
+        text = batch.status.attempts == 0 ? "it accepts events, and is not due yet"
                                           : "it waits for its next attempt";
         if (!lack.empty()) text += "; " + lack;
     } else if (explanation.before || lack.empty()) {

@@ -66,8 +66,8 @@ void Callbacks::wait_since(TimePoint now) {
 void Callbacks::warn() const {
     if (!log_) return;
     log_(LogLevel::warning,
-         "nothing calls the callbacks of this program, and their events wait and take space: "
-         "construct a DeliveryWorker, and keep it for as long as they are wanted");
+         "no DeliveryWorker calls the callbacks of this program, and their events accumulate in "
+         "the store: construct a DeliveryWorker, and keep it alive while callbacks are needed");
 }
 
 }  // namespace routemaster

@@ -26,11 +26,11 @@ DispatcherOptions dispatcher_options(const DeliveryWorkerOptions& options, Trans
                            .log = options.log};
     if (local != nullptr) made.transports.push_back(local);
     for (const auto& transport : options.transports) {
-        if (transport == nullptr) throw refused("transports: one of them is null");
+        if (transport == nullptr) throw refused("transports: must not contain a null pointer");
         made.transports.push_back(transport.get());
     }
     if (made.in_flight_max == 0) throw refused("in_flight_max: must be at least 1");
-    if (made.transports.empty()) throw refused("transports: there are none");
+    if (made.transports.empty()) throw refused("transports: must not be empty");
     return made;
 }
 
@@ -70,7 +70,7 @@ public:
     void stop(Duration grace) {
         detail::refuse_stop_in_completion();
         if (in_callback()) {
-            throw refused("stop: inside a callback it would wait for itself");
+            throw refused("stop: must not be called inside a callback");
         }
         runner_.stop(grace);
         stopped_ = true;

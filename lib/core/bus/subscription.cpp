@@ -54,7 +54,7 @@ Result<void> check(std::string_view token, const std::vector<std::string>& topic
     }
     if (options.callback.empty()) return Error{Errc::invalid, "callback: URL is missing"};
     if (options.callback == local_scheme) {
-        return Error{Errc::invalid, "callback: local: is followed by no name"};
+        return Error{Errc::invalid, "callback: local: must be followed by a name"};
     }
     if (auto checked = check(options); !checked) return checked;
     for (const auto& name : topics) {

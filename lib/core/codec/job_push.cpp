@@ -139,7 +139,7 @@ Result<void> read_after(const Value& payload, std::vector<JobId>& after) {
     const auto* wanted = given(payload, "after");
     if (wanted == nullptr) return {};
     const auto* list = wanted->get_if<Value::Array>();
-    constexpr const char* problem = "must be an array of ids, which are from 1 on";
+    constexpr const char* problem = "must be an array of ids, each at least 1";
     if (list == nullptr) return bad("after", problem);
     for (const auto& id : *list) {
         const auto* number = id.get_if<std::int64_t>();

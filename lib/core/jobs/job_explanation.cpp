@@ -88,9 +88,9 @@ std::string text_of_turn(const JobExplanation& explanation) {
     if (others == 0) {
         text += ", and it is next";
     } else if (others == 1) {
-        text += ", as is 1 other of its queue";
+        text += ", as is 1 other job of its queue";
     } else {
-        text += ", as are " + std::to_string(others) + " others of its queue";
+        text += ", as are " + std::to_string(others) + " other jobs of its queue";
     }
     const auto& workers = explanation.workers;
     if (workers && workers->handling == 0 && workers->unprofiled > 0) {
@@ -149,8 +149,9 @@ std::string to_text(const JobExplanation& explanation) {
         status.state == JobStatus::State::scheduled || status.state == JobStatus::State::ready;
     auto text = text_of_reason(explanation);
     if (waits && deaths >= isolated_deaths) {
-        text += "; " + std::to_string(deaths) +
-                " of its attempts ended with their workers, so it runs beside no other such job";
+        text +=
+            "; " + std::to_string(deaths) +
+            " of its attempts ended with the death of a worker: jobs with such attempts run singly";
     }
     return text;
 }

@@ -246,7 +246,8 @@ namespace {
 Result<void> check_without_key(const Unique& unique) {
     const Unique usual;
     const auto is_for_keys = [](const char* field) {
-        return Error{Errc::invalid, std::string{field} + ": is for By::key; see Unique::by_key"};
+        return Error{Errc::invalid,
+                     std::string{field} + ": is allowed only with By::key; see Unique::by_key"};
     };
     if (unique.key != usual.key) return is_for_keys("unique.key");
     if (unique.scope != usual.scope) return is_for_keys("unique.scope");
@@ -266,7 +267,7 @@ Result<void> check_unique(const Unique& unique) {
         return Error{Errc::invalid, "unique.time: must be positive"};
     }
     if (unique.scope != KeyScope::for_time && unique.time != Duration{0}) {
-        return Error{Errc::invalid, "unique.time: is for the scope for_time"};
+        return Error{Errc::invalid, "unique.time: is allowed only with the scope for_time"};
     }
     return {};
 }
@@ -276,13 +277,14 @@ Result<void> check_limits(const PushOptions& options) {
         return Error{Errc::invalid, "expires: must not be negative"};
     }
     if (options.run_at && !is_due_time(*options.run_at)) {
-        return Error{Errc::invalid, "run_at: must be from 1970 on, and before 2^53 ms"};
+        return Error{Errc::invalid,
+                     "run_at: must not be before 1970, and must be less than 2^53 ms"};
     }
     if (options.run_at && options.delay != Duration{0}) {
-        return Error{Errc::invalid, "delay: is for a push without run_at"};
+        return Error{Errc::invalid, "delay: cannot be combined with run_at"};
     }
     if (options.idempotency_key.empty() && options.idempotency_time != idempotency_time_default) {
-        return Error{Errc::invalid, "idempotency_time: is for a push with an idempotency_key"};
+        return Error{Errc::invalid, "idempotency_time: is allowed only with an idempotency_key"};
     }
     if (!options.idempotency_key.empty() && options.idempotency_time <= Duration{0}) {
         return Error{Errc::invalid, "idempotency_time: must be positive"};
@@ -369,7 +371,8 @@ JobQueue::Many JobQueue::many(std::span<const JobPush> pushes, TimePoint now) co
         if (key.empty() || keys.insert(key).second) {
             all.add(step(job, options, now));
         } else {
-            all.add(Error{Errc::invalid, "idempotency_key: an earlier job of the call has it"});
+            all.add(Error{Errc::invalid,
+                          "idempotency_key: an earlier job of the same call has this key"});
         }
     }
     return all;

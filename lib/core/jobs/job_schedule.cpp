@@ -23,7 +23,7 @@ constexpr UnixSeconds search_end = 32'503'680'000;
 
 Error bad_interval(std::string_view text, std::string_view why) {
     return {Errc::invalid, "schedule: " + detail::quoted(text) +
-                               " must be an interval from 1s to 3650d, as @every 1h30m; " +
+                               " must be an interval from 1s to 3650d, such as @every 1h30m; " +
                                std::string{why}};
 }
 
@@ -40,7 +40,7 @@ std::int64_t unit_seconds(char unit) {
 /// Parses an interval such as `1d12h30m5s`. Units are in descending order, each at most once. An
 /// error quotes `text`, the whole schedule.
 Result<std::int64_t> interval_of(std::string_view rest, std::string_view text) {
-    constexpr std::string_view too_long = "it is longer";
+    constexpr std::string_view too_long = "the interval is longer";
     std::int64_t sum = 0;
     auto unit_before = interval_max;
     while (!rest.empty()) {
@@ -59,7 +59,7 @@ Result<std::int64_t> interval_of(std::string_view rest, std::string_view text) {
                                 detail::quoted(rest) + " has none of the units d, h, m and s");
         }
         if (unit >= unit_before) {
-            return bad_interval(text, "its units must be in the order d, h, m, s, each once");
+            return bad_interval(text, "the units must be in the order d, h, m, s, each once");
         }
         if (read.ec != std::errc{} || number > interval_max / unit)
             return bad_interval(text, too_long);
@@ -68,7 +68,7 @@ Result<std::int64_t> interval_of(std::string_view rest, std::string_view text) {
         rest.remove_prefix(static_cast<std::size_t>(read.ptr - rest.data()) + 1);
     }
     if (sum > interval_max) return bad_interval(text, too_long);
-    if (sum < 1) return bad_interval(text, "it has no length");
+    if (sum < 1) return bad_interval(text, "the interval is 0");
     return sum;
 }
 
@@ -168,7 +168,7 @@ Result<JobSchedule::Rule> JobSchedule::Rule::parse(std::string_view text,
         const auto interval = interval_of(detail::without_blanks(text.substr(word.size())), text);
         if (!interval) return interval.error();
         if (time_zone != "UTC") {
-            return Error{Errc::invalid, "time_zone: an interval has none but UTC"};
+            return Error{Errc::invalid, "time_zone: must be UTC for an interval"};
         }
         rule.interval = *interval;
         return rule;

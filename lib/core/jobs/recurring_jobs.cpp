@@ -43,7 +43,7 @@ Result<void> check_encoded(const std::string& encoded) {
     if (auto checked = check_job_of(*job); !checked) return checked;
     // Stores compare encoded jobs byte by byte, so each job must have the canonical encoding.
     if (encode_job(*job) == encoded) return {};
-    return Error{Errc::invalid, "job: is not encoded as encode_job does it"};
+    return Error{Errc::invalid, "job: must be encoded exactly as encode_job does"};
 }
 
 Result<PutRecurringJob> put_step(std::string name, RecurringSettings settings) {

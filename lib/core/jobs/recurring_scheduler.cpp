@@ -159,7 +159,7 @@ private:
         if (!reply.due) {
             const auto& error = reply.due.error();
             if (looks_.refused(now_, error.message())) {
-                log(LogLevel::warning, "cannot look for recurring jobs: " + error.message());
+                log(LogLevel::warning, "cannot read the due recurring jobs: " + error.message());
             }
             return;
         }
@@ -276,9 +276,9 @@ private:
 
     void count_rescheduled(const RunRecurringJob& step) {
         ++rescheduled_;
-        log(LogLevel::warning, "the clock had run ahead: recurring job " + step.name +
-                                   ", which would have waited until " + utc_text(step.at) +
-                                   ", is due next at " + utc_text(step.next));
+        log(LogLevel::warning, "the clock was ahead: the due time of recurring job " + step.name +
+                                   " was " + utc_text(step.at) + ", and is now " +
+                                   utc_text(step.next));
         submit(store_, AddToCounters{{{{"recurring.rescheduled", {}}, 1}}}, now_,
                [](const Result<Done>&) {});
     }

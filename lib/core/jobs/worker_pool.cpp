@@ -30,23 +30,24 @@ void check(const RetryPolicy& policy) {
     if (!(policy.factor >= 1)) throw refused("retry: factor must be at least 1");
     if (!(policy.jitter >= 0 && policy.jitter <= 1)) throw refused("retry: jitter must be 0 to 1");
     for (const auto& rule : policy.rules) {
-        if (!rule.applies) throw refused("retry: a rule does not say when it applies");
+        if (!rule.applies) throw refused("retry: a rule has no condition");
     }
 }
 
 WorkerPoolOptions checked(WorkerPoolOptions options) {
-    if (options.queues.empty()) throw refused("queues: there are none");
+    if (options.queues.empty()) throw refused("queues: must not be empty");
     std::set<std::string> names;
     for (const auto& queue : options.queues) {
         if (!is_queue_name(queue.name)) {
             throw refused("queues: a name must be " + std::string{queue_name_rule});
         }
         check_not_deliveries("queues", queue.name).value();
-        if (!names.insert(queue.name).second) throw refused("queues: " + queue.name + " is twice");
+        if (!names.insert(queue.name).second)
+            throw refused("queues: " + queue.name + " is listed twice");
         if (queue.weight == 0) throw refused("queues: a weight must be at least 1");
     }
     if (options.order != QueueOrder::weighted && options.order != QueueOrder::strict) {
-        throw refused("order: is none");
+        throw refused("order: must be weighted or strict");
     }
     if (options.grace < Duration{0}) throw refused("grace: must not be negative");
     check(options.retry);
@@ -82,8 +83,8 @@ public:
 
     void start() {
         if (runner_ || stopped_) throw refused("start: the pool was started already");
-        if (loop_.begun()) throw refused("start: the pool is polled");
-        if (!has_threads_) throw refused("start: the pool has no threads, and is to be polled");
+        if (loop_.begun()) throw refused("start: the pool is already driven by poll()");
+        if (!has_threads_) throw refused("start: a pool without threads must be driven by poll()");
         loop_.begin();
         runner_.emplace(loop_, clock_);
         started_ = true;
@@ -106,7 +107,7 @@ public:
     }
 
     TimePoint poll(TimePoint now) {
-        if (started_) throw refused("poll: the pool was started, and polls itself");
+        if (started_) throw refused("poll: the pool was started, and runs on its own threads");
         return loop_.poll(now);
     }
 
@@ -136,7 +137,7 @@ private:
     }
 
     void declare() const {
-        if (started_ || loop_.begun()) throw refused("handlers: the pool works already");
+        if (started_ || loop_.begun()) throw refused("handlers: the pool has already started");
     }
 
     // The order matters: each member uses the members above it.
@@ -182,7 +183,7 @@ void WorkerPool::start() { detail::own(impl_).start(); }
 void WorkerPool::stop(Duration grace) {
     detail::refuse_stop_in_completion();
     if (detail::HandlerThread::is_of(&detail::own(impl_).loop())) {
-        throw refused("stop: inside a handler it would wait for itself");
+        throw refused("stop: must not be called inside a handler");
     }
     detail::own(impl_).stop(grace);
 }

@@ -110,7 +110,8 @@ Result<int> number(const Field& field, std::string_view text) {
     }
     const auto value = text.empty() ? std::nullopt : digits(text);
     if (value && *value >= field.first && *value <= field.last) return *value;
-    if (is_of_quartz(text)) return bad(field, text, "is of Quartz: L, W, # and ? are not known");
+    if (is_of_quartz(text))
+        return bad(field, text, "is Quartz syntax: L, W, # and ? are not supported");
     std::string why =
         "is not from " + std::to_string(field.first) + " to " + std::to_string(field.last);
     if (!field.words.empty()) {
@@ -175,7 +176,7 @@ Result<Range> range(const Field& field, std::string_view item, CronSteps steps) 
     if (all.first > all.last) return wraps_around(field, item, all);
     if (slash == std::string_view::npos) return all;
     if (body != "*" && dash == std::string_view::npos) {
-        return bad(field, item, "has a step, which is for a range or *");
+        return bad(field, item, "has a step, but no range and no *");
     }
     const auto step = item.size() == slash + 1 ? std::nullopt : digits(item.substr(slash + 1));
     if (!step || *step < 1) return bad(field, item, "has a step that is not at least 1");
@@ -228,15 +229,15 @@ Result<CronFields> CronFields::parse(std::string_view text, CronSteps steps) {
     std::erase(parts, std::string_view{});
     const auto zone = std::find_if(parts.begin(), parts.end(), is_zone);
     if (zone != parts.end()) {
-        return Error{Errc::invalid, "schedule: " + quoted(*zone) +
-                                        " is a time zone, which belongs into time_zone, as "
-                                        "Europe/Berlin"};
+        return Error{Errc::invalid,
+                     "schedule: " + quoted(*zone) +
+                         " is a time zone: set time_zone instead, such as Europe/Berlin"};
     }
     if (parts.size() != 5 && parts.size() != 6) {
-        return Error{Errc::invalid, "schedule: " + quoted(text) +
-                                        " must have the five fields minute, hour, day of the "
-                                        "month, month and day of the week, or the second in front "
-                                        "of them"};
+        return Error{Errc::invalid,
+                     "schedule: " + quoted(text) +
+                         " must have the five fields minute, hour, day of the month, month and day "
+                         "of the week, optionally after the second"};
     }
     if (parts.size() == 5) parts.insert(parts.begin(), "0");
     CronFields cron;
@@ -253,7 +254,7 @@ Result<CronFields> CronFields::parse(std::string_view text, CronSteps steps) {
     cron.any_weekday = has_star(parts[5]);
     cron.any_time = has_star(parts[0]) || has_star(parts[1]) || has_star(parts[2]);
     if (!cron.next(0)) {
-        return Error{Errc::invalid, "schedule: " + quoted(text) + " is a date that never comes"};
+        return Error{Errc::invalid, "schedule: " + quoted(text) + " is a date that never occurs"};
     }
     return cron;
 }

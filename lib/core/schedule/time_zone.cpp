@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t file_bytes_max = 65'536;
 
 Error unknown(std::string_view name) {
-    return {Errc::invalid, "time_zone: the machine knows no zone " + quoted(name) +
-                               "; names are as Europe/Berlin and UTC"};
+    return {Errc::invalid, "time_zone: this machine has no zone " + quoted(name) +
+                               "; names look like Europe/Berlin and UTC"};
 }
 
 Error no_database(std::string_view folder) {

@@ -20,8 +20,7 @@ inline void require_outside_completion(const char* object) noexcept {
 /// `require_outside_completion`.
 inline void refuse_stop_in_completion() {
     if (!CompletionThread::is_this()) return;
-    throw Failure{
-        {Errc::invalid, "stop: inside a completion of the store it would wait for itself"}};
+    throw Failure{{Errc::invalid, "stop: must not be called inside a completion of the store"}};
 }
 
 }  // namespace routemaster::detail

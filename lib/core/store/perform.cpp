@@ -63,9 +63,9 @@ void detail::submit_repeatable(Store& store, Step step, TimePoint now,
 
 std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint now) {
     if (CompletionThread::is_this()) {
-        const Error refusal{Errc::invalid,
-                            "a blocking call inside a completion would wait for itself; use the "
-                            "form with `done`"};
+        const Error refusal{
+            Errc::invalid,
+            "a blocking call is not allowed inside a completion; use the overload with `done`"};
         return std::vector<Outcome>(steps.size(), Outcome{refusal});
     }
     struct Waiting {

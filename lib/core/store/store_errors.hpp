@@ -16,7 +16,7 @@ namespace routemaster::detail {
 }
 
 [[nodiscard]] inline Error too_many_topics() {
-    return {Errc::limit_exceeded, "topic: the publisher has as many topics as it may"};
+    return {Errc::limit_exceeded, "topic: the publisher has reached its limit of topics"};
 }
 
 [[nodiscard]] inline Error unknown_publisher() {
@@ -24,19 +24,19 @@ namespace routemaster::detail {
 }
 
 [[nodiscard]] inline Error unknown_subscriber() {
-    return {Errc::invalid, "subscriber: does not exist, or no longer"};
+    return {Errc::invalid, "subscriber: does not exist"};
 }
 
 [[nodiscard]] inline Error other_push() {
-    return {Errc::invalid, "idempotency_key: another push had it, which asked for something else"};
+    return {Errc::invalid, "idempotency_key: was used for a push with other content"};
 }
 
 [[nodiscard]] inline Error not_queued() {
-    return {Errc::invalid, "after: is not, or no longer, a queued batch of the subscriber"};
+    return {Errc::invalid, "after: is not a queued batch of the subscriber"};
 }
 
 [[nodiscard]] inline Error not_dead() {
-    return {Errc::invalid, "after: is not, or no longer, a DEAD batch of the subscriber"};
+    return {Errc::invalid, "after: is not a DEAD batch of the subscriber"};
 }
 
 /// Adds the position of a step inside a list to the step's error.

@@ -99,7 +99,7 @@ Result<TimerAction> read_push(const Value& object) {
     auto pushed = detail::queued_push(object);
     if (!pushed) return pushed.error();
     auto& push = pushed->push;
-    if (!push.options.after.empty()) return detail::bad("after", "is not for an action");
+    if (!push.options.after.empty()) return detail::bad("after", "is not allowed in an action");
     return TimerAction{PushAction{.queue = std::move(pushed->queue),
                                   .job = std::move(push.job),
                                   .options = std::move(push.options)}};
@@ -167,7 +167,8 @@ Result<TimerAction> timer_action(const Value& payload) {
         if (kind == "publish") return read_action(kind, object, read_publish);
         if (kind == "deliver") return read_action(kind, object, read_deliver);
     }
-    return Error{Errc::invalid, "action: must be an object with push, publish or deliver alone"};
+    return Error{Errc::invalid,
+                 "action: must be an object with exactly one of push, publish and deliver"};
 }
 
 }  // namespace routemaster

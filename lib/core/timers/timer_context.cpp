@@ -15,7 +15,7 @@ TimerContext::~TimerContext() = default;
 template <class Reply, class Add>
 Reply TimerContext::follow(Add add) {
     if (confirm_by == never) {
-        return Error{Errc::invalid, "follow-ups: nothing follows from a timer without retries"};
+        return Error{Errc::invalid, "follow-ups: a timer without retries cannot have follow-ups"};
     }
     const std::lock_guard lock{mutex_};
     if (ended_) return Error{Errc::invalid, "follow-ups: the timer has ended"};

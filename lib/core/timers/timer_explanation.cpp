@@ -12,8 +12,8 @@ std::string text_of_listeners(const TimerCounts& counts) {
     if (counts.listeners > 0) return {};
     const std::string text = "no listener of its namespace asks for timers";
     if (counts.fired == 0) return text;
-    return text + ": none runs, or all are busy with the " + std::to_string(counts.fired) +
-           " that are FIRED";
+    return text + ": no listener runs, or all are busy with the " + std::to_string(counts.fired) +
+           " FIRED timers";
 }
 
 std::string text_of_pending(const TimerExplanation& explanation) {
@@ -25,7 +25,7 @@ std::string text_of_pending(const TimerExplanation& explanation) {
     return "it has been due for " + to_words(now - timer.at) +
            (lack.empty() ? ", and " + std::to_string(counts.listeners) +
                                (counts.listeners == 1 ? " listener takes" : " listeners take") +
-                               " what was due before it first"
+                               " earlier timers first"
                          : ", and " + lack);
 }
 

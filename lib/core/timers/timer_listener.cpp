@@ -27,7 +27,8 @@ void check_day(const char* field, Duration time) {
 
 TimerListenerOptions checked(TimerListenerOptions options) {
     if (options.name.empty()) options.name = Uid{entropy(), entropy()}.text();
-    if (!is_timer_name(options.name)) throw refused("name: is none of a listener");
+    if (!is_timer_name(options.name))
+        throw refused("name: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..");
     if (options.batch_max == 0 || options.batch_max > taken_timers_max) {
         throw refused("batch_max: must be from 1 to " + std::to_string(taken_timers_max));
     }
@@ -37,8 +38,11 @@ TimerListenerOptions checked(TimerListenerOptions options) {
 }
 
 std::string checked_space(std::string space) {
-    if (!is_timer_name(space)) throw refused("namespace: is none of timers");
-    if (space == action_space) throw refused("namespace: is that of actions; use an ActionRunner");
+    if (!is_timer_name(space))
+        throw refused(
+            "namespace: must be 1 to 64 of A-Z, a-z, 0-9, _, -, ., { and }, but not . or ..");
+    if (space == action_space)
+        throw refused("namespace: is reserved for actions; use an ActionRunner");
     return space;
 }
 
@@ -62,9 +66,9 @@ public:
 
     void start() {
         if (runner_ || stopped_) throw refused("start: the listener was started already");
-        if (loop_.begun()) throw refused("start: the listener is polled");
+        if (loop_.begun()) throw refused("start: the listener is already driven by poll()");
         if (!has_threads_) {
-            throw refused("start: the listener has no threads, and is to be polled");
+            throw refused("start: a listener without threads must be driven by poll()");
         }
         loop_.begin();
         runner_.emplace(loop_, clock_);
@@ -79,7 +83,7 @@ public:
     }
 
     TimePoint poll(TimePoint now) {
-        if (started_) throw refused("poll: the listener was started, and polls itself");
+        if (started_) throw refused("poll: the listener was started, and runs on its own threads");
         return loop_.poll(now);
     }
 
@@ -136,7 +140,7 @@ void TimerListener::start() { detail::own(impl_).start(); }
 void TimerListener::stop(Duration grace) {
     detail::refuse_stop_in_completion();
     if (detail::HandlerThread::is_of(&detail::own(impl_).loop())) {
-        throw refused("stop: inside a handler it would wait for itself");
+        throw refused("stop: must not be called inside a handler");
     }
     detail::own(impl_).stop(grace);
 }

@@ -30,7 +30,8 @@ Result<void> check(const TimerRequest& request) {
         return out_of("wait", "0", std::to_string(timer_wait_max.count()) + " ms");
     }
     if (request.space == action_space) {
-        return Error{Errc::invalid, "namespace: is that of actions, which nobody else may take"};
+        return Error{Errc::invalid,
+                     "namespace: is reserved for actions, which only an ActionRunner takes"};
     }
     return TakeTimers{.space = request.space,
                       .listener = "-",

@@ -131,7 +131,7 @@ private:
 
     void report() {
         if (failure_ && !std::exchange(failed_, true)) {
-            log("cannot measure everything: " + failure_->message());
+            log("some measurements failed: " + failure_->message());
         }
         failed_ = failure_.has_value();
         places_.clear();

@@ -14,8 +14,8 @@ local fingerprint, outcome, id, ended
 if before then fingerprint, outcome, id, ended = cmsgpack.unpack(before) end
 if before and ended > now then
     if fingerprint == ARGV[6] then return {outcome, id} end
-    return redis.error_reply('INVALID idempotency_key: another push had it, which asked for ' ..
-        'something else')
+    return redis.error_reply('INVALID idempotency_key: was used for a push with other ' ..
+        'content')
 end
 expect('ZCARD', 'routemaster:idempotency_keys')
 expect('HLEN', 'counters')

@@ -13,7 +13,7 @@ local uid = batch_of(q, job)
 local head = uid and redis.call('LRANGE', P .. 'batches:' .. uid, 0, 2)
 local token = head and head[1]
 if not token then
-    return redis.error_reply('INVALID lease: not a delivery job, or its batch is gone')
+    return redis.error_reply('INVALID lease: not a delivery job, or its batch no longer exists')
 end
 local delivered, begun_at = ARGV[8] == '1', tonumber(ARGV[10])
 local events = math.max(redis.call('LLEN', P .. 'batches:' .. uid) - 3, 0)

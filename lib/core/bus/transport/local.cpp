@@ -73,7 +73,8 @@ public:
             if (found == waiting_.end()) return true;
             taken.splice(taken.end(), waiting_, found);
         }
-        taken.front().second({Error{Errc::cancelled, "taken back before its callback began"}, 0});
+        taken.front().second(
+            {Error{Errc::cancelled, "the delivery was withdrawn before its callback began"}, 0});
         return true;
     }
 
@@ -116,8 +117,9 @@ private:
         const auto name = std::string_view{delivery.callback}.substr(local_scheme.size());
         const auto handler = callbacks_.find(name);
         if (handler == nullptr) {
-            return {.outcome = Error{Errc::unavailable, "no callback named in this process"},
-                    .unnamed = true};
+            return {
+                .outcome = Error{Errc::unavailable, "this process has not registered the callback"},
+                .unnamed = true};
         }
         Batch batch{.uid = delivery.batch,
                     .subscriber = delivery.subscriber,
@@ -142,7 +144,7 @@ private:
             handler(batch);
             return {};
         } catch (const Reject& rejection) {
-            return failed(std::string{"callback rejected it: "} + rejection.what(), true);
+            return failed(std::string{"callback rejected the batch: "} + rejection.what(), true);
         } catch (const std::exception& failure) {
             return failed(std::string{"callback threw: "} + failure.what());
         } catch (...) {

@@ -52,7 +52,7 @@ void RenewedDispatcher::renew() {
     if (close_at_) fresh->close(*close_at_);
     if (options_.log) {
         options_.log(LogLevel::error,
-                     "out of memory: the deliveries under way are given up, and run again");
+                     "out of memory: deliveries under way are abandoned, and will be repeated");
     }
     {
         const std::lock_guard lock{mutex_};

@@ -26,14 +26,14 @@ Result<void> check_after(const PushJob& push) {
                      "after: must be at most " + std::to_string(job_after_max) + " jobs"};
     }
     if (std::find(after.begin(), after.end(), JobId{0}) != after.end()) {
-        return Error{Errc::invalid, "after: 0 is the id of no job"};
+        return Error{Errc::invalid, "after: 0 is not a job id"};
     }
     // Redis stores numbers as doubles, which are exact only below 2^53.
     if (*std::max_element(after.begin(), after.end()) >= JobId{1} << 53) {
         return Error{Errc::invalid, "after: ids of jobs are less than 2^53"};
     }
     if (push.on_duplicate == OnDuplicate::keep) return {};
-    return Error{Errc::invalid, "after: a job that waits for others replaces none"};
+    return Error{Errc::invalid, "after: a push with dependencies cannot replace a job"};
 }
 
 Result<void> check_group(const std::string& group, std::uint32_t concurrency) {
@@ -49,7 +49,7 @@ Result<void> check_group(const std::string& group, std::uint32_t concurrency) {
                      "concurrency: must be from 1 to " + std::to_string(group_concurrency_max)};
     }
     if (group.empty() && concurrency != 1) {
-        return Error{Errc::invalid, "concurrency: is for jobs with a group"};
+        return Error{Errc::invalid, "concurrency: is allowed only with a group"};
     }
     return {};
 }
@@ -58,8 +58,7 @@ Result<void> check_idempotency_key(const PushJob& push) {
     const auto& key = push.idempotency_key;
     if (key.text.empty()) return {};
     if (is_ruby_queue(push.queue)) {
-        return Error{Errc::invalid,
-                     "idempotency_key: is for queues other than those of Ruby Routemaster"};
+        return Error{Errc::invalid, "idempotency_key: is not allowed in Ruby Routemaster's queues"};
     }
     if (key.text.size() > idempotency_key_max) {
         return Error{Errc::invalid, "idempotency_key: must have at most " +
@@ -87,7 +86,7 @@ Result<void> PushJob::check() const {
                      "key: must have at most " + std::to_string(job_key_max) + " bytes"};
     }
     if (options.key.text.empty() && on_duplicate != OnDuplicate::keep) {
-        return Error{Errc::invalid, "on_duplicate: only a job with a key is replaced"};
+        return Error{Errc::invalid, "on_duplicate: only a job with a key can be replaced"};
     }
     if (auto checked = detail::check_metadata(options.metadata); !checked) return checked;
     if (auto checked = check_group(options.group, options.concurrency); !checked) return checked;
@@ -99,7 +98,7 @@ Result<void> PushJob::check() const {
     // On Redis, a payload with this first byte would be read as the name of a stored job.
     if (job.front() == '\xc1') return Error{Errc::invalid, "job: begins with the byte 0xc1"};
     if (is_ruby_queue(queue) && options != JobOptions{}) {
-        return Error{Errc::invalid, "options: jobs of Ruby Routemaster's queues have none"};
+        return Error{Errc::invalid, "options: are not allowed in Ruby Routemaster's queues"};
     }
     return {};
 }
@@ -121,7 +120,7 @@ Result<void> FailJob::check() const {
 Result<void> ListJobs::check() const {
     if (auto checked = check_own_queue(queue); !checked) return checked;
     if (state > JobStatus::State::buried) {
-        return Error{Errc::invalid, "state: is none of a job"};
+        return Error{Errc::invalid, "state: must be a state of a job"};
     }
     return check_page_limit(limit);
 }

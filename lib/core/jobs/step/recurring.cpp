@@ -58,7 +58,7 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
 Result<void> check_tick_post(const std::string& name, const RecurringSettings& wanted) {
     static const RecurringSettings usual;
     const auto is_not_for_it = [](const char* field) {
-        return Error{Errc::invalid, std::string{field} + ": is not for a recurring timer"};
+        return Error{Errc::invalid, std::string{field} + ": is not allowed in a recurring timer"};
     };
     if (!wanted.queue.empty()) return is_not_for_it("queue");
     if (!wanted.job.empty()) return is_not_for_it("job");
@@ -123,7 +123,7 @@ Result<void> PutRecurringJob::check() const {
     }
     if (wanted.catch_up == CatchUp::all && !wanted.overlap) {
         return Error{Errc::invalid,
-                     "catch_up: all needs overlap, as ticks would exclude each other"};
+                     "catch_up: all requires overlap, because ticks would exclude each other"};
     }
     const auto checked =
         wanted.timer ? check_tick_post(name, wanted) : check_tick_push(name, wanted);
@@ -138,21 +138,21 @@ Result<void> DueRecurringJobs::check() const {
 Result<void> RunRecurringJob::check() const {
     if (until >= next) return Error{Errc::invalid, "next: must be after until"};
     if (anew && (push != nullptr || post != nullptr)) {
-        return Error{Errc::invalid, "anew: what is settled anew runs no tick"};
+        return Error{Errc::invalid, "anew: a step that settles ticks anew runs no tick"};
     }
     if (post != nullptr) {
         if (push != nullptr) {
-            return Error{Errc::invalid, "post: a tick that pushes a job posts no timer"};
+            return Error{Errc::invalid, "post: a tick cannot push a job and post a timer"};
         }
         if (post->due_at != until) {
-            return Error{Errc::invalid, "due_at: must be until, the tick"};
+            return Error{Errc::invalid, "due_at: must equal until, the time of the tick"};
         }
         return post->check();
     }
     if (push == nullptr) return {};
     if (auto checked = check_own_queue(push->queue); !checked) return checked;
     if (!push->after.empty()) {
-        return Error{Errc::invalid, "after: the job of a tick waits for no other"};
+        return Error{Errc::invalid, "after: the job of a tick cannot wait for other jobs"};
     }
     return push->check();
 }

@@ -114,7 +114,7 @@ public:
     [[nodiscard]] std::optional<std::string> trouble(TimePoint now) const {
         if (now < trouble_at()) return std::nullopt;
         return "cannot " + std::string{what_} + ": " +
-               (refusals_ == 0 ? std::string{"the store does not answer"} : refusal_);
+               (refusals_ == 0 ? std::string{"the store does not reply"} : refusal_);
     }
 
 private:

@@ -161,7 +161,7 @@ void LeaseLoop::suspect(const std::vector<JobExplanation>& explained, std::size_
 void LeaseLoop::report_missed() {
     const auto missed = *std::exchange(unannounced_, std::nullopt);
     warn("queue '" + options_.queue + "' had " + std::to_string(missed.jobs) +
-         " READY though a worker was idle, and no wake-up came" +
+         " READY jobs and an idle worker, but the worker was not woken" +
          (missed.why.empty() ? "" : "; " + missed.why));
     others_.emplace_back(AddToCounters{{{{"wakeups.missed", {{"queue", options_.queue}}},
                                          static_cast<std::int64_t>(missed.jobs)}}});
@@ -376,8 +376,8 @@ void LeaseLoop::close(TimePoint deadline) {
 
 void LeaseLoop::wind_up() {
     if (!leased_.empty()) {
-        warn("gave up settling what was done, " + std::to_string(leased_.size()) +
-             " in all: it will run again");
+        warn("gave up settling jobs that have ended: " + std::to_string(leased_.size()) +
+             " will run again");
     }
     retiring_ = true;
     retire_at_ = now_;
@@ -425,7 +425,7 @@ void LeaseLoop::on(Retired& retired) {
         return;
     }
     // A scrub will find the worker silent, and release the jobs.
-    warn("could not release what was under way");
+    warn("could not release the leased jobs");
     retired_ = true;
 }
 

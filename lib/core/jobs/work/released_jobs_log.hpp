@@ -16,15 +16,14 @@ namespace routemaster::detail {
 inline void log_released(const ReleasedJobs& released, const Log& log) {
     if (!log) return;
     if (released.jobs > 0) {
-        log(LogLevel::warning, "jobs whose workers were not heard of for too long go back: " +
-                                   std::to_string(released.jobs));
+        log(LogLevel::warning, "requeued jobs of dead workers: " + std::to_string(released.jobs));
     }
     constexpr std::size_t named_max = 20;
     const auto named = std::min(released.buried.size(), named_max);
     for (std::size_t i = 0; i < named; ++i) {
         const auto& job = released.buried[i];
         log(LogLevel::warning, "job " + std::to_string(job.id) + " of queue '" + job.queue +
-                                   "' is BURIED: its last attempt ended with its worker");
+                                   "' is BURIED: its worker died during the last attempt");
     }
     if (released.buried.size() > named) {
         log(LogLevel::warning,

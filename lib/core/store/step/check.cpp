@@ -26,16 +26,16 @@ Result<void> check_queue(std::string_view name) {
 
 Result<void> check_not_deliveries(std::string_view field, std::string_view name) {
     if (name != delivery_queue) return {};
-    return Error{Errc::invalid, std::string{field} + ": " + std::string{name} +
-                                    " is the bus's own, for its deliveries"};
+    return Error{Errc::invalid,
+                 std::string{field} + ": " + std::string{name} + " is reserved for deliveries"};
 }
 
 Result<void> check_own_queue(std::string_view name) {
     if (auto checked = check_queue(name); !checked) return checked;
     if (auto checked = check_not_deliveries("queue", name); !checked) return checked;
     if (!is_ruby_queue(name)) return {};
-    return Error{Errc::invalid,
-                 "queue: " + std::string{name} + " is Ruby Routemaster's, whose jobs have no ids"};
+    return Error{Errc::invalid, "queue: " + std::string{name} +
+                                    " belongs to Ruby Routemaster, whose jobs have no ids"};
 }
 
 Result<void> check_user_name(std::string_view field, std::string_view name) {

@@ -46,11 +46,11 @@ Result<void> check_pushes(const std::vector<PushJob>& pushes) {
         }
         if (!pushes[i].after.empty()) {
             return at_place("pushes", i,
-                            {Errc::invalid, "after: what follows from a job waits for no other"});
+                            {Errc::invalid, "after: a follow-up cannot wait for other jobs"});
         }
         if (!pushes[i].idempotency_key.text.empty()) {
             return at_place("pushes", i,
-                            {Errc::invalid, "idempotency_key: is for a push that is a step alone"});
+                            {Errc::invalid, "idempotency_key: is not allowed in a follow-up"});
         }
         if (auto checked = check_not_deliveries("queue", pushes[i].queue); !checked) {
             return at_place("pushes", i, checked.error());

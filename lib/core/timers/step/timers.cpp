@@ -70,7 +70,7 @@ Result<void> check_dead(std::string_view space, const std::optional<std::string>
 
 Result<void> check_due(TimePoint due_at) {
     if (is_due_time(due_at)) return {};
-    return Error{Errc::invalid, "due_at: must be from 1970 on, and before 2^53 ms"};
+    return Error{Errc::invalid, "due_at: must not be before 1970, and must be less than 2^53 ms"};
 }
 
 Result<void> check_confirm_within(Duration span, Duration least) {
@@ -83,8 +83,8 @@ Result<void> check_confirm_within(Duration span, Duration least) {
 Result<void> check_confirmed(std::uint32_t retries_max, Duration confirm_within) {
     if (retries_max > 0 || confirm_within == Duration{0}) return {};
     return Error{Errc::invalid,
-                 "confirm_within: is for a timer with retries, as no other timer is confirmed; set "
-                 "retries_max to at least 1"};
+                 "confirm_within: is allowed only with retries, because a timer without retries is "
+                 "never confirmed; set retries_max to at least 1"};
 }
 
 /// Validates a payload. Errors call the payload `field`.
@@ -96,7 +96,7 @@ Result<void> check_payload(std::string_view payload, std::string_view field) {
     CarriedByJson check;
     if (detail::parse_msgpack(payload, check)) return {};
     return Error{Errc::invalid,
-                 std::string{field} + ": must be a MessagePack value that JSON can carry"};
+                 std::string{field} + ": must be a MessagePack value that JSON can represent"};
 }
 
 /// Validates the action of a timer, whose payload must already be valid.
@@ -155,7 +155,7 @@ Result<void> FindTimer::check() const { return check_timer(space, id); }
 
 Result<void> ListTimers::check() const {
     if (auto checked = check_space(space); !checked) return checked;
-    if (state > TimerState::dead) return Error{Errc::invalid, "state: is none of a timer"};
+    if (state > TimerState::dead) return Error{Errc::invalid, "state: must be a state of a timer"};
     if (limit >= 1 && limit <= listed_timers_max) return {};
     return Error{Errc::invalid, "limit: must be from 1 to " + std::to_string(listed_timers_max)};
 }

@@ -131,9 +131,10 @@ void RequestedTimers::serve(std::vector<FiredTimer> timers) {
         next += count;
     }
     if (next == timers.end() || !options_.log) return;
-    options_.log(LogLevel::warning,
-                 std::to_string(timers.end() - next) + " timers of " + space_ +
-                     " were taken for clients that are gone: those without retries are lost");
+    options_.log(
+        LogLevel::warning,
+        std::to_string(timers.end() - next) + " timers of " + space_ +
+            " were taken for clients that have disconnected: timers without retries are lost");
 }
 
 // --- The store ----------------------------------------------------------------------------------

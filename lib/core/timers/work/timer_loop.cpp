@@ -34,7 +34,7 @@ std::string text_of_current() {
 
 /// What happens to a timer after a failure, for a log line.
 const char* fate_of(const Timer& timer, bool for_good) {
-    if (timer.confirm_by == never) return "it is gone";
+    if (timer.confirm_by == never) return "it does not fire again";
     return for_good || timer.last() ? "it becomes DEAD" : "it fires again";
 }
 
@@ -203,7 +203,7 @@ std::optional<EndedTimer> TimerLoop::handle_with_memory(FiredTimer fired) {
     // The time to confirm is over, so the timer may have fired again elsewhere. The handler is not
     // run.
     if (clock_.now() >= timer.confirm_by) {
-        log_failure(options_.log, timer, "its time was over before it began");
+        log_failure(options_.log, timer, "its deadline passed before its handler began");
         return end_of(timer, false);
     }
     auto payload = decode_value(fired.payload);
@@ -279,9 +279,10 @@ void TimerLoop::drop_waiting() {
     const auto lost = std::count_if(left.begin(), left.end(), [](const FiredTimer& timer) {
         return timer.confirm_by == never;
     });
-    log(LogLevel::warning, std::to_string(left.size()) + " timers of " + space_ +
-                               " were not handled before the end: " + std::to_string(lost) +
-                               " without retries are lost, the others fire again");
+    log(LogLevel::warning,
+        std::to_string(left.size()) + " timers of " + space_ +
+            " were not handled before the listener stopped: " + std::to_string(lost) +
+            " without retries are lost, the others fire again");
 }
 
 // --- Replies of the store -----------------------------------------------------------------------
@@ -353,8 +354,8 @@ void TimerLoop::give_up(EndedTimer timer, std::string reason) {
 void TimerLoop::too_late(const EndedTimer& timer) {
     ++counts_.late;
     log(LogLevel::warning, "timer " + log_text(timer.id, logged_id_max) + " of " + space_ +
-                               " was handled, but not confirmed in time: it was fired again, has "
-                               "died, or was replaced or cancelled");
+                               " was handled, but confirmed too late: it has fired again, is DEAD, "
+                               "or was replaced or cancelled");
 }
 
 void TimerLoop::retry_due() {
@@ -437,8 +438,8 @@ void TimerLoop::on(Left& left) {
     left_ = true;
     // The store will remove the listener later, because it does not poll.
     if (!left.done) {
-        log(LogLevel::warning,
-            "could not leave the listeners of " + space_ + ": " + left.done.error().message());
+        log(LogLevel::warning, "could not deregister the listener of namespace " + space_ + ": " +
+                                   left.done.error().message());
     }
 }
 

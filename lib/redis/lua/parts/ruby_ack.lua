@@ -4,7 +4,7 @@ local function ruby_ack(q, job, worker, fence)
     if not part then return 0 end
     local uid = batch_of(q, job)
     if uid and subscriber_of(uid) then
-        return redis.error_reply('INVALID lease: a delivery is ended by SettleDelivery')
+        return redis.error_reply('INVALID lease: a delivery must be settled by SettleDelivery')
     end
     expect('SCARD', 'jobs:index:' .. q)
     if not end_lease(part, job, worker, fence) then return 0 end

@@ -133,7 +133,7 @@ Result<SettleDelivery::Reply> DeliveryDomain::apply(SettleDelivery& step) {
     if (job == nullptr) return Settlement::lease_lost;
     auto* batch = subscriber_queues_.delivered_by(*job);
     if (batch == nullptr)
-        return Error{Errc::invalid, "lease: not a delivery job, or its batch is gone"};
+        return Error{Errc::invalid, "lease: not a delivery job, or its batch no longer exists"};
     // The attempt began before a crash, which lost the record of the seal. Seals the batch again.
     if (batch->current && batch->restored) subscriber_queues_.seal(*batch);
     count_attempt(*batch, step);

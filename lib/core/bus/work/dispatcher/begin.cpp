@@ -49,9 +49,10 @@ void Dispatcher::Impl::unfit(Id id, const Error& error) {
 
 const char* Dispatcher::Impl::reason_of(Verdict verdict) {
     switch (verdict) {
-        case Verdict::throttled: return "spared a subscriber that failed before";
-        case Verdict::at_limit: return "put off a delivery: its subscriber has its share";
-        default: return "ended a delivery whose batch or lease is gone";
+        case Verdict::throttled: return "postponed a delivery: its subscriber failed before";
+        case Verdict::at_limit:
+            return "postponed a delivery: its subscriber has its share of deliveries";
+        default: return "ended a delivery whose batch or lease no longer exists";
     }
 }
 

@@ -25,8 +25,9 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
     };
     if (none_left(id, flight, start.subscription)) {
         const auto most = std::to_string(start.subscription.attempts_max);
-        report({.outcome = Error{Errc::timed_out, "no attempt of " + most +
-                                                      " is left; the last may not have ended"}});
+        report(
+            {.outcome = Error{Errc::timed_out,
+                              "all " + most + " attempts have begun, but the last has no result"}});
         return;
     }
     auto* transport = serving(start.subscription.callback);
@@ -93,7 +94,7 @@ void Dispatcher::Impl::on(Delivered& delivered) {
 void Dispatcher::Impl::log_outcome(const Flight& flight, const DeliveryReport& report) {
     if (report.undecodable > 0) {
         log(LogLevel::error, std::to_string(report.undecodable) +
-                                 " undecodable messages left out for '" +
+                                 " undecodable messages omitted from a batch for '" +
                                  public_part(flight.subscriber) + "'");
         loop_.fire_and_forget(
             AddToCounters{{{{"events.undecodable", {{"queue", flight.subscriber}}},
@@ -115,9 +116,9 @@ void Dispatcher::Impl::log_outcome(const Flight& flight, const DeliveryReport& r
 void Dispatcher::Impl::log_unnamed(const std::string& subscriber) {
     if (unnamed_.size() >= unnamed_max) unnamed_.clear();
     if (!unnamed_.insert(subscriber).second) return;
-    warn("nobody has named the callback of '" + public_part(subscriber) +
-         "' in this process, and its events wait and take space: subscribe again with the "
-         "callback, or remove the subscriber");
+    warn("this process has no callback for '" + public_part(subscriber) +
+         "', and the events accumulate in the store: subscribe again with the callback, or remove "
+         "the subscriber");
 }
 
 }  // namespace routemaster

@@ -12,7 +12,7 @@ void Dispatcher::Impl::settled(Id id, Settlement settlement) {
     // was the lease lost.
     if (settlement == Settlement::lease_lost && loop_.refusals(id) == 0) {
         warn("lost the lease of a delivery to '" + public_part(flight.subscriber) +
-             "': it will arrive again");
+             "': the batch will be delivered again");
     }
     if (settlement == Settlement::dead) log_death(flight);
     end(id);

@@ -10,7 +10,7 @@ namespace routemaster::detail {
 
 Result<void> JobDomain::may_complete(const JobState& job) const {
     if (batches_.delivered_by(job) == nullptr) return {};
-    return Error{Errc::invalid, "lease: a delivery is ended by SettleDelivery"};
+    return Error{Errc::invalid, "lease: a delivery must be settled by SettleDelivery"};
 }
 
 Result<void> JobDomain::may_push_all(const std::vector<PushJob>& pushes) {

@@ -238,7 +238,7 @@ void LeasedQueue::acquired(Id id, const Lease& lease) {
     auto job = decode_job(lease.job);
     if (!job) {
         AttemptEnd end{
-            .kind = AttemptEnd::Kind::failed, .error = "it cannot be decoded", .bury = true};
+            .kind = AttemptEnd::Kind::failed, .error = "the job cannot be decoded", .bury = true};
         return loop_.settle(id, any_step(step_of(std::move(end), lease, options_.retry, now_, 0)));
     }
     auto* const waiter = closing_ ? nullptr : next_in_turn();
@@ -288,7 +288,7 @@ void LeasedQueue::look_through() {
         if (each->gone() || (over && each->look == LeaseWaiter::Look::answered)) {
             each = answer(each, std::vector<LeasedJob>{});
         } else if (now_ >= each->until + store_timeout) {
-            each = answer(each, Error{Errc::unavailable, "the store does not answer"});
+            each = answer(each, Error{Errc::unavailable, "the store does not reply"});
         } else {
             look_at_ = std::min(look_at_, over ? each->until + store_timeout : each->until);
             ++each;
@@ -326,7 +326,7 @@ void LeasedQueue::extend(LeaseName name, std::optional<Duration> lease_time, Ext
         return done(std::optional<Extension>{});
     }
     if (extending_.size() >= options_.waiting_max) {
-        return done(Error{Errc::unavailable, "too many extensions wait for the store"});
+        return done(Error{Errc::unavailable, "too many lease extensions wait for the store"});
     }
     auto& given = found->second;
     used_at_ = now_;
@@ -348,7 +348,7 @@ void LeasedQueue::answer_extensions() {
             const auto& given = found->second;
             each.done(std::optional{Extension{given.until, given.cancelled}});
         } else if (now_ >= each.until) {
-            each.done(Error{Errc::unavailable, "the store does not say whether the lease lasts"});
+            each.done(Error{Errc::unavailable, "the store did not confirm the lease in time"});
         } else {
             extending_.push_back(std::move(each));
         }
@@ -426,8 +426,9 @@ void LeasedQueue::lost(Id id) {
     const auto& lease = loop_.lease(id);
     const auto found = leases_.find(lease.fence);
     if (found != leases_.end() && !found->second.settling(ends_)) {
-        log(LogLevel::warning, "lost the lease of job " + std::to_string(lease.id) +
-                                   ", as this process was silent for too long: it runs again");
+        log(LogLevel::warning,
+            "lost the lease of job " + std::to_string(lease.id) +
+                ", because this process sent no heartbeat for too long: the job runs again");
     }
     drop(lease.fence);
 }

@@ -39,9 +39,9 @@ std::shared_ptr<Response> new_response(const std::shared_ptr<JobBoard>& board,
 }  // namespace
 
 void HandlerTable::add(std::string name, Handler handler) {
-    if (name.empty()) throw Failure{Error{Errc::invalid, "name: of a job must not be empty"}};
+    if (name.empty()) throw Failure{Error{Errc::invalid, "name: must not be empty"}};
     if (!handler.handle && !handler.begin) {
-        throw Failure{Error{Errc::invalid, "handler: of '" + name + "' is empty"}};
+        throw Failure{Error{Errc::invalid, "handler: the handler for '" + name + "' is empty"}};
     }
     if (!handlers_.emplace(name, std::move(handler)).second) {
         throw Failure{Error{Errc::invalid, "name: there is a handler for '" + name + "' already"}};
@@ -49,8 +49,9 @@ void HandlerTable::add(std::string name, Handler handler) {
 }
 
 void HandlerTable::add_other(Handler handler) {
-    if (!handler.handle) throw Failure{Error{Errc::invalid, "handler: of other jobs is empty"}};
-    if (other_) throw Failure{Error{Errc::invalid, "handler: other jobs have one already"}};
+    if (!handler.handle)
+        throw Failure{Error{Errc::invalid, "handler: the handler for other jobs is empty"}};
+    if (other_) throw Failure{Error{Errc::invalid, "handler: other jobs already have a handler"}};
     other_.emplace(std::move(handler));
 }
 

@@ -32,7 +32,7 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
     if (closing_) return queue.loop.release(id);
     auto job = decode_job(lease.job);
     if (!job) {
-        JobVerdict verdict{.kind = JobVerdict::Kind::bury, .error = "it cannot be decoded"};
+        JobVerdict verdict{.kind = JobVerdict::Kind::bury, .error = "the job cannot be decoded"};
         return queue.loop.settle(id, failure(lease, "?", std::move(verdict), options_.retry));
     }
     const auto* handler = handlers_->find(job->name);
@@ -40,7 +40,8 @@ void PoolLoop::acquired(Queue& queue, Id id, const Lease& lease) {
         const auto [wait, news] = unhandled_.came(job->name, now_);
         if (news) {
             log(LogLevel::warning, "no handler for jobs named " + shown(job->name) + " in queue '" +
-                                       lease.queue + "': they are left to other processes");
+                                       lease.queue +
+                                       "': jobs of this name are left to other processes");
         }
         add(counts_.unhandled);
         return queue.loop.settle(id, ReleaseJob{lease, now_ + wait});
@@ -69,7 +70,7 @@ void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
     // was the lease lost.
     if (settlement == Settlement::lease_lost && queue.loop.refusals(id) == 0) {
         add(counts_.lease_lost);
-        log(LogLevel::warning, "lost the lease of " + text() + ": it runs again");
+        log(LogLevel::warning, "lost the lease of " + text() + ": the job runs again");
     }
 }
 
@@ -80,9 +81,9 @@ void PoolLoop::lost(Queue& queue, Id id) {
     forget_timeout(attempt);
     give_up(attempt);
     add(counts_.lease_lost);
-    log(LogLevel::warning, "lost the lease of " +
-                               text_of(attempt.context.name(), queue.loop.lease(id)) +
-                               ", as this process was silent for too long: it runs again");
+    log(LogLevel::warning,
+        "lost the lease of " + text_of(attempt.context.name(), queue.loop.lease(id)) +
+            ", because this process sent no heartbeat for too long: the job runs again");
 }
 
 void PoolLoop::cancelled(const Queue& queue, Id id) {
@@ -95,8 +96,9 @@ void PoolLoop::unfit(Queue& queue, Id id, const Error& error) {
     if (found != queue.attempts.end() && found->second->has_follow_ups) {
         auto& attempt = *found->second;
         attempt.has_follow_ups = false;
-        JobVerdict verdict{.kind = JobVerdict::Kind::failed,
-                           .error = kept_text("its follow-ups are refused: " + error.message())};
+        JobVerdict verdict{
+            .kind = JobVerdict::Kind::failed,
+            .error = kept_text("the follow-ups of the job were refused: " + error.message())};
         return queue.loop.settle(id, failure(queue.loop.lease(id), attempt.context.name(),
                                              std::move(verdict), attempt.handler.retry));
     }
