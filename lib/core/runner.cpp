@@ -77,8 +77,8 @@ private:
             roused_ = !ask;
         }
         if (ask) {
-            // Called without the lock, because the lent thread may run at once and then needs the
-            // lock.
+            // Called without the lock, because the thread that is lent to this runner may run at
+            // once and then needs the lock.
             if (spare_->request_turn()) return;
             const std::lock_guard lock{mutex_};
             roused_ = true;
@@ -143,10 +143,10 @@ private:
         return grace_;
     }
 
-    /// Polls once on the lent thread. If another poll is due, requests another call instead of
-    /// looping. The lent thread can thus run other work in between. The runner's own thread polls
-    /// instead when the lent thread is busy, or when the next poll is due before the own thread
-    /// would wake up.
+    /// Polls once on the thread that another object lends to this runner (`SpareThread`). If
+    /// another poll is due, requests another call instead of looping, because the lent thread may
+    /// have other work. The runner's own thread polls instead when the lent thread is busy, or when
+    /// the next poll is due before the own thread would wake up.
     void take_turn() {
         std::unique_lock lock{mutex_};
         if (!woken_ || polling_ || stopping_) return;

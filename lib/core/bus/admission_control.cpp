@@ -128,8 +128,8 @@ private:
     // Whether the store is full: its use exceeded the high mark, and has not fallen below the low
     // mark since.
     std::atomic<bool> full_ = false;
-    std::uint64_t accepted_before_ = 0;  // In `accepted_` when the measurement began.
-    bool failed_ = false;                // The last measurement failed, as logged.
+    std::uint64_t accepted_before_ = 0;  // Value of `accepted_` when the measurement began.
+    bool failed_ = false;
 };
 
 AdmissionControl::AdmissionControl(Store& store, AdmissionControlOptions options)

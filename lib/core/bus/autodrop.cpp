@@ -99,7 +99,7 @@ private:
 
     void not_dropped(const Error& error) {
         if (error.code() != Errc::timed_out) return refused("cannot drop batches", error);
-        // Ends the round. The next round measures again how full the store is.
+        // Ends this round of drops. The next round measures again how full the store is.
         log(LogLevel::warning, "the oldest " + std::to_string(batches_max) +
                                    " batches may have been dropped: " + error.message());
         rounds_.end();
@@ -138,9 +138,10 @@ private:
     detail::Rounds rounds_;
     TimePoint now_{};
     std::uint64_t bytes_ = 0;  // The use of the store at the last measurement, in bytes.
-    bool dropping_ = false;    // Above the high mark, and not below the low mark since.
-    bool stuck_ = false;       // There was nothing to drop. The error was logged.
-    bool refused_ = false;     // The store returned an error. The warning was logged.
+    // The use of the store exceeded the high mark, and has not fallen below the low mark since.
+    bool dropping_ = false;
+    bool stuck_ = false;    // There was nothing to drop. The error was logged.
+    bool refused_ = false;  // The store returned an error. The warning was logged.
 };
 
 Autodrop::Autodrop(Store& store, AutodropOptions options)

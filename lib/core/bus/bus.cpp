@@ -9,7 +9,7 @@ namespace routemaster {
 
 struct Bus::Many {
     std::vector<Step> steps;
-    std::vector<std::size_t> places;  // For each step, the index of its result.
+    std::vector<std::size_t> places;
     std::vector<Result<void>> replies;
 };
 
@@ -129,8 +129,8 @@ void Bus::deliveries(Duration ahead, std::function<void(Result<QueueStatus>)> do
     submit(store_, CountJobs{delivery_queue}, saturating_add(clock_.now(), ahead), std::move(done));
 }
 
-// The store commits an addition of nothing like any change, so the call shows that the store can
-// write. No data remains of it.
+// An `AddToCounters` without increments is committed like any change. It shows whether the store
+// can write, and leaves no data.
 
 Result<void> Bus::probe() const {
     return without_value(perform(store_, AddToCounters{}, clock_.now()));

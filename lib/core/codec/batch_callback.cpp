@@ -20,7 +20,6 @@ namespace {
 constexpr std::string_view batch_entry = "batch";
 constexpr char empty_text = '\xa0';
 
-/// The encoded metadata of a callback's job, split around the id of the batch.
 std::pair<std::string, std::string> around_id(const JobMetadata& metadata) {
     auto all = metadata;
     all.insert_or_assign(std::string{batch_entry}, std::string{});

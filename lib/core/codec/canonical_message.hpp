@@ -13,7 +13,6 @@
 
 namespace routemaster::detail {
 
-/// The fields of an event's message, as views into the message.
 struct CanonicalMessage {
     std::uint64_t timestamp = 0;
     std::string_view topic;
@@ -22,7 +21,7 @@ struct CanonicalMessage {
     std::string_view data;  ///< Still encoded as MessagePack, and not validated.
 };
 
-/// A cursor that parses a text from its beginning. After a failure, the position is undefined.
+/// A cursor that parses a text from its beginning. After a failure, its position is undefined.
 class MessageCursor {
 public:
     explicit MessageCursor(std::string_view rest) noexcept : rest_{rest} {}
@@ -54,7 +53,6 @@ public:
         return found;
     }
 
-    /// Parses a big-endian number of eight bytes.
     std::optional<std::uint64_t> number() noexcept {
         constexpr std::size_t size = 8;
         if (rest_.size() < size) return std::nullopt;
@@ -74,9 +72,9 @@ private:
     std::string_view rest_;
 };
 
-/// The fields of `message` if its fields, their order and their formats are those of
-/// `encode_message`. The data is not checked. Otherwise nothing, and the caller must use
-/// `MessageReader`, because the message may still be valid.
+/// The fields of `message` if the message is encoded exactly as by `encode_message`, with all
+/// fields in the same order and formats. The data is not checked. Otherwise nothing, and the caller
+/// must use `MessageReader`, because the message may still be valid.
 [[nodiscard]] inline std::optional<CanonicalMessage> canonical_message(
     std::string_view message) noexcept {
     using namespace std::string_view_literals;

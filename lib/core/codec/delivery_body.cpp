@@ -28,7 +28,6 @@ public:
     }
 };
 
-/// Appends messages to a delivery's body as JSON.
 class BodyWriter {
 public:
     explicit BodyWriter(DeliveryBody& body) noexcept : body_{body} {}
@@ -49,7 +48,6 @@ public:
     }
 
 private:
-    /// Prints a timestamp with the number type that the publisher used.
     struct TimeWriter {
         std::string& out;
         void operator()(std::monostate) const {}

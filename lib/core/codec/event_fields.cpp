@@ -47,8 +47,8 @@ Result<Event> read_event(std::string topic, const Value& payload,
                          std::optional<EventType> otherwise) {
     const auto type = type_of(payload, otherwise);
     if (!type) return type.error();
-    // The URL may be absent here. The later check of the event decides whether its type needs a
-    // URL.
+    // The URL may be absent here, because the later check of the event decides whether its type
+    // needs a URL.
     const auto url = optional_text(payload, "url");
     if (!url) return url.error();
     const auto timestamp = timestamp_of(payload);

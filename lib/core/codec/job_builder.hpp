@@ -85,14 +85,13 @@ private:
         arguments_.emplace_back(argument);
         return true;
     }
-    /// Called at the end of an array or a map.
     void add_nested() {
         if (depth_ == in_arguments) arguments_.push_back(nested_.result());
     }
 
     std::optional<std::string> name_;
     Value::Array arguments_;
-    ValueBuilder nested_;  ///< The argument under construction.
+    ValueBuilder nested_;
     std::size_t depth_ = 0;
 };
 

@@ -20,7 +20,6 @@ struct QueuedPush {
     JobPush push;
 };
 
-/// As `job_push`, for an object that also has the field `queue`.
 [[nodiscard]] Result<QueuedPush> queued_push(const Value& payload);
 
 }  // namespace routemaster::detail

@@ -102,8 +102,8 @@ Result<Value> detail::parse_json(std::string_view text, std::size_t depth_max) {
         return Error{Errc::invalid,
                      "JSON: " + std::string{problem} + " at byte " + std::to_string(byte)};
     };
-    // Rejected here, because nlohmann's parser would accept both: it skips a byte order mark, and
-    // it stops at a NUL as if the text ended.
+    // Both are rejected here, because nlohmann's parser would accept them: it skips a byte order
+    // mark, and it stops at a NUL as if the text ended.
     if (text.starts_with("\xef\xbb\xbf")) return refuse("a byte order mark", 1);
     if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
         return refuse("a NUL byte", nul + 1);

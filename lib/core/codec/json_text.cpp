@@ -65,7 +65,6 @@ void append_with_fraction(std::string& out, std::string_view digits) {
     if (digits.find_first_of(".e") == std::string_view::npos) out.append(".0");
 }
 
-/// Whether a 64-bit integer equals the number.
 bool is_whole(double number) noexcept {
     constexpr double limit = 9223372036854775808.0;
     return number >= -limit && number < limit && std::trunc(number) == number;

@@ -61,15 +61,14 @@ public:
     bool end_array() { return end(']'); }
     bool end_map() { return end('}'); }
 
-    /// Clears `out` and begins a new value.
     void clear() {
         out_.clear();
         depth_ = 0;
     }
 
 protected:
-    /// Appends the comma between two values. No comma follows an opening bracket or a colon. The
-    /// last character of the output decides, because every text ends with a quote.
+    /// Appends the comma between two values. After an opening bracket or a colon, no comma is
+    /// needed. The last character of the output decides, because every text ends with a quote.
     void separate() {
         if (depth_ == 0) return;
         const char last = out_.back();

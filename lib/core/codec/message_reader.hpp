@@ -18,7 +18,7 @@
 namespace routemaster::detail {
 
 enum class MessageKind {
-    event,        ///< All fields are present and valid.
+    event,
     other,        ///< A ping or a kill: valid, but not delivered to subscribers.
     undecodable,  ///< Damaged, of an unknown kind, or an event with a missing or invalid field.
 };
@@ -50,7 +50,6 @@ public:
     [[nodiscard]] EventType type() const noexcept { return *type_; }
     [[nodiscard]] std::string_view url() const noexcept { return url_; }
     [[nodiscard]] const Timestamp& timestamp() const noexcept { return timestamp_; }
-    /// Whether the message has data, and the data is a map.
     [[nodiscard]] bool has_data() const noexcept { return has_data_; }
 
     bool null() {
@@ -121,7 +120,6 @@ public:
     }
 
 private:
-    /// The field to which the next value belongs.
     enum class Field { none, kind, timestamp, topic, type, url, data, unknown };
 
     /// The nesting depth of the fields, which are in a map inside an array.

@@ -1,5 +1,5 @@
 /// @file
-/// A sink that encodes MessagePack into a string, or only computes the encoded length.
+/// Sinks that encode MessagePack into a string, or only compute the encoded length.
 
 #pragma once
 
@@ -15,7 +15,6 @@
 
 namespace routemaster::detail {
 
-/// Output stream for msgpack-c's packer that appends to a string.
 class StringStream {
 public:
     explicit StringStream(std::string& out) noexcept : out_{out} {}

@@ -52,7 +52,6 @@ namespace routemaster::detail {
 /// An `invalid` error naming `field` and the problem.
 [[nodiscard]] Error bad(std::string_view field, std::string_view problem);
 
-/// `error` with `words` prefixed to its text.
 [[nodiscard]] Error headed(std::string_view words, const Error& error);
 
 }  // namespace routemaster::detail

@@ -126,7 +126,7 @@ private:
     std::size_t bytes_;
     std::size_t spare_ = 0;  ///< Bytes of empty blocks.
     IntrusiveList<Block, &Block::in_all> all_;
-    IntrusiveList<Block, &Block::in_open> open_;  ///< Blocks with free cells.
+    IntrusiveList<Block, &Block::in_open> open_;
 };
 
 }  // namespace routemaster::detail

@@ -123,7 +123,6 @@ private:
         });
     }
 
-    /// The index of the child to which an entry belongs.
     static std::size_t place(const std::vector<Child>& children, const Entry& entry) {
         // Checks the last child first, because most entries belong there.
         if (!(entry < children.back().first)) return children.size() - 1;
@@ -164,12 +163,11 @@ private:
         if (entry < child.first) child.first = entry;
     }
 
-    /// Splits a full child to make room for `entry`.
     static void split(Node& parent, std::size_t at, const Entry& entry) {
         auto& left = *parent.children[at].node;
         auto right = std::make_unique<Node>();
         // If the entry belongs behind the last child, entries probably arrive in ascending order.
-        // Then the left node stays full, because no more entries will be inserted there.
+        // Then the left node stays full, because no more entries will be inserted into it.
         const bool comes_last = at + 1 == parent.children.size();
         std::size_t moved = 0;
         if (left.is_leaf()) {
@@ -188,7 +186,6 @@ private:
                                {first, moved, std::move(right)});
     }
 
-    /// Moves the last item, or else the second half. Returns the number of moved items.
     template <class Item>
     static std::size_t move_tail(std::vector<Item>& from, std::vector<Item>& to, bool last_only) {
         const auto count = last_only ? 1 : from.size() / 2;

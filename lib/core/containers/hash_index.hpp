@@ -25,7 +25,6 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// The object with this hash for which `is(object)` is true, or null.
     template <class Is>
     [[nodiscard]] T* find(std::uint32_t hash, Is is) const {
         if (size_ == 0) return nullptr;
@@ -44,10 +43,10 @@ public:
         constexpr auto line = 64 / sizeof(T*);
         prefetch(&marks_[at]);
         prefetch(&things_[at]);
-        // Prefetches the next cache line, too: many objects are a few slots after their home slot.
+        // Also prefetches the next cache line, because many objects are a few slots after their
+        // home slot.
         prefetch(&things_[std::min(at + line, things_.size() - 1)]);
     }
-    /// The first object found with this hash, or null.
     [[nodiscard]] T* guess(std::uint32_t hash) const noexcept {
         return find(hash, [](const T&) { return true; });
     }
@@ -101,7 +100,6 @@ private:
     [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
         return at + 1 == marks_.size() ? 0 : at + 1;
     }
-    /// The number of slots from one slot forward to another.
     [[nodiscard]] std::size_t distance(std::size_t from, std::size_t to) const noexcept {
         return to >= from ? to - from : to + marks_.size() - from;
     }

@@ -34,8 +34,8 @@ inline void* map_huge_pages(std::size_t size) {
     begin += before;
     ::munmap(begin + size, huge_page - before);
 #ifdef MADV_HUGEPAGE
-    // A system without huge pages provides small pages, which are only slower. The error is
-    // therefore ignored.
+    // The error is ignored, because a system without huge pages provides small pages, which are
+    // only slower.
     ::madvise(begin, size, MADV_HUGEPAGE);
 #endif
     return begin;

@@ -8,7 +8,6 @@
 
 namespace routemaster::detail {
 
-/// The links of an element to its neighbours in one list.
 template <class T>
 struct ListHook {
     T* previous = nullptr;

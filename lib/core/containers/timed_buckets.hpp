@@ -77,7 +77,6 @@ public:
         prefetch(bucket);
         return bucket;
     }
-    /// Prefetches the data that an insertion needs.
     static void fetch(Spot spot) noexcept {
         if (spot != nullptr) prefetch(spot->things().data() + spot->size);
     }
@@ -176,7 +175,6 @@ private:
         TimePoint at;
         Bucket* bucket;
 
-        /// Whether an object with this time and id belongs behind the bucket.
         [[nodiscard]] bool is_reached(TimePoint when, std::string_view id) const noexcept {
             return at != when ? at < when : bucket->end_id <= id;
         }
@@ -292,7 +290,6 @@ private:
         for (auto place = places.end(); place != places.begin();) bucket.append(*(--place)->thing);
     }
 
-    /// Merges a bucket with few objects into a neighbour with enough free capacity.
     void shrink(Bucket& bucket) noexcept {
         auto* next = line_.next(bucket);
         auto* previous = line_.previous(bucket);
@@ -309,7 +306,6 @@ private:
         return small.size == 0 || small.size + other.size <= full_capacity / 4 * 3;
     }
 
-    /// Merges `lower` into `upper`, the next bucket.
     void merge(Bucket& lower, Bucket& upper) noexcept {
         for (auto* thing : lower.things()) upper.append(*thing);
         const bool begins = &lower == line_.front();
@@ -323,8 +319,8 @@ private:
     }
 
     Memory& memory_;
-    IntrusiveList<Bucket, &Bucket::in_line> line_;  ///< The buckets in order.
-    CountedTree<End> ends_;                         ///< The bounds of all buckets except the last.
+    IntrusiveList<Bucket, &Bucket::in_line> line_;
+    CountedTree<End> ends_;  ///< The bounds of all buckets except the last.
     std::size_t size_ = 0;
 };
 

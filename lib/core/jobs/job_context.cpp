@@ -36,7 +36,8 @@ Result<std::string> JobContext::post(const std::string& space, const Value& payl
 }
 
 std::optional<FollowUps> JobContext::take_follow_ups() {
-    // Most jobs have no follow-ups. Ending such a job needs no lock.
+    // Most jobs add no follow-ups (jobs, events or timers added when a job completes). Ending such
+    // a job needs no lock.
     auto before = Follow::none;
     if (follow_.compare_exchange_strong(before, Follow::ended)) return std::nullopt;
     const std::lock_guard lock{mutex_};

@@ -73,15 +73,12 @@ std::string text_of_lack(const JobExplanation& explanation) {
                    explanation.now);
 }
 
-/// Text for a SCHEDULED job. Adds what the workers of the queue lack.
 std::string text_of_wait(const JobExplanation& explanation) {
     const auto lack = text_of_lack(explanation);
     return "it is not due yet for " + attempt_of(explanation.status) +
            (lack.empty() ? "" : "; " + lack);
 }
 
-/// Says how many READY jobs the queue has besides this job. A job that is the only READY job is
-/// next.
 std::string text_of_turn(const JobExplanation& explanation) {
     const auto others = std::max<std::uint64_t>(explanation.queue.ready, 1) - 1;
     auto text = "it is READY for " + attempt_of(explanation.status);

@@ -151,8 +151,8 @@ public:
             std::visit([this](auto& any) { on(any); }, event);
         }
         leave_idle();
-        // Each queue in use searches for dead workers itself. Only without queues does this object
-        // search.
+        // Each `LeasedQueue` searches for dead workers itself. `search_` does so only while there
+        // is no `LeasedQueue`.
         auto next = search_.poll(now, options_.finds_dead && queues_.empty() && !closing_);
         for (const auto& [name, queue] : queues_) next = std::min(next, queue->send());
         for (const auto& queue : ending_) next = std::min(next, queue->send());
@@ -219,7 +219,7 @@ private:
         queue->extend(std::move(extends.name), extends.lease_time, std::move(extends.done));
     }
 
-    /// Wraps `done` so that the failure of a job, and its burial, are logged after the store has
+    /// Wraps `done`. The wrapper also logs the failure or burial of a job, after the store has
     /// settled the job.
     [[nodiscard]] SettleDone logged(const LeaseName& name, const AttemptEnd& end,
                                     SettleDone done) const {

@@ -21,7 +21,7 @@ namespace routemaster {
 /// Pushes that are submitted together. Only the pushes whose reply was lost are submitted again.
 struct JobQueue::Many {
     std::vector<PushJob> steps;
-    std::vector<std::size_t> places;  // For each step, the index of its reply.
+    std::vector<std::size_t> places;
     std::vector<Result<Pushed>> replies;
 
     void add(Result<PushJob> push) {
@@ -343,8 +343,8 @@ Result<PushJob> JobQueue::step_into(const std::string& queue, const Job& job,
                                 detail::push_fingerprint(push.job, options),
                                 options.idempotency_time};
     } else if (options.unique.by != Unique::By::job) {
-        // The library repeats the push when its reply is lost. The job may be completed by then, so
-        // only an idempotency key reveals the repetition.
+        // The library repeats the push when its reply is lost. The job may be completed by then.
+        // Without an idempotency key, the store could therefore not recognise the repetition.
         push.idempotency_key.text = drawn_text();
     }
     return push;

@@ -21,7 +21,6 @@ bool is_listed(const std::vector<ListedQueue>& found, const std::string& name) {
     return !found.empty() && found.front().name == name;
 }
 
-/// A listing for a queue without jobs, which may still have workers.
 ListedQueue unlisted(const std::string& name, const QueueWorkers& workers) {
     return {.name = name,
             .workers = workers.workers,

@@ -79,7 +79,6 @@ std::int64_t floor_to(std::int64_t number, std::int64_t multiple) {
 
 TimePoint from_seconds(UnixSeconds at) { return from_milliseconds(at * 1'000); }
 
-/// Converts an instant to seconds, clamped to the searched years.
 UnixSeconds to_seconds(TimePoint at) {
     const auto near = std::clamp(at, from_seconds(search_begin), from_seconds(search_end));
     return floor_to(to_milliseconds(near), 1'000) / 1'000;
@@ -106,8 +105,8 @@ struct JobSchedule::Rule {
     }
 
 private:
-    /// The next tick of a schedule with `*` in its time of day. The schedule matches all local
-    /// times, including times shown twice by a clock.
+    /// The next tick of a schedule with `*` in its time of day. Such a schedule also matches each
+    /// local time that occurs twice because the clock is set back.
     [[nodiscard]] std::optional<UnixSeconds> next_of_rhythm(UnixSeconds after) const {
         while (after < search_end) {
             const auto period = zone.at(after + 1);

@@ -82,8 +82,8 @@ Result<bool> whether(const Result<Count>& count) {
     return count ? Result<bool>{count->value == 1} : Result<bool>{count.error()};
 }
 
-/// An instant for a run triggered by hand. Real ticks are whole seconds, and never equal this
-/// instant.
+/// The instant of a run triggered by hand: `now`, or 1 ms later if `now` is a whole second. Ticks
+/// are whole seconds, so no tick equals this instant.
 TimePoint beside_ticks(TimePoint now) {
     return to_milliseconds(now) % 1'000 == 0 ? now + Duration{1} : now;
 }

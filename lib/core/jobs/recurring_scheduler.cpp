@@ -147,8 +147,9 @@ private:
             [](const Result<HeartbeatReply>&) {}, 0);
     }
 
-    /// The number of due recurring jobs to request. Jobs that cannot be run stay due. They are
-    /// added to the number, because they must not crowd out the rest.
+    /// The number of due recurring jobs to request. A job that cannot be run stays due, and each
+    /// reply contains it again. The number is therefore increased by the number of these jobs.
+    /// Otherwise these jobs would crowd out the rest.
     [[nodiscard]] std::uint32_t looked_at() const {
         const auto broken = std::min<std::size_t>(broken_.size(), due_recurring_max - jobs_max);
         return jobs_max + static_cast<std::uint32_t>(broken);
@@ -181,8 +182,9 @@ private:
         if (!runs_.empty()) run();
     }
 
-    /// Searches for recurring jobs whose ticks were settled while a clock was ahead. Without a
-    /// correction, they would not be due for a long time.
+    /// Searches for recurring jobs whose ticks were settled while the store's clock was ahead.
+    /// Without a correction, these jobs would not be due before the clock reaches the settled
+    /// ticks.
     void check() {
         running_ = true;
         submit(store_, ListRecurringJobs{{.after = *unchecked_after_, .limit = jobs_max}}, now_,
@@ -317,19 +319,20 @@ private:
     std::shared_ptr<const WorkerProfile> profile_{};  // Null before the first heartbeat.
     TimePoint beaten_at_{};
     TimePoint next_beat_{};
-    bool retiring_ = false;  // A `RetireWorker` is in progress.
+    bool retiring_ = false;
     Watch watch_;
     TimePoint now_{};
-    TimePoint asked_at_{};               // When the last request to the store began.
-    bool looking_ = false;               // A `DueRecurringJobs` is in progress.
-    bool running_ = false;               // Runs or corrections are in progress.
-    std::vector<RunRecurringJob> runs_;  // The runs submitted last.
-    std::set<std::string> broken_;       // Last run failed, as logged.
-    TimePoint store_now_{};              // The latest known time of the store's clock.
+    TimePoint asked_at_{};  // When the last request to the store began.
+    bool looking_ = false;
+    bool running_ = false;  // Runs or corrections are in progress.
+    std::vector<RunRecurringJob> runs_;
+    // Names of the recurring jobs whose last run failed. The failure was logged.
+    std::set<std::string> broken_;
+    TimePoint store_now_{};  // The latest known time of the store's clock.
     /// The recurring jobs after this name must still be checked for settled ticks in the future.
     /// Empty: all were checked.
     std::optional<std::string> unchecked_after_{std::in_place};
-    bool check_failed_ = false;  // The last check failed. The failure was logged.
+    bool check_failed_ = false;
     std::optional<TimePoint> close_at_;
     std::atomic<std::uint64_t> pushed_ = 0;
     std::atomic<std::uint64_t> kept_ = 0;

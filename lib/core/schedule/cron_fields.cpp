@@ -43,7 +43,6 @@ struct Field {
 
     /// Whether the field is the day of the week, in which both 0 and 7 mean Sunday.
     [[nodiscard]] bool is_weekday() const { return last == 7; }
-    /// The number of distinct values.
     [[nodiscard]] int size() const { return is_weekday() ? 7 : last - first + 1; }
 };
 
@@ -163,8 +162,8 @@ Result<Range> range(const Field& field, std::string_view item, CronSteps steps) 
             if (!last) return last.error();
             all.last = *last;
             if (field.is_weekday() && all.first > all.last) {
-                // Sunday is both 0 and 7. As the end of a range, Sunday must be 7: SAT-SUN becomes
-                // 6-7. As the start, it must be 0: 7-1 becomes 0-1.
+                // Sunday is both 0 and 7. At the end of a range, Sunday must be 7: SAT-SUN becomes
+                // 6-7. At the start of a range, Sunday must be 0: 7-1 becomes 0-1.
                 if (all.last == 0) {
                     all.last = field.last;
                 } else if (all.first == field.last) {

@@ -15,7 +15,6 @@ namespace routemaster::detail {
 /// A wall-clock time without a time zone: the seconds from 1970-01-01 00:00:00 on the same clock.
 using LocalSeconds = std::int64_t;
 
-/// The characters between the parts of a schedule.
 inline constexpr std::string_view blanks = " \t";
 
 /// A text without blanks at its ends.

@@ -75,7 +75,7 @@ Result<TimeZone> TimeZone::find(std::string_view name, std::string_view folder) 
     const auto path = database + "/" + std::string{name};
     const auto bytes = read_file(path);
     if (!bytes && ::access(database.c_str(), X_OK) != 0) return no_database(folder);
-    // Rejects the folders and lists of the database, which are no zones.
+    // The folders and lists in the database of zones are rejected, because they are not zones.
     if (!bytes || !ZoneFile::is(*bytes)) return unknown(name);
     auto file = ZoneFile::parse(*bytes);
     if (!file) return unreadable(path);
@@ -89,7 +89,8 @@ ZonePeriod TimeZone::at(UnixSeconds instant) const {
 
 UnixSeconds TimeZone::first_instant(LocalSeconds local) const {
     if (file_ == nullptr) return local;
-    // No zone is so far from UTC, so this instant precedes every instant with the local time.
+    // No zone differs from UTC by two days, so this instant precedes every instant with the local
+    // time.
     constexpr std::int64_t two_days = 172'800;
     auto period = at(local - two_days);
     while (local - period.offset >= period.end) period = at(period.end);

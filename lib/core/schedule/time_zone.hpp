@@ -24,7 +24,6 @@ public:
     /// `invalid` when the file is missing or unreadable. `UTC` needs no file.
     static Result<TimeZone> find(std::string_view name, std::string_view folder = zone_folder);
 
-    /// The period with a constant offset that contains an instant.
     [[nodiscard]] ZonePeriod at(UnixSeconds instant) const;
 
     /// The first instant at which a local clock shows a time. If the clock skips the time, returns

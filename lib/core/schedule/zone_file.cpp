@@ -14,7 +14,6 @@ constexpr std::size_t type_bytes = 6;
 /// No zone was or will be further from UTC (RFC 9636, 3.2).
 constexpr std::int64_t offset_max = 26 * 3'600;
 
-/// Parses a big-endian number in two's complement.
 std::int64_t number(std::string_view bytes) {
     auto value = static_cast<std::uint64_t>(static_cast<signed char>(bytes.front()));
     for (const char byte : bytes.substr(1)) value = value << 8U | static_cast<unsigned char>(byte);

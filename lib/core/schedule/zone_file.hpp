@@ -32,7 +32,7 @@ private:
     class Parser;
 
     std::int64_t first_offset_ = 0;
-    std::vector<ZoneStep> steps_;  ///< The changes of the offset, in order of time.
+    std::vector<ZoneStep> steps_;
     /// When the last listed change happens, even if it changes only the zone's abbreviation. The
     /// rule applies from then on.
     std::optional<UnixSeconds> listed_until_;

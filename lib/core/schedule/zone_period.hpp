@@ -8,10 +8,8 @@
 
 namespace routemaster::detail {
 
-/// Seconds since the Unix epoch.
 using UnixSeconds = std::int64_t;
 
-/// A period with a constant offset from UTC.
 struct ZonePeriod {
     UnixSeconds begin = std::numeric_limits<UnixSeconds>::min();
     UnixSeconds end = std::numeric_limits<UnixSeconds>::max();  ///< Exclusive.

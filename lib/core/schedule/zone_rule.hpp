@@ -38,8 +38,8 @@ private:
         int week = 0;   ///< 1 to 5.
         int number = 0;
         std::int64_t time = 7'200;  ///< Seconds since midnight, by the old clock.
-        std::int64_t before = 0;    ///< Offset before the change.
-        std::int64_t offset = 0;    ///< Offset after the change.
+        std::int64_t before = 0;
+        std::int64_t offset = 0;
 
         [[nodiscard]] ZoneStep in(int year) const;
     };

@@ -1,5 +1,6 @@
 /// @file
-/// `CompletionDomain`: the completion of jobs and timers that have follow-ups.
+/// `CompletionDomain`: the completion of jobs and timers together with their follow-ups, which are
+/// jobs, events and timers to be added in the same step.
 
 #pragma once
 
@@ -14,15 +15,14 @@
 namespace routemaster::detail {
 
 /// Part of the state machine (`Machine`) that performs `CompletionSteps`. Such a step completes a
-/// job or confirms a timer, and adds its follow-ups, which are jobs, events and timers. If a
-/// follow-up may not be added, the step changes nothing. Not thread safe.
+/// job or confirms a timer, and adds the follow-ups. If a follow-up may not be added, the step
+/// changes nothing. Not thread safe.
 class CompletionDomain {
 public:
     CompletionDomain(JobDomain& jobs, TimerDomain& timers, TopicDomain& topics)
         : jobs_{jobs}, timers_{timers}, topics_{topics} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

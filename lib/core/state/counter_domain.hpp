@@ -15,8 +15,7 @@ class CounterDomain {
 public:
     explicit CounterDomain(CounterTable& counters) : counters_{counters} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

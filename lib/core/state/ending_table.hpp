@@ -61,7 +61,6 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
 
-    /// Access for a journal.
     [[nodiscard]] NamedTable<State>& table() noexcept { return table_; }
     /// Must be called after the table was restored.
     void settle_restored() {
@@ -81,7 +80,7 @@ private:
     std::size_t size_max_;
     std::string_view forgotten_;
     NamedTable<State> table_;
-    std::set<std::pair<TimePoint, std::string>> ends_;  ///< Expiry time and label of each entity.
+    std::set<std::pair<TimePoint, std::string>> ends_;
 };
 
 }  // namespace routemaster::detail

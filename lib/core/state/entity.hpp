@@ -30,9 +30,9 @@ struct Entity {
     /// The newest row of the journal that must be durable before a reply that depends on the
     /// entity.
     std::uint64_t last_row = 0;
-    std::uint32_t bytes = 0;  ///< Approximate size of its records in the journal.
+    std::uint32_t bytes = 0;  ///< Approximate size of the entity's records in the journal.
     Kind kind;
-    bool dirty = false;  ///< Its counts changed since they were encoded in the open row.
+    bool dirty = false;  ///< The entity's counts changed since they were encoded in the open row.
 };
 
 struct BatchState;
@@ -65,7 +65,6 @@ public:
     virtual void changed(StoredTimer& timer) = 0;
     /// The state, the time or the number of retries of a timer changed.
     virtual void moved(StoredTimer& timer) = 0;
-    /// A message was appended to each of `batches`.
     virtual void appended(std::string_view message, std::span<BatchState* const> batches) = 0;
     /// A count of an entity grew. The function is called often, and only the last value must be
     /// recorded.
@@ -76,8 +75,8 @@ public:
     virtual void gone(JobState& job) = 0;
     virtual void gone(BatchState& batch) = 0;
     virtual void gone(StoredTimer& timer) = 0;
-    /// Jobs of a group were removed without having succeeded. Until this is durable, a reply must
-    /// not contain later jobs of the group.
+    /// Jobs of a group were removed without having succeeded. Until this change is durable, a reply
+    /// must not contain later jobs of the group.
     virtual void skipped(OrderingGroup& group) = 0;
 
     // A journal may evict payloads from memory. The functions below throw `Failure` when the
@@ -93,7 +92,8 @@ public:
     virtual MessageList read(const BatchState& batch) = 0;
 };
 
-/// Change log of a store without a journal. It evicts nothing.
+/// Change log of a store without a journal. It records nothing. Payloads always stay in memory,
+/// because only a journal evicts payloads.
 class NoChangeLog final : public ChangeLog {
 public:
     void changed(Entity&) override {}

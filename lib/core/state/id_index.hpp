@@ -56,14 +56,13 @@ private:
         void expect(std::size_t jobs) { jobs_.reserve(jobs); }
         void insert(JobState& job);
         void remove(const JobState& job);
-        /// Removes and returns the second half of the jobs.
         std::vector<JobState*> split();
 
     private:
         void close_up();
 
         std::vector<JobState*> jobs_;
-        std::size_t gone_ = 0;  ///< The number of unused entries at the front.
+        std::size_t gone_ = 0;
     };
     /// Blocks by a lower bound of the ids in the block. The bound is greater than all ids in
     /// earlier blocks.

@@ -15,7 +15,6 @@
 
 namespace routemaster::detail {
 
-/// A key in a queue, with its expiry time.
 struct KeptKeyState : Entity {
     static constexpr Record record{
         .whole = 20, .gone = 21, .fields = 2, .fields_min = 2, .format = 5};
@@ -54,7 +53,6 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
 
-    /// Access for a journal.
     [[nodiscard]] NamedTable<KeptKeyState>& table() noexcept { return keys_.table(); }
     /// Must be called after the table was restored.
     void settle_restored() { keys_.settle_restored(); }

@@ -45,7 +45,6 @@ public:
     /// `changes` must outlive the machine.
     explicit Machine(ChangeLog& changes, NameLimits limits = {});
 
-    /// Performs a step in the domain of the step.
     Outcome perform(Step& step, TimePoint now);
 
     /// How many steps `fetch_ahead` examines at most.
@@ -66,7 +65,6 @@ public:
     [[nodiscard]] Registry& registry() noexcept { return registry_; }
     [[nodiscard]] RecurringTable& recurring() noexcept { return recurring_; }
     [[nodiscard]] TimerTable& timers() noexcept { return timers_; }
-    /// The tables of all entities with a name.
     [[nodiscard]] auto named_tables() noexcept {
         return std::tuple_cat(
             registry_.tables(),
@@ -99,7 +97,6 @@ private:
     CounterDomain counter_domain_;
 };
 
-/// References to the tables of all entities with a name.
 using NamedTables = decltype(std::declval<Machine&>().named_tables());
 
 }  // namespace routemaster::detail

@@ -52,7 +52,6 @@ public:
     /// Removes an entity. The caller must have notified the change log.
     void erase(const State& state) { states_.erase(std::string{state.name()}); }
 
-    /// Applies `make` to each entity on a page. Returns the results.
     template <class Listed, class Make>
     [[nodiscard]] std::vector<Listed> list(const Page& page, Make make) const {
         std::vector<Listed> all;

@@ -127,12 +127,11 @@ private:
 
     CountedTree<Slot> inserted_;
     std::vector<JobState*> restored_;  ///< Sorted. A removed job leaves a null pointer.
-    /// Number of restored jobs in a block.
     static constexpr std::size_t block = 256;
     std::vector<TimePoint> blocks_;       ///< The due time of each block's first job.
     std::vector<std::uint32_t> left_of_;  ///< Number of removed jobs by block, as a Fenwick tree.
     std::size_t restored_first_ = 0;      ///< Index of the first remaining job.
-    std::size_t restored_end_ = 0;        ///< Index behind the last remaining job.
+    std::size_t restored_end_ = 0;
     std::size_t restored_left_ = 0;
 };
 

@@ -12,7 +12,7 @@
 namespace routemaster::detail {
 
 /// Context of the current step, shared by all domains of a state machine. `Machine` resets the
-/// scope before each step. A domain changes it when an outcome may be reported earlier.
+/// scope before each step. A domain changes the scope when an outcome may be reported earlier.
 struct StepScope {
     /// Value of `depends_on_row`: all changes so far must be durable.
     static constexpr std::uint64_t everything = UINT64_MAX;

@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Records queues whose workers got too few jobs, and schedules wake-ups for these workers when
+/// Registry of queues whose workers got too few jobs. Schedules wake-ups for these workers when
 /// jobs become available.
 ///
 /// Not thread safe.
@@ -24,7 +24,7 @@ public:
     /// Must be called when a job of the queue becomes available, or when the earliest due time of
     /// the queue changes to an earlier time.
     void wake(QueueState& queue);
-    /// As `wake`, for workers with deliveries to callbacks.
+    /// As `wake`, for workers that deliver to callbacks.
     void wake_callbacks(QueueState& deliveries);
     /// Wakes the watchers of a name that is not a queue. To be called at most once per name between
     /// two calls of `take`.

@@ -23,7 +23,6 @@ public:
         if (steps > 1) several_.reserve(steps);
     }
 
-    /// Appends the result of `make`, constructed in place.
     template <std::invocable Make>
     void add(const Make& make) {
         several_.capacity() > 0 ? void(several_.emplace_back(Made<Make>{make}))

@@ -24,10 +24,10 @@ bool lease_lost(const Reply& reply) {
     return completed != nullptr && completed->settlement == Settlement::lease_lost;
 }
 
-/// Replaces the result of a repeated step if it proves nothing. When the first try was in doubt, it
-/// may have been performed, so an error of the repetition does not prove the contrary. `lease_lost`
-/// does not either, because the first try may have ended the lease. In both cases the caller gets
-/// the error of the first try.
+/// Replaces the result of a repeated step by the error of the first try, if this result proves
+/// nothing. The reply of the first try was lost, so the store may have performed the step. An error
+/// of the repetition does not prove that the first try failed. `lease_lost` does not prove it
+/// either, because the first try may have ended the lease.
 void keep_doubt(Outcome& repeated, const Error& doubt, const StepTraits& traits) {
     if (Changes{traits.changes} == Changes::nothing) return;
     if (!repeated || lease_lost(*repeated)) repeated = doubt;
@@ -74,7 +74,8 @@ std::vector<Outcome> perform_all(Store& store, std::span<Step> steps, TimePoint 
         std::vector<Outcome> outcomes;
         bool there = false;
     } waiting;
-    // The completion must not allocate memory. If it threw, the caller would wait for ever.
+    // The completion must not allocate memory, because the caller would wait for ever if it threw
+    // an exception.
     waiting.outcomes.reserve(steps.size());
     store.submit(steps, now, [&waiting](std::span<Outcome> outcomes) {
         // Notifies while holding the lock. As soon as the lock is released, the waiting thread may

@@ -45,7 +45,6 @@ namespace routemaster::detail {
             std::string{list} + '[' + std::to_string(place) + "]: " + error.context()};
 }
 
-/// Removes the position that `at_place` added.
 [[nodiscard]] inline Error without_place(std::string_view list, std::size_t place,
                                          const Error& error) {
     const auto head = at_place(list, place, {error.code(), {}}).context();

@@ -61,8 +61,8 @@ private:
 
     MemoryLimits limits_;
     std::uint64_t reserve_;
-    std::uint64_t unlooked_bytes_ = 0;  // Bytes accepted since the last measurement.
-    std::uint32_t unlooked_steps_ = 0;  // Steps rejected since the last measurement.
+    std::uint64_t unlooked_bytes_ = 0;
+    std::uint32_t unlooked_steps_ = 0;
     bool short_ = false;
 };
 

@@ -9,9 +9,9 @@
 
 namespace routemaster::detail {
 
-/// Repeats `work` until it does not throw `std::bad_alloc`. For events that must not be lost, from
-/// producers unable to handle an error. `work` must have no effect when it throws. Throws
-/// `std::bad_alloc` after 10 s.
+/// Repeats `work` until it does not throw `std::bad_alloc`. To be used for events that must not be
+/// lost, if their producer cannot handle an error. `work` must have no effect when it throws.
+/// Throws `std::bad_alloc` after 10 s.
 template <class Work>
 void with_patience(Work work) {
     constexpr std::chrono::milliseconds pause{5};

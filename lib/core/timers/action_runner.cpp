@@ -19,18 +19,18 @@
 namespace routemaster {
 namespace {
 
-/// Upper limit for the actions in one submission to the store.
 constexpr std::uint32_t actions_max = 100;
 
-/// Handles a due timer: adds the action of the timer as its follow-up.
+/// Handler of a due timer. Adds the timer's action, a push or a publication, which the store
+/// performs when it confirms the timer.
 void do_action(TimerContext& timer) {
     const auto action = timer_action(timer.payload);
     if (!action) throw Reject{action.error().message()};
     if (const auto done = timer.act(*action); !done) throw Reject{done.error().message()};
 }
 
-/// Rewords the error of a rejected follow-up in terms of the action. The action is the only
-/// follow-up of the timer.
+/// Rewords the store's error about a push or publication as an error of the timer's action. The
+/// action is the only push or publication of the timer.
 Error refusal_of(const FollowUps& all, const Error& error) {
     if (!all.pushes().empty()) {
         return detail::headed("push", detail::without_place("pushes", 0, error));
@@ -41,8 +41,9 @@ Error refusal_of(const FollowUps& all, const Error& error) {
                           detail::without_place("publications", 0, error));
 }
 
-/// No thread is needed: the handler only adds follow-ups and does not block, and the polling thread
-/// runs it.
+/// Options of the timer listener that performs the actions. The listener needs no thread, because
+/// its handler does not block: it only adds an action to a step. The thread that calls
+/// `ActionRunner::poll` therefore runs the handler.
 TimerListenerOptions listener_options(ActionRunnerOptions options) {
     return {.name = std::string{Uid{entropy(), entropy()}.text()},
             .threads = 0,

@@ -9,8 +9,8 @@
 namespace routemaster {
 namespace {
 
-/// With retries, a firing is repeated until a runner completes it. Without retries, a timer would
-/// be lost when its runner dies.
+/// Options of a timer with an action. With retries, the timer fires again until an `ActionRunner`
+/// has completed it. Without retries, the timer would be lost when its runner dies.
 TimerOptions options_of_action(std::string id) {
     return {.id = std::move(id), .retries_max = timer_retries_max};
 }

@@ -145,7 +145,8 @@ private:
     std::function<void()> wake_;
     TimePoint now_{};
     std::map<std::string, std::unique_ptr<RequestedTimers>> spaces_;
-    std::vector<std::unique_ptr<RequestedTimers>> ending_;  // Closing: listeners still in store.
+    // Closed namespaces, until the store has removed their listeners.
+    std::vector<std::unique_ptr<RequestedTimers>> ending_;
     bool draining_ = false;
     bool closing_ = false;
 };

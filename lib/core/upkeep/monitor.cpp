@@ -57,7 +57,8 @@ private:
         Result<Subscribers> page;
     };
     struct GotSizes {
-        std::vector<Outcome> outcomes;  ///< Of a CountJobs for each queue, and of MeasureUse.
+        /// The outcomes of a `CountJobs` for each queue, and of `MeasureUse`.
+        std::vector<Outcome> outcomes;
     };
     struct GotCounters {
         Result<std::vector<Counter>> page;
@@ -225,10 +226,11 @@ private:
     OwnEventQueue events_;
     detail::Rounds rounds_;
     TimePoint now_{};
-    std::vector<Measurement> measured_;                    // The measurements of the current round.
-    std::unordered_map<std::string, std::size_t> places_;  // In `measured_`, by name and tags.
-    std::optional<Error> failure_;                         // The first error of the current round.
-    bool failed_ = false;  // Whether the last round had an error. The error was logged.
+    std::vector<Measurement> measured_;
+    // Index in `measured_`, by name and tags.
+    std::unordered_map<std::string, std::size_t> places_;
+    std::optional<Error> failure_;  // The first error of the current round.
+    bool failed_ = false;           // Whether the last round had an error. The error was logged.
 };
 
 Monitor::Monitor(Store& store, MonitorOptions options)

@@ -18,7 +18,6 @@ public:
     /// An interval below 1 ms counts as 1 ms.
     explicit Rounds(Duration interval) : interval_{std::max(interval, Duration{1})} {}
 
-    /// Sets the current time. To be called at the beginning of every poll.
     void begin_turn(TimePoint now) {
         // If the clock was set back, the next round begins now instead of being delayed.
         if (now < now_) next_ = std::min(next_, now);

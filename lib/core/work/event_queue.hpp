@@ -88,7 +88,6 @@ public:
 
     [[nodiscard]] EventQueue<Event>* operator->() const noexcept { return queue_.get(); }
 
-    /// The queue, for writers.
     [[nodiscard]] const std::shared_ptr<EventQueue<Event>>& shared() const noexcept {
         return queue_;
     }

@@ -18,7 +18,6 @@ namespace routemaster::detail {
 /// Thread safety: guarded by the lock of the owner. Callers must have locked it.
 class IdleThreads {
 public:
-    /// Waits until `ready()`.
     template <class Ready>
     void wait(std::unique_lock<std::mutex>& lock, Ready ready) {
         ++idle_;

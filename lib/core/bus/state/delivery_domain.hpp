@@ -31,8 +31,7 @@ public:
           subscriber_queues_{subscriber_queues},
           jobs_{jobs} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -62,7 +61,6 @@ private:
 
     void end_vanished(JobState& job, BatchState* batch, bool subscriber_exists);
 
-    /// Whether the batch becomes DEAD after this failure.
     [[nodiscard]] bool dies(const BatchState& batch, const Subscription& wants,
                             const SettleDelivery& step) const;
 
@@ -76,13 +74,11 @@ private:
 
     // --- Queued batches -------------------------------------------------------------------------
 
-    /// The queued batch of this subscriber with this id, or null.
     [[nodiscard]] BatchState* queued(const std::string& token, const Uid& uid) const;
     [[nodiscard]] QueuedBatch queued_status(const BatchState& batch) const;
 
     // --- DEAD batches ---------------------------------------------------------------------------
 
-    /// The DEAD batch of this subscriber with this id, or null.
     [[nodiscard]] BatchState* dead(const std::string& token, const Uid& uid) const;
 
     /// Calls `act` with the DEAD batch `uid` of a subscriber. Without `uid`, calls `act` with all

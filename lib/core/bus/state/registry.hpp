@@ -26,7 +26,6 @@ namespace routemaster::detail {
 
 struct SubscriberState;
 
-/// A topic and its subscribers, sorted by token.
 struct TopicState : Entity {
     static constexpr Record record{
         .whole = 1, .gone = 2, .fields = 3, .fields_min = 3, .format = 1};
@@ -129,7 +128,6 @@ public:
     }
     [[nodiscard]] TokenState* token(const std::string& token) { return tokens_.find(token); }
 
-    /// All tables restored by a journal.
     [[nodiscard]] auto tables() noexcept { return std::tie(topics_, subscribers_, tokens_); }
 
     TopicState& create_topic(const std::string& name, std::optional<std::string> publisher) {

@@ -23,8 +23,7 @@ public:
     SubscriberDomain(StepScope& scope, ChangeLog& changes, Registry& registry, JobTable& jobs)
         : scope_{scope}, changes_{changes}, registry_{registry}, jobs_{jobs} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -33,8 +32,8 @@ public:
 
 private:
     void replace_topics(SubscriberState& subscriber, const std::vector<std::string>& topics);
-    /// Removes a subscriber. Its batches are removed one at a time afterwards, whatever its
-    /// concurrency was.
+    /// Removes a subscriber. Workers later remove the subscriber's batches one at a time, even if
+    /// its deliveries ran concurrently before.
     void remove(SubscriberState& subscriber);
 
     StepScope& scope_;

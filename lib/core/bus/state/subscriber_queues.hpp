@@ -47,26 +47,28 @@ struct BatchState : Entity {
     Uid uid;
     SubscriberQueue& subscriber_queue;
     TimePoint created_at;
-    std::uint64_t order;  ///< Push number of its delivery job.
+    std::uint64_t order;  ///< Push number of the batch's delivery job.
     std::uint32_t attempts = 0;
     bool current = true;
     /// Restored from a journal. A process before the restart may have attempted a delivery.
     bool restored = false;
-    /// CURRENT, but accepts no events. A process may have begun an attempt before a crash lost the
-    /// record of the seal.
+    /// The batch is CURRENT, but accepts no more events. An earlier process may have begun a
+    /// delivery and crashed before the record of the seal was on disk.
     bool closed = false;
-    /// Sealed by this process, so no attempt was made before a restart.
+    /// This process sealed the batch, and did not restore the batch from a journal. No earlier
+    /// process can therefore have attempted its delivery.
     bool sealed_here = false;
-    JobState* job = nullptr;       ///< Null when DEAD.
+    JobState* job = nullptr;       ///< The delivery job; null when the batch is DEAD.
     std::unique_ptr<Death> death;  ///< Null unless DEAD.
-    /// Why the last attempt failed; null before a failure. Not stored on disk: after a restart, the
-    /// text is missing until the next failure.
+    /// Why the last attempt failed; null before a failure. Not stored on disk, so a restarted
+    /// process has no text until the next failure.
     std::unique_ptr<std::string> last_error;
-    bool full_record = false;  ///< Its journal row has a full record, at `offset`.
-    std::uint32_t offset = 0;  ///< Offset of the full record in its row.
+    /// The journal row of the batch contains its full record, at `offset`.
+    bool full_record = false;
+    std::uint32_t offset = 0;
     KeptMessages messages;
-    ListHook<BatchState> in_subscriber_queue;  ///< Links to its subscriber's batches.
-    ListHook<BatchState> in_age;               ///< Links to all subscribers' batches.
+    ListHook<BatchState> in_subscriber_queue;  ///< Links the batches of a subscriber.
+    ListHook<BatchState> in_age;               ///< Links the batches of all subscribers.
 
     /// Whether the batch died before `other`. With equal times, the smaller id comes first, as in
     /// all stores.
@@ -130,9 +132,8 @@ struct SubscriberQueue {
     OrderingGroup group;  ///< The group of its delivery jobs, named by the subscriber's token.
     BatchState* current = nullptr;
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> batches;
-    /// DEAD batches, oldest death first.
     IntrusiveList<BatchState, &BatchState::in_subscriber_queue> dead;
-    std::uint64_t events = 0;  ///< Gauge: number of events in `batches`.
+    std::uint64_t events = 0;
     /// Indexed by `SubscriberQueueCounter`. Null before the first increment.
     std::array<CounterState*, subscriber_queue_counter_names.size()> counters{};
 };
@@ -237,8 +238,9 @@ public:
         }
     }
 
-    /// Makes a DEAD batch the last queued batch of its subscriber, as if new. False, without a
-    /// change, when a client has pushed a delivery job with its id meanwhile.
+    /// Makes a DEAD batch the last queued batch of its subscriber, as if it were new. Returns false
+    /// and changes nothing if a client has meanwhile pushed a delivery job with the id of the
+    /// batch.
     bool redeliver(BatchState& batch, TimePoint now) {
         auto& subscriber_queue = batch.subscriber_queue;
         auto& queue = jobs_.queues().deliveries();
@@ -277,7 +279,6 @@ public:
         }
     }
 
-    /// Calls `visit` with each batch, in no particular order.
     template <class Visit>
     void each_of_all(Visit visit) {
         for (const auto& [uid, batch] : batches_) visit(*batch);
@@ -374,8 +375,8 @@ public:
     }
 
     /// Destroys the empty queues of removed subscribers. `Exists` returns for a token whether its
-    /// subscriber exists. Deliveries in the other queues of removed subscribers may be completed by
-    /// any worker.
+    /// subscriber exists. Any worker may complete the deliveries in the other queues of removed
+    /// subscribers.
     template <class Exists>
     void prune(Exists exists) {
         for (auto& [token, subscriber_queue] : subscriber_queues_) {
@@ -404,15 +405,14 @@ private:
         by_age_.remove(batch);
     }
 
-    /// Destroys a batch that is in no list.
     void forget(BatchState& batch) {
         bytes_ -= batch.messages.payload_bytes();
         changes_.gone(batch);
         batches_.erase(batch.uid);
     }
 
-    /// Inserts a DEAD batch into both lists of DEAD batches, in the order of deaths. This appends
-    /// the batch, unless the clock was set back.
+    /// Inserts a DEAD batch into both lists of DEAD batches, in the order of deaths. The batch is
+    /// the last, unless the clock was set back.
     void lay_out(BatchState& batch) {
         const auto put = [&](auto& list) {
             auto* before = list.back();

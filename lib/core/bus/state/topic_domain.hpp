@@ -22,7 +22,7 @@
 namespace routemaster::detail {
 
 /// Part of the state machine (`Machine`) that performs `TopicSteps`. Other domains use it to
-/// publish the follow-up events of completed jobs and timers. Not thread safe.
+/// publish the events that a completed job or timer adds (its follow-ups). Not thread safe.
 class TopicDomain {
 public:
     TopicDomain(StepScope& scope, ChangeLog& changes, CounterTable& counters, Registry& registry,
@@ -34,8 +34,7 @@ public:
           subscriber_queues_{subscriber_queues},
           jobs_{jobs} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -48,7 +47,6 @@ public:
 
 private:
     [[nodiscard]] bool is_valid_token(const std::optional<std::string>& token);
-    /// The publisher that owns a topic. Null if the topic has no owner or does not exist.
     [[nodiscard]] static const std::string* owner_of(const TopicState* topic);
     /// An error when an event may not be published in a topic with this owner. `further` is the
     /// number of topics that earlier events of the same step will claim for the publisher.

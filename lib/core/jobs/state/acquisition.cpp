@@ -148,8 +148,8 @@ void Acquisition::lease(JobState& job) {
 
 void Acquisition::set_next_due() {
     const bool opened = rates_ != nullptr && rates_->opens_at() <= now_;
-    // The queue has a token left, but this worker has no free slot. Wakes another worker, which may
-    // have a free slot.
+    // The queue has a token left, but this worker has no free slot. Another worker, which may have
+    // a free slot, is woken.
     if (opened && rates_->tokens(now_) > 0) jobs_.wake_ups().wake(queue_);
     if (opened || count_filled() > 0 || (rates_ != nullptr && rates_->going_back())) {
         // The worker polls again when the queue has a token. A wake-up is not needed.

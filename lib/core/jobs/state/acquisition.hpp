@@ -22,7 +22,6 @@ namespace routemaster::detail {
 /// object is used for one step only. Not thread safe.
 class Acquisition {
 public:
-    /// A function to be called with each job that the reply describes.
     using Reveal = std::function<void(const JobState&)>;
 
     /// All arguments must outlive the object.
@@ -42,13 +41,11 @@ private:
 
     /// Leases `wanted` jobs: first an equal share from each source, then from any source.
     void lease_from_sources(std::size_t wanted);
-    /// Leases at most `most` jobs from one source.
     void lease_from(ReadyJobs& source, std::size_t most);
     /// The job to lease under the rate limits when `first` is next in order: `first`, or a job of
     /// its group that was throttled before. Null when `first` was throttled instead.
     JobState* in_turn(JobState& first);
 
-    /// What to do with the first job of a source.
     enum class Choice : std::uint8_t { lease, skip, stop };
     /// Removes, buries or delays a job that must not run now (`skip`), and loads the payload of a
     /// job that may be leased. `stop` means that a limit of the step is reached, or that a payload
@@ -56,7 +53,6 @@ private:
     Choice prepare(JobState& job);
     void lease(JobState& job);
 
-    /// Sets when the worker should poll again.
     void set_next_due();
 
     [[nodiscard]] JobState* front(const ReadyJobs& source) const {
@@ -73,8 +69,8 @@ private:
     const Reveal& reveal_;
     Worker& worker_;
     Acquired acquired_;
-    std::optional<QueueStatus> before_;  ///< The state of the queue before the step.
-    QueueRates* rates_ = nullptr;        ///< Null without rate limits.
+    std::optional<QueueStatus> before_;
+    QueueRates* rates_ = nullptr;  ///< Null without rate limits.
     std::array<ReadyJobs*, 1> whole_queue_{&queue_.ready};
     std::vector<ReadyJobs*> destinations_;
     std::span<ReadyJobs* const> sources_{whole_queue_};

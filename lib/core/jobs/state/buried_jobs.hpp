@@ -19,7 +19,6 @@ namespace routemaster::detail {
 class BuriedJobs {
 public:
     [[nodiscard]] std::size_t size() const noexcept { return order_.size(); }
-    /// The job with the earliest burial, or null.
     [[nodiscard]] JobState* first() const noexcept { return order_.front(); }
     [[nodiscard]] const IdIndex& by_id() const noexcept { return by_id_; }
 

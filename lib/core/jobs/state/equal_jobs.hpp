@@ -15,8 +15,8 @@
 
 namespace routemaster::detail {
 
-/// For each push without a key, the equal job in its queue, if any. Jobs are looked up before any
-/// change, because reading from a journal may fail.
+/// Finds, for each push without a key, the equal job in its queue, if any. Jobs are looked up
+/// before any change, because reading from a journal may fail.
 class EqualJobs {
 public:
     /// `done`, if not null, is about to be completed. A push of an equal job is then allowed.

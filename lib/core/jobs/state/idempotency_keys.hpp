@@ -58,19 +58,16 @@ public:
         : changes_{changes},
           pushes_{changes, counters, idempotency_keys_max, "jobs.idempotency_keys_forgotten"} {}
 
-    /// The push with this key in a queue; null if unknown or expired.
     [[nodiscard]] const NamedPush* find(const std::string& queue, const std::string& key,
                                         TimePoint now) {
         return pushes_.find(queue + ':' + key, now);
     }
 
-    /// Stores the key of a push together with its reply.
     void keep(const std::string& queue, const IdempotencyKey& key, const Pushed& reply,
               TimePoint now);
 
     [[nodiscard]] std::size_t size() const noexcept { return pushes_.size(); }
 
-    /// Access for a journal.
     [[nodiscard]] NamedTable<NamedPush>& table() noexcept { return pushes_.table(); }
     /// Must be called after the table was restored.
     void settle_restored() { pushes_.settle_restored(); }

@@ -16,8 +16,7 @@ class JobBatchDomain {
 public:
     JobBatchDomain(StepScope& scope, JobBatchTable& batches) : scope_{scope}, batches_{batches} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

@@ -53,7 +53,7 @@ struct JobBatchNumbers : Entity {
         progress.forgotten = in.natural();
     }
 
-    std::string label;  ///< The id of the batch, in decimal digits.
+    std::string label;
     JobBatchProgress progress{};
 };
 
@@ -115,18 +115,13 @@ public:
 
     // --- Jobs of batches. The id 0 means no batch; the functions then do nothing -----------------
 
-    /// A member of `JobBatchProgress` that counts jobs.
     using Number = std::uint64_t JobBatchProgress::*;
 
-    /// An error if the batch accepts no further jobs.
     [[nodiscard]] Result<void> may_join(JobBatchId id) const;
     void join(JobBatchId id) { count(id, &JobBatchProgress::total, 1); }
-    /// Counts a job that ended or became BURIED.
     void end(JobBatchId id, Number number) { count(id, number, 1); }
-    /// Counts a job that is no longer BURIED.
     void exhume(JobBatchId id) { count(id, &JobBatchProgress::buried, -1); }
 
-    /// A function that pushes a callback job and returns its id.
     using Push = std::function<JobId(const PushJob&)>;
 
     /// Ends the batches that the current step completed, and pushes their callback jobs.
@@ -135,10 +130,9 @@ public:
 
     // --- Restoring ------------------------------------------------------------------------------
 
-    /// Access for a journal.
     [[nodiscard]] NamedTable<JobBatchState>& table() noexcept { return table_; }
     [[nodiscard]] NamedTable<JobBatchNumbers>& numbers() noexcept { return numbers_; }
-    /// Must be called after both tables were restored.
+    /// To be called after both tables were restored.
     void settle_restored();
 
 private:
@@ -155,9 +149,9 @@ private:
     SequenceState& last_id_;
     NamedTable<JobBatchState> table_;
     NamedTable<JobBatchNumbers> numbers_;
-    std::map<JobBatchId, JobBatchState*> open_;        ///< Batches that have not ended.
-    std::map<JobBatchId, JobBatchState*> ended_;       ///< Batches that have ended.
-    std::set<std::pair<TimePoint, JobBatchId>> ends_;  ///< The end time of each ended batch.
+    std::map<JobBatchId, JobBatchState*> open_;
+    std::map<JobBatchId, JobBatchState*> ended_;
+    std::set<std::pair<TimePoint, JobBatchId>> ends_;
     std::unordered_map<std::string, JobBatchId> names_;
     std::set<JobBatchId> touched_;  ///< Batches changed by the current step.
 };

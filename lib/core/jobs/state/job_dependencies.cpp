@@ -10,7 +10,6 @@ namespace routemaster::detail {
 
 namespace {
 
-/// The ids in `jobs` that exist in the queue, each once.
 std::vector<JobId> present(const QueueState& queue, std::vector<JobId> jobs) {
     std::sort(jobs.begin(), jobs.end());
     jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());

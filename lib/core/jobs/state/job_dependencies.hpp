@@ -16,7 +16,8 @@ namespace routemaster::detail {
 /// if missing. `last_id` is the last assigned job id.
 [[nodiscard]] Result<void> may_wait(const PushJob& step, const QueueState* queue, JobId last_id);
 
-/// Makes a detached job wait for the existing jobs in `others`.
+/// Makes a job wait for the existing jobs in `others`. The job must be detached, which means that
+/// it is in none of the lists of its queue.
 void wait_for(JobState& job, const std::vector<JobId>& others);
 
 /// Undoes `wait_for` for a job that is detached again.

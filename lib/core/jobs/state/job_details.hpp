@@ -31,7 +31,7 @@ struct JobDetails {
     /// retries.
     std::optional<TimePoint> failing_since{};
     std::vector<JobError> errors{};  ///< Newest last, at most `job_errors_max`.
-    std::vector<JobId> after{};      ///< Ids of the jobs that this job waits for.
+    std::vector<JobId> after{};
 
     [[nodiscard]] bool has_attempts_left() const noexcept {
         return options.attempts_max == 0 || attempts < options.attempts_max;
@@ -44,7 +44,6 @@ struct JobDetails {
 
     [[nodiscard]] std::uint32_t deaths() const noexcept { return deaths_in(errors, attempts); }
 
-    /// Whether no attempt began before the job expired.
     [[nodiscard]] bool has_expired(TimePoint now) const noexcept {
         return attempts == 0 && options.expires_at <= now;
     }
@@ -57,7 +56,6 @@ struct JobDetails {
         return saturating_add(*failing_since, time_max) <= now;
     }
 
-    /// Stores the options of a push, except the group.
     void keep(const JobOptions& other) {
         options = other;
         options.group = {};

@@ -19,8 +19,8 @@
 namespace routemaster::detail {
 
 /// Part of the state machine (`Machine`) that performs the steps on jobs, queues and workers. Other
-/// domains use it to push the jobs of recurring jobs, and the follow-up jobs of completed jobs and
-/// timers. Not thread safe.
+/// domains use it to push the jobs of recurring jobs, and the jobs that a completed job or timer
+/// adds (its follow-ups). Not thread safe.
 class JobDomain {
 public:
     /// `batches` tells which jobs are delivery jobs.
@@ -28,8 +28,7 @@ public:
               const NameLimits& limits)
         : scope_{scope}, jobs_{jobs}, batches_{batches}, limits_{limits} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -39,19 +38,17 @@ public:
     Outcome perform(WorkerSteps steps, Step& step);
     Outcome perform(ThroughputSteps steps, Step& step);
 
-    /// Pushes a job, with its idempotency key.
     Result<Pushed> push(const PushJob& step);
 
     // --- Follow-ups: see CompletionDomain -------------------------------------------------------
 
-    /// The job that is leased under this lease. Null when the lease is lost.
     [[nodiscard]] JobState* leased(const Lease& lease) const { return jobs_.leased(lease); }
     /// An error if the job is a delivery job, because only `SettleDelivery` may complete it.
     [[nodiscard]] Result<void> may_complete(const JobState& job) const;
     void complete(JobState& job) { jobs_.complete(job, scope_.now); }
     /// An error when one of the pushes may not join its batch or create its queue.
     [[nodiscard]] Result<void> may_push_all(const std::vector<PushJob>& pushes);
-    /// To be called before the job `done`, if not null, is completed.
+    /// Must be called before the job `done`, if not null, is completed.
     [[nodiscard]] EqualJobs equal_to(const std::vector<PushJob>& pushes, const JobState* done) {
         return {jobs_, pushes, done};
     }
@@ -64,7 +61,6 @@ private:
     Result<Pushed> push_with_key(const PushJob& step);
     /// Pushes a job without a key into a queue without an equal job.
     Pushed push_new(QueueState& queue, const PushJob& step, std::uint32_t hash);
-    /// An error when the queue does not exist and the limit of queues is reached.
     [[nodiscard]] Result<void> may_open_queue(const std::string& name);
     [[nodiscard]] Error too_many_queues() const;
 

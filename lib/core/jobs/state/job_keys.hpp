@@ -36,8 +36,9 @@ public:
     /// Records that a job was completed. Its key continues to exclude jobs until the key expires.
     void done(const JobState& job, TimePoint now);
 
-    /// Assigns a restored job its key, unless the job had lost the key. Of two jobs with a key, the
-    /// later push has the key, because a push is rejected while an earlier job still has the key.
+    /// Assigns a restored job its key, unless another job has taken the key. Of two jobs with one
+    /// key, the later push has the key, because a push is rejected while an earlier job still has
+    /// the key.
     static void restore(JobState& job);
 
     [[nodiscard]] KeptKeys& kept() noexcept { return kept_; }

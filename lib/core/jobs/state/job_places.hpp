@@ -25,9 +25,7 @@ public:
 
     void make_ready(JobState& job);
 
-    /// Inserts a READY job into the list from which workers acquire.
     void offer(JobState& job);
-    /// Undoes `offer`, even if the job has been throttled by a rate limit since.
     static void withdraw(JobState& job);
 
     /// Detaches and returns the first due SCHEDULED job. Null if no job is due.

@@ -36,7 +36,6 @@ public:
                                                 TimePoint now) const;
 
 private:
-    /// Adds the jobs ahead of `job` in its ordering group to an explanation.
     static void name_those_before(const JobState& job, JobExplanation& all);
 
     ChangeLog& changes_;

@@ -7,7 +7,6 @@ namespace {
 
 const JobDetails no_details;
 
-/// Whether all options except group and concurrency have their default values.
 bool is_plain(const JobOptions& options) {
     const auto& plain = no_details.options;
     return options.attempts_max == plain.attempts_max && options.priority == plain.priority &&

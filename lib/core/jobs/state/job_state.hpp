@@ -176,7 +176,6 @@ inline std::uint32_t JobState::concurrency() const noexcept {
     return in_order ? static_cast<const GroupedJob&>(*this).concurrency : 1;
 }
 
-/// READY and eligible jobs.
 using ReadyJobs = IntrusiveList<JobState, &JobState::in_state>;
 
 /// A callback function of a process, with the READY deliveries for it. It exists while a group
@@ -191,7 +190,8 @@ struct OrderingGroup {
     std::string name;
     static constexpr std::uint32_t start = 16;
 
-    /// The limit set by the group's subscriber. In a group of jobs with ids: by the last job.
+    /// Limit of jobs of the group that may run at once. For deliveries, the subscriber sets this
+    /// limit. In a group of jobs with ids, the last job of the group sets it.
     std::uint32_t concurrency = 1;
     /// Adaptive limit of jobs that run at once: it grows with successes, shrinks with failures, and
     /// is bounded by the capacity of the workers. Not stored on disk. In groups of jobs with ids,
@@ -210,7 +210,8 @@ struct OrderingGroup {
     /// The list of the group's eligible READY jobs. Null: they are in the queue's common list, for
     /// all workers that can deliver to URLs.
     ReadyJobs* ready = nullptr;
-    CallbackState* callback = nullptr;  ///< The callback that owns `ready`; null otherwise.
+    /// The callback that owns `ready`; null without a callback.
+    CallbackState* callback = nullptr;
 
     /// How many of its first jobs may be acquired.
     [[nodiscard]] std::uint32_t limit() const noexcept { return std::min(concurrency, window); }
@@ -225,12 +226,12 @@ struct Worker {
     /// had run for a long time. Otherwise `never`.
     TimePoint assumed_seen = never;
     IntrusiveList<JobState, &JobState::in_state> jobs;  ///< PENDING, in the order of their fences.
-    std::size_t cancelled = 0;                          ///< How many of `jobs` are cancelled.
-    LeaseTimes times{};                                 ///< When each lease was granted.
-    std::shared_ptr<const WorkerProfile> profile{};     ///< Null before the first profile.
-    TimePoint profiled_at{};                            ///< When the worker last sent a profile.
-    std::uint32_t busy = 0;                             ///< Running jobs in the latest profile.
-    TimePoint busy_since = never;                       ///< When the oldest of these jobs began.
+    std::size_t cancelled = 0;
+    LeaseTimes times{};                              ///< When each lease was granted.
+    std::shared_ptr<const WorkerProfile> profile{};  ///< Null before the first profile.
+    TimePoint profiled_at{};                         ///< When the worker last sent a profile.
+    std::uint32_t busy = 0;        ///< Running jobs, by the latest heartbeat with a profile.
+    TimePoint busy_since = never;  ///< When the oldest running job began.
 };
 
 }  // namespace routemaster::detail

@@ -58,7 +58,6 @@ public:
     JobTable& operator=(const JobTable&) = delete;
     ~JobTable();
 
-    /// Sets the current time for the following calls.
     void set_now(TimePoint now) noexcept { groups_.set_now(now); }
 
     // --- Tables of related state ----------------------------------------------------------------
@@ -78,7 +77,6 @@ public:
     [[nodiscard]] Destinations& destinations() noexcept { return destinations_; }
     [[nodiscard]] OrderingGroups& groups() noexcept { return groups_; }
     [[nodiscard]] WakeUps& wake_ups() noexcept { return wake_ups_; }
-    /// The last assigned id of each kind.
     [[nodiscard]] NamedTable<SequenceState>& sequences() noexcept { return sequences_; }
 
     // --- Finding jobs ---------------------------------------------------------------------------
@@ -92,13 +90,11 @@ public:
     [[nodiscard]] JobState* find(const QueueState& queue, std::string_view job,
                                  std::uint32_t hash) const;
 
-    /// The job with this push number and payload hash; null if missing.
     [[nodiscard]] static JobState* find(const QueueState& queue, std::uint32_t hash,
                                         std::uint64_t order) {
         return queue.jobs.find(hash, [order](const JobState& any) { return any.order == order; });
     }
 
-    /// The job that is leased under this lease. Null when the lease is lost.
     [[nodiscard]] JobState* leased(const Lease& lease) const {
         auto* job = leases_.find(lease);
         if (job != nullptr) fetch(*job);
@@ -111,7 +107,6 @@ public:
         if (!job.payload.resident()) changes_.load(job);
     }
 
-    /// Calls `visit` with each job, queue by queue, in the order of pushes.
     void each(const std::function<void(JobState&)>& visit);
 
     /// Prefetches the data needed to end a job, except the job itself, into the processor's cache.
@@ -152,7 +147,6 @@ public:
     /// An error when a push may not wait for a job in its list, or may not join its batch.
     [[nodiscard]] Result<void> may_push(const PushJob& step) const;
 
-    /// A function to be called with each entity whose state a reply reveals.
     using Reveal = std::function<void(const Entity&)>;
 
     /// Adds a job with a key. If another job has the key, the push is a duplicate or replaces that
@@ -171,7 +165,6 @@ public:
     void reschedule(JobState& job, TimePoint run_at, TimePoint now);
     /// As `reschedule`, but a crash may lose the change.
     void put_off(JobState& job, TimePoint run_at, TimePoint now);
-    /// Makes due jobs READY, at most `JobPlaces::promoted_max`.
     void promote(QueueState& queue, TimePoint now);
     /// Makes BURIED jobs READY and returns their number. A step with a job id can also make a
     /// SCHEDULED job READY.
@@ -202,7 +195,6 @@ public:
 
     /// Removes a job in any state. The job must have no dependents.
     void remove(JobState& job);
-    /// Removes a job after its success, and releases its dependents.
     void complete(JobState& job, TimePoint now);
     /// Removes a job that did not succeed. Its dependents become BURIED with an error that names
     /// `removal`. Returns the number of these dependents, at most `job_dependents_max`.
@@ -246,7 +238,6 @@ public:
     void reinstate(const Lease& lease, TimePoint seen);
 
 private:
-    /// Creates a detached job.
     JobState& make(QueueState& queue, std::string_view job, std::uint32_t hash, TimePoint run_at,
                    std::uint64_t order, OrderingGroup* group);
     /// Destroys a detached job. If its queue or ordering group is then empty, removes the queue or
@@ -254,7 +245,6 @@ private:
     void end(JobState& job);
     void destroy(JobState& job) noexcept;
 
-    /// Makes a detached job SCHEDULED or READY.
     void place(JobState& job, TimePoint now);
     /// Makes deliveries READY if their delay exceeds the longest allowed delay. Their due time was
     /// set while the clock was ahead.
@@ -264,16 +254,13 @@ private:
     void begin_limited(QueueState& queue, TimePoint now);
     /// Appends a due job to its ordering group. False if the job has no group or was already in it.
     bool enter_group(JobState& job);
-    /// Removes a detached, unsuccessful job from its ordering group, if any.
     void skip(JobState& job);
 
-    /// Replaces the content of a waiting job with the content of another push.
     void replace(JobState& job, const PushJob& step, TimePoint now);
     /// Replaces a detached job by a new job in the ordering group of `step`, because a job cannot
     /// change its group. The new job does not have the key yet.
     JobState& regroup(JobState& job, const PushJob& step);
 
-    /// Whether the current attempt counts and is the last allowed attempt.
     [[nodiscard]] static bool is_last_attempt(JobState& job);
     /// Ends the lease of a job and makes the job SCHEDULED or READY. The number of attempts must
     /// already be correct.
@@ -281,13 +268,9 @@ private:
 
     /// Removes a job in any state. Unlike `remove`, does not record the removal in the job's group.
     void take_away(JobState& job);
-    /// Removes a cancelled job in any state.
     void drop_cancelled(JobState& job, TimePoint now);
-    /// Counts a removed, unsuccessful job in its batch.
     void leave_batch(const JobState& job, JobRemoval removal);
-    /// Ends the waiting of all dependents of a completed job.
     void release_dependents(QueueState& queue, JobId done, TimePoint now);
-    /// Makes the dependents of a removed job BURIED and returns their number.
     std::size_t bury_dependents(QueueState& queue, JobId gone, JobRemoval removal, TimePoint now);
 
     /// The record of the last assigned id of a kind, for example `jobs` or `fences`. Created if

@@ -34,8 +34,8 @@ public:
         return next == starts_.begin() ? starts_.front().at : std::prev(next)->at;
     }
 
-    /// Whether there are many more entries than `leases` leases need. If true, the caller should
-    /// call `keep`.
+    /// Whether the caller should call `keep`, because there are many more entries than `leases`
+    /// leases need.
     [[nodiscard]] bool crowded(std::size_t leases) const noexcept {
         return starts_.size() > 2 * leases + 64;
     }

@@ -19,8 +19,8 @@ void LeaseTable::grant(JobState& job, Worker& holder, std::uint64_t fence) {
     job.worker = &holder;
     job.fence = fence;
     ++job.queue.pending;
-    // A reinstated lease may have a smaller fence than the worker's last lease, so its place in the
-    // list is searched.
+    // A reinstated lease may have a smaller fence than the worker's last lease, so its position in
+    // the list must be searched for.
     auto* before = holder.jobs.back();
     while (before != nullptr && before->fence > fence) before = holder.jobs.previous(*before);
     holder.jobs.insert_after(before, job);

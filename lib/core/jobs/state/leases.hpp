@@ -21,7 +21,6 @@
 
 namespace routemaster::detail {
 
-/// Orders workers by the texts of their ids.
 struct WorkerOrder {
     using is_transparent = void;
 
@@ -36,7 +35,8 @@ struct WorkerOrder {
 
 using Workers = std::map<Uid, Worker, WorkerOrder>;
 
-/// Table of all leases, by fence and by worker. A *detached* job is only in the index of its queue.
+/// Table of all leases, by fence and by worker. A *detached* job is in the index of its queue, but
+/// in none of the lists of jobs by state.
 ///
 /// Not thread safe.
 class LeaseTable {
@@ -49,20 +49,16 @@ public:
     [[nodiscard]] Workers& workers() noexcept { return workers_; }
     [[nodiscard]] const Workers& workers() const noexcept { return workers_; }
 
-    /// The job under this lease; null when the lease is lost.
     [[nodiscard]] JobState* find(const Lease& lease) const;
     /// The job that is probably leased under this fence; null if absent. Only for prefetching.
     [[nodiscard]] const JobState* guess(std::uint64_t fence) const noexcept {
         return leased_.guess(mark(fence));
     }
 
-    /// Makes a detached job PENDING under the next fence.
     void grant(JobState& job, Worker& holder) { grant(job, holder, ++fence_); }
     /// Makes a detached job PENDING under a fence that was assigned earlier.
     void grant(JobState& job, Worker& holder, std::uint64_t fence);
-    /// Records that the worker's leases from `fence` on were granted at `now`.
     static void note_time(Worker& holder, std::uint64_t fence, TimePoint now);
-    /// Ends the lease of a job. Afterwards the job is detached.
     void end(JobState& job);
 
     /// The worker's first job with a fence greater than `known`, or null. Searches from the newest
@@ -87,7 +83,7 @@ public:
     [[nodiscard]] std::vector<Lease> all() const;
 
     [[nodiscard]] std::uint64_t fence() const noexcept { return fence_; }
-    /// From now on, assigns only fences greater than `fence`.
+    /// Assigns only fences greater than `fence` from now on.
     void skip_fences(std::uint64_t fence) noexcept { fence_ = std::max(fence_, fence); }
 
 private:

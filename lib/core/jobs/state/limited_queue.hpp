@@ -45,7 +45,7 @@ struct LimitedQueueState : Entity {
         if (!limits.check()) limits = {};
     }
 
-    std::string label;  ///< The name of the queue.
+    std::string label;
     RateLimits limits{};
 };
 

@@ -42,10 +42,8 @@ public:
         return group;
     }
 
-    /// Prefetches the index entry of a name into the processor's cache.
     void fetch(const std::string& name) const noexcept { by_name_.fetch(payload_hash(name)); }
 
-    /// Removes a group without members.
     void close(OrderingGroup& group) {
         by_name_.remove(payload_hash(group.name), group);
         groups_.destroy(group);

@@ -56,8 +56,8 @@ void OrderingGroups::hold_back(GroupedJob& job) {
     JobPlaces::withdraw(job);
     ++job.queue.blocked;
     if (!job.queue.has_ids) return;
-    // Makes the due time equal to the time of joining the group. It differs if the job was delayed.
-    // In Redis, a blocked job has only its time of joining.
+    // Makes the due time of a delayed job equal to the time of joining the group. Redis stores only
+    // the latter for a blocked job.
     job.run_at = job.joined_at();
 }
 

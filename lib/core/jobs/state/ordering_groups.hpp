@@ -11,8 +11,9 @@
 
 namespace routemaster::detail {
 
-/// Makes the first jobs of each group *eligible*: workers may acquire them. The remaining jobs are
-/// *blocked*. A *detached* job is only in the index of its queue.
+/// Scheduler of ordering groups. Makes the first jobs of each group *eligible*, which means that
+/// workers may acquire them. The other jobs of the group are *blocked*. A *detached* job is in the
+/// index of its queue, but in none of the lists of SCHEDULED, READY, PENDING or BURIED jobs.
 ///
 /// Not thread safe.
 class OrderingGroups {
@@ -20,25 +21,23 @@ public:
     /// `places` must outlive the object.
     explicit OrderingGroups(JobPlaces& places) : places_{places} {}
 
-    /// Sets the current time for the following calls.
     void set_now(TimePoint now) noexcept { now_ = now; }
 
     static void join(GroupedJob& job);
-    /// Appends a detached job with an id to its group, when the job is due. The group adopts the
-    /// concurrency that the job requests.
+    /// Appends a job with an id to its group. Must be called once the due time of the job has come,
+    /// and while the job is detached. The group adopts the concurrency that the job requests.
     void enter(GroupedJob& job);
-    /// Removes a detached job from its group. Does nothing if the job is not in it. A group of jobs
-    /// with ids then adopts the concurrency that its last job requests.
+    /// Removes a detached job from its group. Does nothing if the job is not in the group's list. A
+    /// group of jobs with ids then adopts the concurrency that its last job requests.
     void leave(GroupedJob& job);
 
-    /// Adjusts a group to its limit. Below the limit, blocked jobs become eligible. Above it, the
-    /// last eligible jobs become blocked. PENDING jobs stay PENDING.
+    /// Adjusts the eligible jobs of a group to `limit()`. Below the limit, blocked jobs become
+    /// eligible. Above the limit, the last eligible jobs become blocked. PENDING jobs stay PENDING.
     void fit(OrderingGroup& group);
 
     /// Sets how many jobs of a group may run at once. PENDING jobs stay PENDING.
     void set_concurrency(OrderingGroup& group, std::uint32_t concurrency);
 
-    /// Makes only the first `most` jobs of a group eligible.
     void narrow(OrderingGroup& group, std::uint32_t most);
 
     /// Adjusts the window of a group: one job more after a success, two fewer after a failure, at

@@ -24,7 +24,7 @@ struct PausedQueueState : Entity {
         label = in.text();
     }
 
-    std::string label;  ///< The name of the queue.
+    std::string label;
 };
 
 }  // namespace routemaster::detail

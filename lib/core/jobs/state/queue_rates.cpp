@@ -96,7 +96,7 @@ JobState* QueueRates::in_turn(JobState& job, TimePoint now) {
     throttle(own);
     if (has_token) {
         // Corrects the opening time at once. If `first` is removed before it begins, the next job
-        // of the group becomes first.
+        // of its group becomes the first.
         open_at(closed, now);
         return first;
     }

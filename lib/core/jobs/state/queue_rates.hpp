@@ -33,8 +33,8 @@ public:
     [[nodiscard]] const RateLimits& limits() const noexcept { return limits_; }
     [[nodiscard]] bool limited() const noexcept { return limits_ != RateLimits{}; }
 
-    /// Sets the limits. All token buckets are full then. The caller makes jobs that former limits
-    /// throttled READY again, by `take_back`.
+    /// Sets the limits. All token buckets are full then. The caller must make the jobs READY again
+    /// that the former limits throttled, with `take_back`.
     void change(const RateLimits& limits);
 
     /// Must be called when the limits were restored from a journal. The journal does not record
@@ -86,7 +86,6 @@ public:
         return throttled_since_.empty() ? never : *throttled_since_.begin();
     }
 
-    /// Whether `take_back` has further jobs to return.
     [[nodiscard]] bool going_back() const noexcept { return going_back_.has_value(); }
     /// When the next closed group opens, or has opened. `never` when no group is closed.
     [[nodiscard]] TimePoint opens_at() const noexcept {
@@ -97,7 +96,8 @@ private:
     /// A group with throttled jobs, sorted by position. The entry is removed with its last
     /// throttled job.
     struct ClosedGroup {
-        TimePoint opens_at{};  ///< Its next token. Changes with each job that begins.
+        /// When the group has its next token. Changes with each job that begins.
+        TimePoint opens_at{};
         std::map<std::uint64_t, GroupedJob*> jobs{};
     };
     using ClosedGroups = std::map<std::string, ClosedGroup>;
@@ -108,7 +108,6 @@ private:
 
     void throttle(GroupedJob& job);
     void open_at(ClosedGroups::iterator group, TimePoint at);
-    /// Recomputes when a closed group opens.
     void reopen(ClosedGroups::iterator group, TimePoint now);
     void reopen_late(TimePoint now);
 

@@ -34,20 +34,20 @@ struct QueueState {
           has_ids{!is_ruby_queue(name)} {}
 
     std::string name;
-    SmallBlocks& payloads;     ///< The payloads of its jobs.
+    SmallBlocks& payloads;     ///< Memory for the payloads of the queue's jobs.
     bool of_deliveries;        ///< Whether this is the queue of delivery jobs.
-    bool has_ids;              ///< Whether its jobs have ids and count their attempts.
+    bool has_ids;              ///< Whether the jobs of the queue have ids and count their attempts.
     HashIndex<JobState> jobs;  ///< All jobs, by payload hash or, with a key, by id hash.
     HashIndex<JobState> keys;  ///< Jobs that still have their keys, by the hash of the key.
-    IdIndex by_id;             ///< All jobs with ids.
+    IdIndex by_id;
     Schedule scheduled;
     BuriedJobs buried;
-    ReadyJobs ready;          ///< READY and eligible jobs without a priority, for all workers.
-    RankedJobs ranked;        ///< READY jobs with a priority.
-    Dependents dependents;    ///< The jobs waiting for each job.
+    ReadyJobs ready;  ///< READY and eligible jobs without a priority, for all workers.
+    RankedJobs ranked;
+    Dependents dependents;
     std::size_t waiting = 0;  ///< SCHEDULED, but waiting for other jobs, not in `scheduled`.
     std::size_t blocked = 0;  ///< READY jobs that are not eligible.
-    NamedGroups groups;       ///< Ordering groups of jobs with ids.
+    NamedGroups groups;
 
     // Used by the delivery queue only: deliveries that only some workers may acquire.
 

@@ -33,7 +33,6 @@ public:
     /// or limit the queue, because any other empty queue is removed.
     QueueState& open(const std::string& name);
 
-    /// The queue of this name; null if it does not exist.
     [[nodiscard]] QueueState* find(const std::string& name) {
         if (found_last_ != nullptr && found_last_->name == name) return found_last_;
         const auto found = queues_.find(name);
@@ -44,7 +43,6 @@ public:
         const auto found = queues_.find(name);
         return found == queues_.end() ? nullptr : &found->second;
     }
-    /// The queue that `find` returned last; null if there is none.
     [[nodiscard]] const QueueState* found_last() const noexcept { return found_last_; }
 
     [[nodiscard]] QueueState& deliveries() noexcept { return deliveries_; }
@@ -65,7 +63,6 @@ public:
     /// memory. Otherwise a queue with one job at a time would be created again for each job.
     void note_empty(QueueState& queue);
 
-    /// Pauses a queue: workers can acquire no jobs from it.
     void pause(const std::string& name);
     void resume(const std::string& name);
 

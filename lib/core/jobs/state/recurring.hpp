@@ -77,7 +77,7 @@ public:
     [[nodiscard]] DueRecurring due(std::uint32_t limit, TimePoint now);
 
     /// The recurring job that a step names. Null when the step is stale, because the job was
-    /// changed, paused or run meanwhile.
+    /// changed, paused or run after the step was built.
     [[nodiscard]] RecurringState* fresh(const RunRecurringJob& step);
     [[nodiscard]] static bool wants_run(const RecurringState& state, const RunRecurringJob& step) {
         const bool runs = step.push != nullptr || step.post != nullptr;
@@ -87,7 +87,6 @@ public:
     /// any.
     void settle(RecurringState& state, const RunRecurringJob& step, RecurringRun::Outcome ran);
 
-    /// Access for a journal.
     [[nodiscard]] NamedTable<RecurringState>& table() noexcept { return table_; }
     /// Must be called after the table was restored.
     void settle_restored();

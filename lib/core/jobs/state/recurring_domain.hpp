@@ -22,8 +22,7 @@ public:
                     TimerDomain& timers, WakeUps& wake_ups)
         : scope_{scope}, recurring_{recurring}, jobs_{jobs}, timers_{timers}, wake_ups_{wake_ups} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 

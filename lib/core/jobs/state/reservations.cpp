@@ -6,8 +6,8 @@ namespace routemaster::detail {
 
 namespace {
 
-/// Used by a store without a journal, or with a journal from before the record of begun jobs
-/// existed.
+/// Used by a store without a journal, or with a journal of an older version, which did not record
+/// the ids of begun jobs.
 constexpr JobId all_begun = std::numeric_limits<JobId>::max();
 
 constexpr std::uint64_t fences_at_once = 1U << 20U;

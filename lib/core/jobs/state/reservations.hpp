@@ -22,11 +22,11 @@ public:
     /// bounds.
     Reservations(ChangeLog& changes, SequenceState& fences, SequenceState& begun);
 
-    /// Its number is an upper bound for assigned fences. The number must be on disk before a fence
-    /// up to it is used.
+    /// The record with an upper bound of the assigned fences. The bound must be on disk before a
+    /// fence up to it is used.
     [[nodiscard]] const SequenceState& fences() const noexcept { return fences_; }
-    /// Its number is an upper bound for the ids of begun jobs, including the jobs begun by earlier
-    /// processes. The number must be on disk before a job with such an id begins.
+    /// The record with an upper bound of the ids of begun jobs, including the jobs begun by earlier
+    /// processes. The bound must be on disk before a job with such an id begins.
     [[nodiscard]] const SequenceState& begun() const noexcept { return begun_; }
 
     /// Raises the bound of fences if `fence`, the last assigned fence, exceeds it.

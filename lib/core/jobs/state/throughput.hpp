@@ -58,7 +58,7 @@ private:
     void forget_old(TimePoint now);
 
     std::map<std::string, Throughput> queues_;
-    std::map<std::string, Throughput>::iterator last_ = queues_.end();  ///< The queue counted last.
+    std::map<std::string, Throughput>::iterator last_ = queues_.end();
     TimePoint forgot_at_{};  ///< When old entries were last removed.
 };
 

@@ -50,9 +50,8 @@ public:
         return saturating_add(now, Duration{(over + jobs - 1) / jobs});
     }
 
-    /// Takes `count` tokens, which the bucket must have. A `count` of 0 only adapts the bucket to a
-    /// clock that was set back. In a full bucket, 0 changes nothing, because the bucket stays full
-    /// if the clock is set back later.
+    /// Takes `count` tokens, which the bucket must have. With a `count` of 0, only adapts the
+    /// bucket to a clock that was set back. A full bucket then does not change.
     void take(const RateLimit& limit, std::uint32_t count, TimePoint now) noexcept {
         const auto lacks = missing(limit, now) + std::int64_t{count} * limit.per.count();
         if (count == 0 && lacks <= 0) return;
@@ -61,7 +60,6 @@ public:
         rest_ = lacks < 0 ? lacks + jobs : lacks % jobs;
     }
 
-    /// Whether the bucket is full, like a new bucket.
     [[nodiscard]] bool full(const RateLimit& limit, TimePoint now) const noexcept {
         return missing(limit, now) == 0;
     }

@@ -27,16 +27,13 @@ public:
     /// `leases` must outlive the object.
     explicit WorkerProfiles(LeaseTable& leases) : leases_{leases} {}
 
-    /// Records the profile in a heartbeat, if any.
     void note(const Heartbeat& heartbeat, TimePoint now);
 
-    /// The number of live workers of a queue, and how many of them have a handler of this name.
     [[nodiscard]] QueueWorkers of_queue(std::string_view queue, std::string_view handler,
                                         TimePoint now) const;
     /// The number of live workers by queue. The empty name counts workers without a profile.
     [[nodiscard]] std::map<std::string, std::uint64_t, std::less<>> count_by_queue(
         TimePoint now) const;
-    /// When a worker of this queue last sent a heartbeat with a profile.
     [[nodiscard]] std::optional<TimePoint> last_of(std::string_view queue) const {
         return served_.last(queue);
     }

@@ -12,7 +12,6 @@
 namespace routemaster {
 namespace {
 
-/// The number of metadata entries added by `push_of`.
 constexpr std::size_t batch_entries = 1;
 
 Result<void> check_callback(const char* field, const JobBatchCallback& callback) {
@@ -46,7 +45,7 @@ PushJob push_of(const JobBatchCallback& callback, JobBatchId batch, const char* 
                     .timeout = callback.timeout};
     push.options.metadata = callback.metadata;
     push.options.metadata.insert_or_assign("batch", id);
-    // The unique key keeps an equal job from excluding the push.
+    // The unique key makes the store accept the push even if an equal job exists.
     push.options.key.text = "batch:" + id + ":" + event;
     return push;
 }

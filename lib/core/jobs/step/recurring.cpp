@@ -15,7 +15,6 @@
 namespace routemaster {
 namespace {
 
-/// The number of metadata entries added by `push_of`.
 constexpr std::size_t tick_entries = 2;
 
 Result<void> check_length(const char* field, const std::string& text, std::size_t most) {
@@ -24,7 +23,6 @@ Result<void> check_length(const char* field, const std::string& text, std::size_
                  std::string{field} + ": must have at most " + std::to_string(most) + " bytes"};
 }
 
-/// Validates the schedule and the time zone.
 Result<void> check_schedule(const RecurringSettings& wanted) {
     if (auto checked = check_length("schedule", wanted.schedule, schedule_bytes_max); !checked) {
         return checked;
@@ -36,7 +34,6 @@ Result<void> check_schedule(const RecurringSettings& wanted) {
     return schedule ? Result<void>{} : schedule.error();
 }
 
-/// Validates the job pushed by each tick.
 Result<void> check_tick_push(const std::string& name, const RecurringSettings& wanted) {
     if (auto checked = check_own_queue(wanted.queue); !checked) return checked;
     if (wanted.job.size() > recurring_job_bytes_max) {
@@ -54,7 +51,6 @@ Result<void> check_tick_push(const std::string& name, const RecurringSettings& w
     return push.check();
 }
 
-/// Validates the timer posted by each tick.
 Result<void> check_tick_post(const std::string& name, const RecurringSettings& wanted) {
     static const RecurringSettings usual;
     const auto is_not_for_it = [](const char* field) {
@@ -70,7 +66,7 @@ Result<void> check_tick_post(const std::string& name, const RecurringSettings& w
     auto post = post_of(name, wanted, due_at_max);
     post.confirm_within = wanted.timer->confirm_within;
     const auto checked = post.check();
-    // A client that schedules an action names no timer. The error must not mention a timer.
+    // A client that schedules an action names no timer, so the error must not mention a timer.
     if (checked || wanted.timer->space == action_space) return checked;
     return detail::headed("timer", checked.error());
 }
@@ -88,8 +84,8 @@ PushJob push_of(const std::string& name, const RecurringSettings& settings, Time
         push.options.expires_at = saturating_add(now, settings.expires);
     }
     const auto at = std::to_string(to_milliseconds(tick));
-    // With a unique key, the push is not excluded by an equal job, for example the job of an
-    // earlier tick.
+    // The unique key makes the store accept the push even if an equal job exists, for example the
+    // job of an earlier tick.
     if (settings.overlap) push.options.key.text = "recurring:" + name + ":" + at;
     push.options.metadata.insert_or_assign("recurring", name);
     push.options.metadata.insert_or_assign("tick", at);
@@ -102,7 +98,7 @@ PostTimer post_of(const std::string& name, const RecurringSettings& settings, Ti
     // Names contain no colon. Ids of different recurring jobs therefore differ.
     auto id = "recurring:" + name;
     if (settings.overlap) id += ":" + std::to_string(to_milliseconds(tick));
-    // Older versions store a time limit for a timer without retries, too.
+    // Settings from an older version may have a time limit for a timer without retries.
     const auto within = timer.retries_max > 0 ? timer.confirm_within : Duration{0};
     return {.space = timer.space,
             .id = std::move(id),

@@ -18,8 +18,8 @@ namespace routemaster::detail {
 /// Schedule for polling the store: when a job is due, after a wake-up, again after an error, and
 /// after an interval in any case, because wake-ups may be lost.
 ///
-/// When many workers share a queue, each job wakes all of them, and most find nothing. A worker
-/// that was woken in vain several times in a row therefore ignores wake-ups for `wake_grace`.
+/// When many workers share a queue, each job wakes all of them, and most find nothing. After
+/// several wake-ups in a row without a job, a worker therefore ignores wake-ups for `wake_grace`.
 ///
 /// Not thread safe.
 class AcquireSchedule {
@@ -29,7 +29,6 @@ public:
     AcquireSchedule(Duration interval, Duration wake_grace, std::string_view what = "acquire jobs")
         : interval_{interval}, wake_grace_{wake_grace}, what_{what} {}
 
-    /// Records a wake-up from the store.
     void wake() noexcept {
         woken_ = true;
         unannounced_ = false;
@@ -41,8 +40,8 @@ public:
         idle_since_ = never;
     }
 
-    /// Records that no slot is free. The store then sends no wake-ups until a request has found too
-    /// few jobs.
+    /// Records that no slot is free. The store then sends no wake-ups until a request of this
+    /// worker returns fewer jobs than it asked for.
     void busy() noexcept { idle_since_ = never; }
 
     /// Whether to poll the store now. False while a request is in progress.
@@ -60,9 +59,10 @@ public:
         if (!unanswered_since_) unanswered_since_ = now;
     }
 
-    /// Whether the last request was sent only because the interval had passed, although wake-ups
-    /// were expected: for at least 1 s there were free slots, no job was due, and no wake-up
-    /// arrived. If the reply to such a request has jobs, a wake-up was probably lost.
+    /// Whether the last request was sent only because the interval had passed, although the store
+    /// should have sent a wake-up for each new job: for at least 1 s, there were free slots, no job
+    /// was due, and no wake-up arrived. If the reply to this request has jobs, a wake-up was
+    /// probably lost.
     [[nodiscard]] bool unannounced() const noexcept { return unannounced_; }
 
     /// Records that the store returned an error. Returns true for the first error in a row.
@@ -74,13 +74,12 @@ public:
         return refusals_ == 1;
     }
 
-    /// Records a reply: whether it has jobs, and when the next job is due.
     void answered(TimePoint now, bool jobs, TimePoint next_due) noexcept {
         asking_ = false;
         refusals_ = 0;
         unanswered_since_.reset();
-        // A wake-up was in vain if another worker was faster, or if the previous reply already
-        // contained the job.
+        // A wake-up was in vain if another worker acquired the job first, or if the previous reply
+        // already contained the job.
         if (!only_woken_ || jobs || next_due < next_due_) {
             woken_for_nothing_ = 0;
         } else if (++woken_for_nothing_ >= woken_for_nothing_max) {
@@ -126,16 +125,17 @@ private:
     Duration wake_grace_;
     std::string_view what_;
     bool asking_ = false;
-    bool woken_ = false;  // A wake-up arrived since the last request.
+    bool woken_ = false;
     TimePoint next_{};
-    TimePoint next_due_{};                 // When the next job is due, according to the last reply.
-    bool only_woken_ = false;              // Only a wake-up caused the last request.
-    TimePoint idle_since_ = never;         // Since when no job is due, so wake-ups are expected.
-    bool unannounced_ = false;             // Result of `unannounced` for the last request.
-    std::uint32_t woken_for_nothing_ = 0;  // Number of wake-ups in vain, in a row.
-    TimePoint rested_at_{};                // Until then, wake-ups are ignored.
-    std::uint32_t refusals_ = 0;           // Number of errors in a row.
-    std::string refusal_;                  // The text of the last error.
+    TimePoint next_due_{};     // When the next job is due, according to the last reply.
+    bool only_woken_ = false;  // Only a wake-up caused the last request.
+    // Since when no job has been due. From then on, each new job should cause a wake-up.
+    TimePoint idle_since_ = never;
+    bool unannounced_ = false;
+    std::uint32_t woken_for_nothing_ = 0;
+    TimePoint rested_at_{};  // Until then, wake-ups are ignored.
+    std::uint32_t refusals_ = 0;
+    std::string refusal_;
     std::optional<TimePoint> unanswered_since_;
 };
 

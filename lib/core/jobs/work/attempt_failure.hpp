@@ -13,7 +13,6 @@
 
 namespace routemaster::detail {
 
-/// Why an attempt failed, and whether the job is tried again.
 struct AttemptFailure {
     std::string error;
     std::optional<Duration> wait{};  ///< Until the next attempt. Absent: by the retry policy.

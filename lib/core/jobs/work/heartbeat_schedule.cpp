@@ -11,9 +11,9 @@ bool HeartbeatSchedule::sent(TimePoint now) {
     // heartbeats of all live workers. A worker with constantly late polls skips every second scrub.
     const bool late = last_sent_ <= now && !skipped_scrub_ && now - last_sent_ >= 2 * interval_;
     skipped_scrub_ = late;
-    // Steps sent to an unreachable store are performed after its return, perhaps before the
-    // heartbeats of live workers. Until its return, and for `silence_` afterwards, the worker does
-    // not scrub.
+    // Steps that are sent to an unreachable store wait. When the store is reachable again, it may
+    // perform a scrub before it receives the heartbeats of live workers. The worker therefore does
+    // not scrub before `silence_` has passed since then.
     const bool away =
         heard_at_ != never && last_sent_ <= now && last_sent_ - heard_at_ >= away_after();
     store_was_away_ = store_was_away_ || away;
@@ -28,8 +28,8 @@ bool HeartbeatSchedule::heard(TimePoint sent_at, TimePoint now) {
     // `silence_`, no scrub can have ended the worker's leases in between.
     const auto heard_before = heard_at_ != never ? heard_at_ : first_sent_;
     const bool may_have_lost = now - heard_before >= silence_;
-    // During this time the store received no heartbeats of any worker, so all look silent. This
-    // worker skips scrubs until they have sent heartbeats again.
+    // During this time the store received no heartbeat of any worker, so all workers look silent.
+    // This worker skips scrubs until all workers could have sent heartbeats again.
     if (std::exchange(store_was_away_, false) || now - sent_at >= away_after()) {
         scrubs_from_ = now + silence_;
     }

@@ -14,7 +14,6 @@
 namespace routemaster::detail {
 namespace {
 
-/// The settlement that the reply to a step contains.
 Settlement settlement_in(const Reply& reply) {
     const auto* completed = std::get_if<Completed>(&reply);
     return completed != nullptr ? completed->settlement : std::get<Settlement>(reply);
@@ -118,7 +117,7 @@ void LeaseLoop::ask_for_jobs() {
     if (closing() || (free_ == 0 && !asks_for_all_) || !schedule_.due(now_)) return;
     schedule_.asked(now_);
     auto step = acquisition(std::max<std::size_t>(free_, 1));
-    // Jobs for a new destination were not announced to this worker by a wake-up.
+    // No wake-up announced jobs for a destination that was added since the last request.
     const auto known =
         std::exchange(destinations_, step.destinations ? step.destinations->size() : 0);
     step.explain = schedule_.unannounced() && known == destinations_;
@@ -145,7 +144,7 @@ void LeaseLoop::on(GotJobs& got) {
         find_lost(got);
         may_have_lost_ = asks_for_all_;
     }
-    // If a wake-up arrived before the reply, the jobs are not unannounced any more.
+    // A wake-up that arrived before the reply announced the jobs in the reply.
     const bool unannounced = got.unannounced && schedule_.unannounced();
     if (unannounced && !leases.empty()) suspect(got.acquired->explained, leases.size());
     for (auto& lease : leases) take(std::move(lease));
@@ -290,7 +289,6 @@ void LeaseLoop::refused(Id id, const Error& error, Refusals& refusals) {
     retries_.emplace(now_ + refusal_backoff(leased.refusals++), id);
 }
 
-/// Logs one line for all rejected steps of a submission.
 void LeaseLoop::report(const Refusals& refusals) const {
     if (refusals.jobs == 0) return;
     const auto jobs = refusals.jobs == 1 ? "" : " (for " + std::to_string(refusals.jobs) + " jobs)";
@@ -352,7 +350,7 @@ void LeaseLoop::beat() {
         0);
 }
 
-/// Builds a heartbeat. A closing worker acquires nothing, so its profile lists no queue.
+/// A closing worker acquires nothing, so its profile lists no queue.
 Heartbeat LeaseLoop::heartbeat() const {
     Heartbeat beat{.worker = options_.worker};
     owner_.describe(beat);
@@ -381,8 +379,8 @@ void LeaseLoop::wind_up() {
     }
     retiring_ = true;
     retire_at_ = now_;
-    // Without jobs to release, the retirement is tried once only. If it fails, a scrub removes the
-    // worker later.
+    // If the worker has no job to release, the retirement is tried only once. If it fails, a scrub
+    // removes the worker later.
     const bool releases = !leased_.empty() || !released_.empty();
     retire_by_ = releases ? saturating_add(now_, settle_timeout) : now_;
     leased_.clear();
@@ -391,7 +389,7 @@ void LeaseLoop::wind_up() {
     settling_bytes_ = 0;
     refused_ = 0;
     retries_.clear();
-    // The retirement releases these jobs, too, in fewer steps.
+    // The retirement releases the jobs in `released_`, too, in fewer steps.
     released_.clear();
 }
 

@@ -44,15 +44,15 @@
 namespace routemaster::detail {
 
 struct LeaseLoopOptions {
-    std::string queue{};  ///< The queue to acquire from.
+    std::string queue{};
     /// Further names to watch for wake-ups (`Store::watch`).
     std::vector<std::string> further_watches{};
-    Uid worker{};                        ///< Its id in the store, unique among live workers.
-    Duration heartbeat_interval{1'000};  ///< Time between heartbeats.
-    Duration worker_silence{3'500};      ///< Workers silent for this time count as dead.
-    Duration poll_interval{1'000};       ///< Longest time between acquisitions without a wake-up.
-    Duration wake_grace{20};             ///< See `AcquireSchedule`.
-    std::size_t acquired_max = 256;      ///< Largest number of jobs per acquisition.
+    Uid worker{};  ///< Id of this worker in the store, unique among live workers.
+    Duration heartbeat_interval{1'000};
+    Duration worker_silence{3'500};  ///< Workers silent for this time count as dead.
+    Duration poll_interval{1'000};   ///< Longest time between acquisitions without a wake-up.
+    Duration wake_grace{20};         ///< See `AcquireSchedule`.
+    std::size_t acquired_max = 256;
     /// Whether `Owner::lost` and `Owner::cancelled` are called.
     bool finds_lost = false;
     Log log{};
@@ -104,14 +104,13 @@ public:
         /// The store returned an error for an acquisition. The loop tries again after a delay.
         virtual void not_acquired(const Error& error) { static_cast<void>(error); }
 
-        /// The store has performed the step passed to `begin`.
         virtual void begun(Id id, Outcome outcome) {
             static_cast<void>(id);
             static_cast<void>(outcome);
         }
 
-        /// The store had rejected the step passed to `begin`, and the delay has passed. The owner
-        /// should call `begin` again.
+        /// The store had rejected the step that was passed to `begin`, and the delay before a
+        /// repetition has passed. The owner should call `begin` again.
         virtual void begin_again(Id id) { static_cast<void>(id); }
 
         /// The store has performed the step passed to `settle`. `lease_lost` means that the worker
@@ -131,7 +130,7 @@ public:
 
         /// The store rejected a step about the lease for good: the job is not for this kind of
         /// worker, or the worker may not perform the step. The lease is still valid. The owner must
-        /// `release` the job or `settle` it by another step.
+        /// call `release`, or call `settle` with another step.
         virtual void unfit(Id id, const Error& error) = 0;
 
     protected:
@@ -189,7 +188,7 @@ public:
     /// progress.
     void ask_now() noexcept { schedule_.ask_at(now_); }
 
-    /// How many jobs the current acquisition requested; 0 if none is in progress.
+    /// How many jobs the acquisition in progress requested; 0 if none is in progress.
     [[nodiscard]] std::size_t asked() const noexcept { return asked_; }
     /// Whether the loop would request jobs now if there were free slots.
     [[nodiscard]] bool wants_jobs() const noexcept { return !closing() && schedule_.due(now_); }
@@ -210,7 +209,6 @@ public:
     [[nodiscard]] bool settling(Id id) const {
         return retiring_ || leased_.at(id).settlement.has_value();
     }
-    /// How often the store rejected a step about the lease.
     [[nodiscard]] std::uint32_t refusals(Id id) const { return leased_.at(id).refusals; }
 
     // --- Closing --------------------------------------------------------------------------------
@@ -223,7 +221,6 @@ public:
 
     [[nodiscard]] bool closing() const noexcept { return close_at_.has_value(); }
     [[nodiscard]] bool over(TimePoint now) const noexcept { return closing() && now >= *close_at_; }
-    /// Whether the worker has no lease and will acquire none.
     [[nodiscard]] bool retiring() const noexcept { return retiring_; }
     [[nodiscard]] bool retired() const noexcept { return retired_; }
 
@@ -242,7 +239,7 @@ private:
     struct GotJobs {
         Result<Acquired> acquired;
         bool unannounced = false;  // The request was `AcquireSchedule::unannounced`.
-        bool all = false;          // The request asked for all leases of the worker.
+        bool all = false;
     };
     struct Heard {
         TimePoint at;  // When the heartbeat was sent.
@@ -255,7 +252,7 @@ private:
     struct Settled {
         std::vector<Id> ids{};
         std::vector<Outcome> outcomes{};
-        std::size_t bytes = 0;  // Bytes of the jobs.
+        std::size_t bytes = 0;
     };
     struct GaveBack {
         std::vector<ReleasedLeases::Released> leases{};
@@ -272,7 +269,7 @@ private:
     /// reporting a missed wake-up.
     struct Unannounced {
         std::size_t jobs;
-        std::string why;  // Why the first of these jobs had not begun earlier.
+        std::string why;  // Why the first of the jobs had not begun earlier.
         TimePoint until;  // When to stop waiting for the wake-up.
     };
     using Event = std::variant<GotJobs, Heard, Begun, Settled, GaveBack, Retired, Scrubbed>;
@@ -288,7 +285,6 @@ private:
     static constexpr Duration wake_up_delay_max{100};
 
     void on(GotJobs& got);
-    /// Handles jobs found by an unannounced request.
     void suspect(const std::vector<JobExplanation>& explained, std::size_t jobs);
     void report_missed();
     void on(Heard& heard);
@@ -320,17 +316,15 @@ private:
     void stay_alive();
     void beat();
     [[nodiscard]] Heartbeat heartbeat() const;
-    /// Removes the remaining leases before the worker retires.
     void wind_up();
     [[nodiscard]] bool awaiting() const;
     void retire();
 
-    /// Submits steps. The reply arrives as `event` with the outcomes.
     template <class Back>
     void post(std::vector<Step> steps, Back event);
     void post_others();
     void ask_for_jobs();
-    /// Builds the acquisition step. Nothing else defines which jobs the worker wants.
+    /// Builds the acquisition step. This function alone decides which jobs the worker requests.
     [[nodiscard]] AcquireJobs acquisition(std::size_t limit) const;
 
     [[nodiscard]] TimePoint next_poll() const;
@@ -347,7 +341,7 @@ private:
     AcquireSchedule schedule_;
     HeartbeatSchedule heartbeats_;
     std::optional<Unannounced> unannounced_;
-    std::size_t destinations_ = 0;  // Number of destinations in the last request.
+    std::size_t destinations_ = 0;
     std::size_t free_ = 0;
     std::size_t asked_ = 0;
     bool asks_for_all_ = false;   // The next request asks for all leases of the worker.
@@ -356,7 +350,7 @@ private:
     std::size_t leased_bytes_ = 0;
     std::size_t settling_bytes_ = 0;    // Bytes of the jobs with a settlement.
     std::size_t unanswered_bytes_ = 0;  // Bytes of the jobs whose settlement has no reply yet.
-    std::size_t refused_ = 0;           // Number of leases with a rejected settlement.
+    std::size_t refused_ = 0;
     Id last_id_ = 0;
     std::uint64_t newest_fence_ = 0;
     std::multimap<TimePoint, Id> retries_;

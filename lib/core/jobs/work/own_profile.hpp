@@ -13,7 +13,7 @@
 
 namespace routemaster::detail {
 
-/// The profile of a worker for a queue. The caller adds the handlers.
+/// The caller must add the handlers.
 [[nodiscard]] inline WorkerProfile own_profile(std::string queue, TimePoint since,
                                                Duration silence) {
     WorkerProfile profile{.host = host_name(), .process = process_id(), .since = since};

@@ -18,7 +18,6 @@ inline constexpr Duration late_max{60'000};
 /// With `CatchUp::all`, at most this many missed ticks are run. Older ticks are dropped.
 inline constexpr std::size_t caught_up_max = 1'000;
 
-/// The due ticks of a recurring job to be run, oldest first.
 [[nodiscard]] std::vector<TimePoint> ticks_to_run(const RecurringJob& job,
                                                   const JobSchedule& schedule, TimePoint now);
 

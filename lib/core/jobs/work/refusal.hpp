@@ -19,7 +19,6 @@ namespace routemaster::detail {
     return std::min(longest, shortest * (1 << std::min(refusals, 4U)));
 }
 
-/// Whether repeating a step after this error would be useless.
 [[nodiscard]] inline bool is_final_refusal(const Error& error) {
     const auto& code = error.code();
     return code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||

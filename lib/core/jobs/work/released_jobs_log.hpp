@@ -12,7 +12,7 @@
 
 namespace routemaster::detail {
 
-/// Logs the result of a scrub, unless it is empty.
+/// Logs nothing if the scrub released no job.
 inline void log_released(const ReleasedJobs& released, const Log& log) {
     if (!log) return;
     if (released.jobs > 0) {

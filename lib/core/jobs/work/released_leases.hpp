@@ -28,7 +28,6 @@ public:
         TimePoint run_at;
     };
 
-    /// The leases of a chunk, and the steps that release them.
     struct Chunk {
         std::vector<Released> leases{};
         std::vector<Step> steps{};
@@ -48,13 +47,11 @@ public:
                                  TimePoint now);
 
     [[nodiscard]] bool empty() const noexcept { return released_.empty(); }
-    /// Whether the store rejected a release of the last chunk.
     [[nodiscard]] bool refused() const noexcept { return refusals_ > 0; }
-    /// Whether the worker may not retire yet, because a release has a later due time or a chunk has
-    /// no reply yet. The retirement makes jobs due at once. Releases with a later due time must
-    /// therefore be submitted before.
+    /// Whether the worker may not retire yet, because a release is for a later due time, or because
+    /// a chunk has no reply yet. The retirement makes all jobs of the worker due at once, so
+    /// releases for a later time must be performed before.
     [[nodiscard]] bool must_send(TimePoint now) const;
-    /// When to call `take` next.
     [[nodiscard]] TimePoint next() const noexcept {
         return released_.empty() || sending_ ? never : send_at_;
     }
@@ -65,7 +62,7 @@ public:
 private:
     std::deque<Released> released_;
     bool sending_ = false;  ///< A chunk has no reply yet.
-    TimePoint send_at_{};   ///< Earliest next try after a rejected release.
+    TimePoint send_at_{};
     std::uint32_t refusals_ = 0;
 };
 

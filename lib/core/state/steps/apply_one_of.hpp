@@ -13,7 +13,6 @@
 
 namespace routemaster::detail {
 
-/// Performs a step whose type is in the list.
 template <class Domain, class S, class... Rest>
 Outcome apply_one_of(Domain& domain, StepList<S, Rest...> /*all*/, Step& step) {
     if constexpr (sizeof...(Rest) > 0) {

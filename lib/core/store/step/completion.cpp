@@ -38,7 +38,6 @@ std::size_t payload_bytes_of(const std::vector<S>& steps) noexcept {
     return bytes;
 }
 
-/// Validates the pushes among the follow-ups of a job or timer.
 Result<void> check_pushes(const std::vector<PushJob>& pushes) {
     for (std::size_t i = 0; i < pushes.size(); ++i) {
         if (auto checked = pushes[i].check(); !checked) {

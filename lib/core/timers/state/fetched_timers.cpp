@@ -18,11 +18,9 @@
 namespace routemaster::detail {
 namespace {
 
-/// The timer that a step refers to.
 struct NamedTimer {
     const std::string* space = nullptr;  ///< Null if the step refers to no timer.
     const std::string* id = nullptr;
-    /// The due time, if the step posts the timer.
     std::optional<TimePoint> due_at{};
 };
 
@@ -45,7 +43,6 @@ NamedTimer timer_of(const Step& step) {
         step);
 }
 
-/// A timer whose index entry is being prefetched.
 struct Sought {
     const TimerSpace* space;
     NamedTimer name;

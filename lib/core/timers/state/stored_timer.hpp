@@ -19,7 +19,7 @@ namespace routemaster::detail {
 struct TimerSpace;
 
 struct TimerContent {
-    std::string_view payload;  ///< The encoded payload.
+    std::string_view payload;
     std::uint32_t retries_max = 0;
     Duration confirm_within{0};  ///< 0: the listener's own `confirm_within` applies.
 };
@@ -75,7 +75,6 @@ public:
         prefetch(age.next);
     }
 
-    /// Frees the id and the content. Called when the timer is removed.
     void release(SmallBlocks& texts) noexcept {
         texts.free(text_, id_begin() + id_size() + payload().size());
     }

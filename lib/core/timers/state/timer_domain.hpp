@@ -16,15 +16,14 @@
 namespace routemaster::detail {
 
 /// Part of the state machine (`Machine`) that performs the steps on timers. Other domains use it to
-/// post the timers of recurring timers, and the follow-up timers of completed jobs and timers. Not
-/// thread safe.
+/// post the timers of recurring timers, and the timers that a completed job or timer adds (its
+/// follow-ups). Not thread safe.
 class TimerDomain {
 public:
     TimerDomain(StepScope& scope, TimerTable& timers, const NameLimits& limits)
         : scope_{scope}, timers_{timers}, limits_{limits} {}
 
-    /// Performs a step. The specialisations are in steps/. A step without a specialisation does not
-    /// compile.
+    /// Performs a step. The specialisations are in steps/.
     template <class S>
     Result<typename S::Reply> apply(S& step) = delete;
 
@@ -36,7 +35,6 @@ public:
 
     // --- Follow-ups: see CompletionDomain -------------------------------------------------------
 
-    /// Whether the firing named by a confirmation exists and can be confirmed.
     [[nodiscard]] bool can_confirm(const ConfirmTimer& step) const {
         return timers_.meant(step) != nullptr;
     }

@@ -32,7 +32,7 @@ TimePoint TimerTurns::tell(TimerListener& listener, TimePoint next, TimePoint no
         listener.asks_at = now;
     } else {
         const auto& first = *line_.front();
-        // If the first listener is overdue, it may be dead. The remaining listeners therefore poll
+        // If the first listener is overdue, it may be dead. The other listeners therefore poll
         // earlier.
         const auto turn = first.asks_at < now ? std::min(first.asks_at, next) : next;
         listener.asks_at =

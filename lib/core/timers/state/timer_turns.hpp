@@ -53,7 +53,6 @@ public:
     /// Returns when the listener must poll again, and records this time. To be called after a poll
     /// of the listener. `next` is when the next timer is due.
     TimePoint tell(TimerListener& listener, TimePoint next, TimePoint now);
-    /// Removes a listener. Does nothing for an unknown name.
     void leave(const std::string& name);
 
     /// Must be called when the first timer or the first listener has changed. `next` is when the

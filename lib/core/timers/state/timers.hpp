@@ -58,9 +58,8 @@ struct TimerSpace {
     HashIndex<StoredTimer> by_id;
     std::array<InOrder, 3> by_state;
     TimerTurns turns;
-    /// Reasons of DEAD timers, if recorded.
     std::unordered_map<const StoredTimer*, std::string> reasons;
-    /// The process that fired the FIRED timers has ended, and will never confirm them.
+    /// The process that fired the FIRED timers has ended, and will never confirm these timers.
     bool holders_gone = false;
 };
 
@@ -157,9 +156,9 @@ private:
     [[nodiscard]] std::vector<FiredTimer> fire(TimerSpace& space, const TakeTimers& step,
                                                TimePoint now);
     void forget(TimerListener& listener);
-    /// Calls `act` with the DEAD timer `id` of a namespace. Without `id`, calls `act` with all its
-    /// DEAD timers, at most `taken_timers_max`. `act` must remove the timer from the DEAD timers.
-    /// Returns the number of calls.
+    /// Calls `act` with the DEAD timer `id` of a namespace. Without `id`, calls `act` with all DEAD
+    /// timers of the namespace, at most `taken_timers_max`. `act` must remove the timer from the
+    /// DEAD timers. Returns the number of calls.
     template <class Act>
     Count each_dead(TimerSpace& space, const std::optional<std::string>& id, Act act);
 

@@ -17,7 +17,6 @@
 namespace routemaster {
 namespace {
 
-/// The largest number of timers in a reply to `ListTimers`.
 constexpr std::uint32_t listed_timers_max = 1'000;
 
 /// Sink that stops the parser at a value without a representation in JSON. Equal keys are allowed:
@@ -37,7 +36,7 @@ public:
     bool end_map() { return shallower(); }
 
 private:
-    /// Two levels remain for the JSON objects around the payload.
+    /// The JSON objects around the payload need two of the `json_depth_max` levels.
     bool deeper() { return ++depth_ <= json_depth_max - 2; }
     bool shallower() {
         --depth_;
@@ -79,7 +78,8 @@ Result<void> check_confirm_within(Duration span, Duration least) {
                                     " to " + std::to_string(timer_confirm_max.count()) + " ms"};
 }
 
-/// A timer without retries is removed when it fires. A time limit would promise a second firing.
+/// Rejects a time limit for the confirmation of a timer without retries. Such a timer is removed
+/// when it fires, and a time limit would promise a second firing.
 Result<void> check_confirmed(std::uint32_t retries_max, Duration confirm_within) {
     if (retries_max > 0 || confirm_within == Duration{0}) return {};
     return Error{Errc::invalid,
@@ -87,7 +87,6 @@ Result<void> check_confirmed(std::uint32_t retries_max, Duration confirm_within)
                  "never confirmed; set retries_max to at least 1"};
 }
 
-/// Validates a payload. Errors call the payload `field`.
 Result<void> check_payload(std::string_view payload, std::string_view field) {
     if (payload.size() > timer_bytes_max) {
         return Error{Errc::invalid, std::string{field} + ": must have at most " +

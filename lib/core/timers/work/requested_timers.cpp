@@ -89,7 +89,7 @@ TimePoint RequestedTimers::next_poll() const {
         if (waiter.until > now_) next = std::min(next, waiter.until);
     }
     if (!waiters_.empty()) return std::min(next, schedule_.next());
-    // No poll is needed, because the reply wakes the loop.
+    // No poll must be scheduled, because the reply wakes the loop.
     if (asking_) return never;
     next = used_at_ + options_.idle_max;
     if (unwanted_ || !joined_) return next;
@@ -166,8 +166,7 @@ void RequestedTimers::ask() {
 void RequestedTimers::on(Taken& taken) {
     asking_ = false;
     asking_for_first_ = false;
-    // Further due timers belong to the requests behind the first request. These requests are not
-    // completed yet.
+    // The other due timers belong to later requests, which are not completed yet.
     const bool all = !taken.taken || taken.taken->wake_at > now_;
     for (auto& waiter : waiters_) {
         if (all && waiter.look == TimerWaiter::Look::asked) {

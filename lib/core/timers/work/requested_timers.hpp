@@ -48,7 +48,6 @@ public:
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    /// Adds a request, which a later poll completes.
     void wait(TimerWaiter waiter);
 
     /// Completes all requests with an error, except a request whose `TakeTimers` is in progress.
@@ -59,12 +58,10 @@ public:
     void close(TimePoint deadline);
     [[nodiscard]] bool over() const noexcept { return over_; }
 
-    /// Does the work that is due. Returns when to poll next.
     TimePoint poll(TimePoint now);
 
     [[nodiscard]] bool idle() const noexcept;
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size(); }
-    /// Number of waiting requests with a wait of 0.
     [[nodiscard]] std::size_t passing() const noexcept;
 
 private:
@@ -88,7 +85,6 @@ private:
     void answer_overdue();
     void ask();
     void leave();
-    /// Whether a `TakeTimers` for this request is in progress.
     [[nodiscard]] bool served(Waiters::const_iterator waiter) const {
         return asking_for_first_ && waiter == waiters_.begin();
     }
@@ -108,7 +104,7 @@ private:
     bool asking_ = false;
     bool asking_for_first_ = false;
     bool joined_ = false;
-    bool unwanted_ = false;  // No request waits: the listener has left the queue.
+    bool unwanted_ = false;  // No request waits, so the listener has left the queue of listeners.
     std::optional<TimePoint> close_at_;
     bool leaving_ = false;
     bool over_ = false;

@@ -31,9 +31,10 @@ struct EndedTimer {
     TimePoint confirm_by = never;
     std::int64_t firing = 0;
     bool handled = false;
-    std::shared_ptr<const FollowUps> follow_ups{};  ///< Null without follow-ups.
-    bool given_up = false;                          ///< Failed for good: must become DEAD.
-    std::string reason{};                           ///< Why the timer becomes DEAD.
+    /// Jobs, events and timers to be added; null if there are none.
+    std::shared_ptr<const FollowUps> follow_ups{};
+    bool given_up = false;  ///< Failed for good: must become DEAD.
+    std::string reason{};
 };
 
 /// Queue of timers waiting for a slot, and of ended timers. A begun timer occupies a slot until its
@@ -49,7 +50,6 @@ struct EndedTimer {
 /// Thread safety: all members from any thread. The object may outlive the listener.
 class TimerBoard {
 public:
-    /// What the loop receives at a poll.
     struct Report {
         std::list<EndedTimer> ended{};
         std::size_t waiting = 0;

@@ -32,7 +32,6 @@ std::string text_of_current() {
     }
 }
 
-/// What happens to a timer after a failure, for a log line.
 const char* fate_of(const Timer& timer, bool for_good) {
     if (timer.confirm_by == never) return "it does not fire again";
     return for_good || timer.last() ? "it becomes DEAD" : "it fires again";
@@ -166,7 +165,7 @@ TimePoint TimerLoop::next_poll() const {
     }
     if (now_ < schedule_.trouble_at()) next = std::min(next, schedule_.trouble_at());
     if (!full_since_) return std::min(next, schedule_.next());
-    // No poll is needed, because a slot that becomes free wakes the loop.
+    // No poll must be scheduled, because a slot that becomes free wakes the loop.
     if (told_busy_ || asking_) return next;
     return std::min(next, std::max(schedule_.next(), *full_since_ + busy_grace));
 }
@@ -313,8 +312,8 @@ void TimerLoop::took(Outcome& outcome) {
 
 void TimerLoop::confirmed(Confirmation& confirmation, Outcome& outcome) {
     if (!outcome) return not_confirmed(confirmation, outcome.error());
-    // The step that makes a timer DEAD came too late. The timer fires again, and its follow-ups
-    // will be rejected again, so nothing is logged now.
+    // The step that makes the timer DEAD came too late. The timer fires again, and the store will
+    // reject its follow-ups again, so nothing is logged now.
     if (confirmation.timer.given_up) return;
     const auto* completed = std::get_if<CompletedTimer>(&*outcome);
     const auto what =

@@ -40,8 +40,9 @@ class TimerResponse;
 struct AnyTimerHandler {
     TimerHandler handle{};
     AsyncTimerHandler begin{};
-    /// If set, a timer becomes DEAD at once when the store rejects its follow-ups for good. The
-    /// function returns the reason. Its arguments are the follow-ups and the store's error.
+    /// If set, a timer becomes DEAD at once when the store rejects for good the jobs, events or
+    /// timers that its handler added (its follow-ups). The function returns the reason. Its
+    /// arguments are the follow-ups and the store's error.
     std::function<Error(const FollowUps&, const Error&)> refusal{};
 };
 
@@ -123,8 +124,8 @@ private:
     void begin(const std::shared_ptr<TimerResponse>& response);
     /// Stores a weak reference to a response, because its responder may outlive the listener.
     void remember(const std::shared_ptr<TimerResponse>& response);
-    /// Builds the step for the end of a firing: confirms the firing with its follow-ups, or makes
-    /// the timer DEAD.
+    /// Builds the step for the end of a firing. The step confirms the firing and adds its
+    /// follow-ups, or makes the timer DEAD.
     [[nodiscard]] Step confirmation(const EndedTimer& timer) const;
     void run_inside();
     void end(EndedTimer timer);
@@ -133,7 +134,6 @@ private:
     void clock_set_back();
     void drop_waiting();
     void send();
-    /// Builds the `TakeTimers` step, if one is due.
     [[nodiscard]] std::optional<TakeTimers> question();
     void leave();
     [[nodiscard]] bool over() const noexcept { return close_at_ && now_ >= *close_at_; }
@@ -159,8 +159,8 @@ private:
     std::size_t waiting_ = 0;          // Waiting timers in the last report, like `running_`.
     std::size_t running_ = 0;
     bool looks_ = false;
-    bool asking_ = false;     // A `TakeTimers` is in progress.
-    bool joined_ = false;     // A `TakeTimers` was submitted.
+    bool asking_ = false;
+    bool joined_ = false;
     bool told_busy_ = false;  // The last `TakeTimers` had the limit 0: no free slots.
     std::optional<TimePoint> full_since_;
     std::vector<FiredTimer> fresh_;  // Timers that are taken but not yet offered to the threads.

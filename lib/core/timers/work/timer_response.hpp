@@ -17,19 +17,17 @@
 
 namespace routemaster::detail {
 
-/// Logs the failure of a timer, and what happens to the timer next.
 void log_failure(const Log& log, const Timer& timer, std::string_view error, bool for_good = false);
 
-/// Builds the report of an ended firing. The follow-ups of a failed firing are dropped.
+/// Builds the report of an ended firing. Drops the jobs, events and timers that the handler of a
+/// failed firing added.
 [[nodiscard]] EndedTimer ended_timer(TimerContext& timer, bool handled);
-/// Builds the report of a permanent failure of a firing.
 [[nodiscard]] EndedTimer given_up_timer(TimerContext& timer, std::string_view reason);
 
 /// One-time report of the end of a firing. If memory for the report is exhausted, the firing counts
 /// as failed, and the timer fires again. Thread safe.
 class TimerResponse {
 public:
-    /// `clock` and `publications` are passed to `TimerContext`.
     TimerResponse(std::shared_ptr<TimerBoard> board, Log log, Timer timer, const Clock& clock,
                   const PublicationOptions& publications)
         : board_{std::move(board)},
@@ -53,8 +51,8 @@ public:
         });
     }
 
-    /// Called when the listener ends. Drops the follow-ups so far, because no later step will
-    /// submit them.
+    /// Called when the listener ends. Drops the jobs, events and timers added so far, because no
+    /// later step will submit them.
     void abandon() { static_cast<void>(timer_.take_follow_ups()); }
 
 private:

@@ -53,8 +53,9 @@ Result<BeginDelivery::Reply> DeliveryDomain::apply(BeginDelivery& step) {
 
 /// Whether the first attempt of a batch waits until the record of the seal is on disk. Without this
 /// wait, a crash after the attempt can lose the record. A batch that is CURRENT after a crash
-/// therefore accepts no more events (`closed`), and is delivered half empty. With the wait, the
-/// batch can be filled. Deliveries with a long timeout or with limited attempts wait.
+/// therefore accepts no more events (`closed`), and is delivered half empty. With this wait, a
+/// batch that is CURRENT after a crash was never attempted, and can be filled. Deliveries with a
+/// long timeout or with limited attempts wait.
 bool DeliveryDomain::awaits_seal(const Subscription& wants) {
     return wants.attempts_max > 0 || wants.timeout >= Duration{1'000};
 }
@@ -104,8 +105,8 @@ Duration DeliveryDomain::throttle(const SubscriberState& subscriber,
     if (subscriber.health_points >= health_points_max) return Duration{0};
     if (!subscriber.last_attempted_at) return step.pause;
     const auto wait = health_backoff(subscriber.health_points, step.backoff_max);
-    // A `last_attempted_at` in the future was set while the clock was ahead. Only the distance in
-    // time counts, to avoid too long a wait.
+    // A `last_attempted_at` in the future was set while the clock was ahead. The absolute
+    // difference is used, because the wait would otherwise be too long.
     const auto since = std::chrono::abs(scope_.now - *subscriber.last_attempted_at);
     const bool early = since < wait;
     return std::max(early ? wait : Duration{0}, step.pause);

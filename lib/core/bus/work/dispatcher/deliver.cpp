@@ -50,8 +50,9 @@ void Dispatcher::Impl::deliver(Id id, DeliveryStart start) {
 }
 
 /// Whether the delivery has no attempts left. Attempts are counted at their beginning, because a
-/// delivery that crashes its process reports no failure. After each rejection, `begin_again` may
-/// have counted an attempt without making it.
+/// delivery that crashes its process reports no failure. Whenever the store rejected
+/// `BeginDelivery`, it may have counted an attempt that was not made. The limit is therefore raised
+/// by the number of rejections.
 bool Dispatcher::Impl::none_left(Id id, const Flight& flight, const Subscription& wants) const {
     return wants.attempts_max > 0 &&
            flight.attempt > std::uint64_t{wants.attempts_max} + loop_.refusals(id);

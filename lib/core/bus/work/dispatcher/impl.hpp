@@ -62,7 +62,6 @@ public:
 private:
     using Id = detail::LeaseLoop::Id;
 
-    /// A delivery job in progress.
     struct Flight {
         bool beginning = true;  ///< The store has not replied to `BeginDelivery` yet.
         std::string subscriber{};
@@ -161,14 +160,13 @@ private:
     detail::LeaseLoop loop_;
     OwnEventQueue events_;
     std::size_t acquisitions_ = 0;  // Selects the first destination of the next request.
-    std::shared_ptr<const WorkerProfile> profile_{};  // The profile sent last.
+    std::shared_ptr<const WorkerProfile> profile_{};
     TimePoint now_{};
     bool attached_ = false;
     std::unordered_map<Id, Flight> flights_;
-    /// Subscribers whose unregistered callback was already logged.
     std::set<std::string> unnamed_;
-    std::size_t beginning_ = 0;  // Number of flights with `beginning`.
-    std::size_t unhealthy_ = 0;  // Number of flights to unhealthy subscribers.
+    std::size_t beginning_ = 0;
+    std::size_t unhealthy_ = 0;
     std::atomic<std::size_t> in_flight_{0};
 };
 

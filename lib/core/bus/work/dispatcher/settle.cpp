@@ -8,8 +8,8 @@ namespace routemaster {
 
 void Dispatcher::Impl::settled(Id id, Settlement settlement) {
     const auto& flight = flights_.at(id);
-    // After a rejection, `lease_lost` may mean that an earlier try settled the job. Only otherwise
-    // was the lease lost.
+    // If an earlier try was rejected, `lease_lost` may mean that this earlier try settled the job
+    // after all. Without a rejection, the lease was lost, which is logged.
     if (settlement == Settlement::lease_lost && loop_.refusals(id) == 0) {
         warn("lost the lease of a delivery to '" + public_part(flight.subscriber) +
              "': the batch will be delivered again");

@@ -27,7 +27,7 @@ Result<PushJob::Reply> JobDomain::apply(PushJob& step) {
 
 Result<Pushed> JobDomain::push(const PushJob& step) {
     const auto& key = step.idempotency_key;
-    // With a time of 0, the key covers only repetitions of one call after a lost reply. In this
+    // With a time of 0, the key covers only repetitions of one call whose reply was lost. In this
     // store, replies are never lost, so the key is ignored.
     const bool of_call = key.time == Duration{0};
     if (key.text.empty() || of_call) return push_once(step);

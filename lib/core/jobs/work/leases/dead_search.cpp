@@ -35,8 +35,8 @@ TimePoint DeadSearch::poll(TimePoint now, bool needed) {
 void DeadSearch::note(const Result<ReleasedJobs>& reply, TimePoint now) {
     const auto asked_at = *std::exchange(asked_at_, std::nullopt);
     if (reply) log_released(*reply, log_);
-    // While the store was unreachable, no worker could send a heartbeat, so all look silent. The
-    // search pauses until workers could have sent heartbeats.
+    // While the store was unreachable, no worker could send a heartbeat, so all workers look
+    // silent. The search pauses until workers could have sent heartbeats again.
     const bool was_away = !reply || now - asked_at >= 2 * interval_;
     look_at_ = was_away ? now + silence_ : reply->more ? now : asked_at + interval_;
 }

@@ -27,8 +27,8 @@ public:
 
     void wake_with(std::function<void()> wake) { events_->wake_with(std::move(wake)); }
 
-    /// Scrubs if due. Returns when to poll next. If not `needed`, because a worker of this process
-    /// scrubs, the function does nothing. It must be called nevertheless.
+    /// Scrubs if due. Returns when to poll next. Call this function even if not `needed`, because a
+    /// worker of this process scrubs: it then only notes the time.
     TimePoint poll(TimePoint now, bool needed);
 
 private:

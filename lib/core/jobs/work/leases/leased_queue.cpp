@@ -20,7 +20,6 @@ constexpr Duration look_interval{1'000};
 constexpr int ended_max = 1'000;
 /// How long a client counts as free after a request that got too few jobs.
 constexpr Duration free_pause{10'000};
-/// How many clients with handlers are remembered.
 constexpr std::size_t clients_max = 1'000;
 
 LeaseLoopOptions loop_options(std::string queue, Uid worker, const JobLeasesOptions& options) {
@@ -152,7 +151,8 @@ void LeasedQueue::forget_clients() {
     std::erase_if(clients_, [this](const auto& each) { return each.second.until <= now_; });
 }
 
-/// Records whether a client is free. Between two polls, a free client has no waiting request.
+/// Records whether a client is free, which means that its request got too few jobs. Between two
+/// requests, a free client is remembered for `free_pause`.
 void LeasedQueue::note_answer(const LeaseWaiter& waiter) {
     const auto& client = waiter.request.worker;
     const bool is_free = !waiter.gone() && waiter.jobs.size() < waiter.request.limit;

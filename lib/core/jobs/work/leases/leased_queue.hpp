@@ -84,10 +84,8 @@ public:
     [[nodiscard]] std::size_t waiting() const noexcept { return waiters_.size() - passing_; }
     [[nodiscard]] std::size_t passing() const noexcept { return passing_; }
     [[nodiscard]] std::size_t leased() const noexcept { return leases_.size(); }
-    /// Bytes of jobs that are leased or being settled.
     [[nodiscard]] std::size_t leased_bytes() const noexcept { return loop_.leased_bytes(); }
 
-    // Calls of the lease loop.
     using Id = LeaseLoop::Id;
     void describe(Heartbeat& heartbeat) override;
     void acquired(Id id, const Lease& lease) override;
@@ -160,13 +158,13 @@ private:
     LeaseLoop loop_;
     TimePoint now_;
     TimePoint used_at_;
-    Waiters waiters_;            // Waiting requests, in the order of arrival.
-    Waiters served_;             // Requests to be completed with jobs.
-    std::size_t wanted_ = 0;     // Number of jobs that all waiting requests want.
+    Waiters waiters_;  // Waiting requests, in the order of arrival.
+    Waiters served_;   // Requests to be completed with jobs.
+    std::size_t wanted_ = 0;
     std::size_t passing_ = 0;    // Number of waiting requests with a wait of 0.
     TimePoint look_at_ = never;  // When to examine the waiting requests next.
     bool unasked_ = false;       // Some request is not covered by an acquisition yet.
-    bool asking_ = false;        // An acquisition is in progress.
+    bool asking_ = false;
     std::optional<Error> trouble_;
     std::map<std::string, Client> clients_;       // By name, at most `clients_max`.
     TimePoint unnamed_until_ = TimePoint::min();  // Until then a client lists no handlers.
@@ -176,8 +174,9 @@ private:
     const TimePoint since_;
     Leases leases_;
     Ends ends_;
-    std::vector<Extending> extending_;           // Extensions in progress, in the order of arrival.
-    std::unordered_map<Id, std::string> ended_;  // Log texts of leases being settled.
+    std::vector<Extending> extending_;
+    // Descriptions, for the log, of leases being settled.
+    std::unordered_map<Id, std::string> ended_;
     bool closing_ = false;
 };
 

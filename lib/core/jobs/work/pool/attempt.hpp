@@ -37,7 +37,7 @@ struct Attempt {
           handler{by},
           acquired_at{now} {}
 
-    const std::size_t queue;  ///< Index of the queue in the pool.
+    const std::size_t queue;
     const LeaseLoop::Id id;
     JobContext context;
     const Handler& handler;
@@ -47,7 +47,8 @@ struct Attempt {
 
     const TimePoint acquired_at;
     std::optional<Timeouts::iterator> times_out{};
-    bool has_follow_ups = false;  ///< A completion with follow-ups is being settled.
+    /// The settlement in progress also adds jobs, events or timers (follow-ups).
+    bool has_follow_ups = false;
 };
 
 }  // namespace routemaster::detail

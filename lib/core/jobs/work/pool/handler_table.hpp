@@ -53,7 +53,6 @@ private:
     [[nodiscard]] JobVerdict handle(Attempt& attempt) const;
     void begin(const AttemptPtr& attempt, const std::shared_ptr<JobBoard>& board) const;
 
-    /// Runs `innermost` inside all middleware from index `layer` on.
     void inside(std::size_t layer, JobContext& context,
                 const std::function<void()>& innermost) const;
 

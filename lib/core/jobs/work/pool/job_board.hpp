@@ -40,7 +40,6 @@ public:
         JobVerdict verdict;
     };
 
-    /// What the loop receives at a poll.
     struct Report {
         std::list<Ended> ended{};
         std::list<AttemptPtr> begun{};  ///< Only jobs with a timeout.
@@ -51,8 +50,8 @@ public:
     /// How long an ended job may wait here for the loop while other jobs wait for a slot.
     static constexpr Duration look_interval{2};
 
-    /// `strict`: the jobs of a queue begin before all jobs of the queues behind it. Otherwise jobs
-    /// begin in the order of arrival.
+    /// With `strict`, the jobs of a queue begin before all jobs of later queues in the list.
+    /// Otherwise jobs begin in the order of arrival.
     JobBoard(std::size_t queues, std::size_t slots, bool strict)
         : slots_{slots}, strict_{strict}, waiting_(strict ? queues : 1) {}
 
@@ -100,7 +99,7 @@ private:
     mutable std::mutex mutex_;
     IdleThreads idle_;
     std::vector<std::deque<AttemptPtr>> waiting_;
-    std::size_t count_ = 0;   // Number of waiting jobs.
+    std::size_t count_ = 0;
     std::size_t refill_ = 0;  // When no more jobs than this wait, the loop is woken to fetch more.
     std::size_t running_ = 0;
     std::list<Ended> ended_;

@@ -13,7 +13,6 @@
 
 namespace routemaster::detail {
 
-/// How an attempt ended, before the retry policy is applied.
 struct JobVerdict {
     enum class Kind : std::uint8_t {
         done,
@@ -39,7 +38,6 @@ struct JobVerdict {
 /// memory".
 [[nodiscard]] JobVerdict failed_verdict(const char* error) noexcept;
 
-/// The verdict after an exception of the handler, by the retry policy.
 [[nodiscard]] JobVerdict verdict_of(const std::exception& error, const RetryPolicy& policy);
 
 }  // namespace routemaster::detail

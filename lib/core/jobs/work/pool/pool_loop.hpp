@@ -94,7 +94,6 @@ private:
 
     /// A job that waits this long for a slot is released to its queue.
     static constexpr Duration waiting_max{1'000};
-    /// Largest number of jobs per acquisition.
     static constexpr std::size_t acquired_max = 512;
 
     // --- Calls of the lease loops ---------------------------------------------------------------
@@ -113,18 +112,14 @@ private:
     void time_out();
     /// Settles a job as its handler reported. Does nothing if the attempt was abandoned meanwhile.
     void end(const AttemptPtr& attempt, JobVerdict& verdict);
-    /// Builds the step that ends a failed attempt.
     [[nodiscard]] Step failure(const Lease& lease, std::string_view name, JobVerdict verdict,
                                const RetryPolicy& policy);
     void forget_timeout(Attempt& attempt);
     /// Moves all timeouts after the clock was set back. Each attempt retains its remaining time.
     void shift_timeouts(Duration by);
-    /// Abandons an attempt: requests its stop and ignores its result.
     static void give_up(Attempt& attempt);
 
-    /// Releases jobs that have been waiting for a slot since before `since`.
     void release_waiting(TimePoint since);
-    /// Releases the running jobs and stops their tokens.
     void release_running();
 
     // --- Acquiring jobs -------------------------------------------------------------------------

@@ -24,7 +24,6 @@ public:
 
     explicit Prefetch(std::size_t most) : most_{most} {}
 
-    /// Records that `jobs` jobs ended since the last call.
     void ended(TimePoint now, std::size_t jobs) noexcept {
         if (now < none_until_ && none_until_ - now <= 2 * window) return;
         if (now < begun_ || now - begun_ >= window) {
@@ -35,7 +34,6 @@ public:
         current_ += jobs;
     }
 
-    /// Records the arrival of a job for a repeated attempt.
     void came_again(TimePoint now) noexcept {
         none_until_ = now + 2 * window;
         last_ = current_ = 0;
@@ -45,7 +43,7 @@ public:
 
 private:
     std::size_t most_;
-    TimePoint begun_{};  // Beginning of the current window.
+    TimePoint begun_{};
     std::size_t last_ = 0;
     std::size_t current_ = 0;
     TimePoint none_until_{};  // End of the two windows after a repeated attempt arrived.

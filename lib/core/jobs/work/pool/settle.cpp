@@ -17,7 +17,8 @@ std::string shown(std::string_view name) {
     return "'" + log_text(name, name_max) + "'";
 }
 
-/// Describes a job in a log line. Arguments are omitted, because they may be secret or long.
+/// Describes a job in a log line. Omits the arguments of the job, because arguments may be secret
+/// or long.
 std::string text_of(std::string_view name, const Lease& lease) {
     auto text = "job " + shown(name);
     if (lease.id != 0) text += " (" + std::to_string(lease.id) + ")";
@@ -66,8 +67,8 @@ void PoolLoop::settled(Queue& queue, Id id, Settlement settlement) {
         add(counts_.buried);
         log(LogLevel::warning, text() + " is BURIED");
     }
-    // After a rejection, `lease_lost` may mean that an earlier try settled the job. Only otherwise
-    // was the lease lost.
+    // If an earlier try was rejected, `lease_lost` may mean that this earlier try settled the job
+    // after all. Without a rejection, the lease was lost, which is logged.
     if (settlement == Settlement::lease_lost && queue.loop.refusals(id) == 0) {
         add(counts_.lease_lost);
         log(LogLevel::warning, "lost the lease of " + text() + ": the job runs again");
@@ -115,7 +116,7 @@ void PoolLoop::end(const AttemptPtr& attempt, JobVerdict& verdict) {
     forget_timeout(*attempt);
     auto follow_ups = attempt->context.take_follow_ups();
     // The attempt was abandoned meanwhile: it timed out, lost its lease, or was released at the
-    // deadline. Its result is ignored.
+    // deadline. The result of its handler is ignored.
     if (!queue.attempts.contains(attempt->id) || queue.loop.settling(attempt->id)) return;
     const auto& lease = queue.loop.lease(attempt->id);
     switch (verdict.kind) {

@@ -31,7 +31,6 @@ public:
     [[nodiscard]] std::vector<std::size_t> share(const std::vector<Wish>& wishes, std::size_t free);
 
 private:
-    /// The queue that gets the next slot.
     [[nodiscard]] std::size_t next(const std::vector<Wish>& wishes,
                                    const std::vector<std::int64_t>& credits) const;
 

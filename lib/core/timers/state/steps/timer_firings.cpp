@@ -3,7 +3,7 @@
 
 namespace routemaster::detail {
 
-/// A reply without timers reveals no state that would have to be durable first.
+/// A reply without timers reveals no state, so it does not wait until state is durable.
 template <>
 Result<TakeTimers::Reply> TimerDomain::apply(TakeTimers& step) {
     scope_.depends_on_row = 0;
