@@ -20,7 +20,6 @@ namespace routemaster::redis {
 /// Thread safety: one thread.
 class AddressRotation {
 public:
-    /// `seeds`, the configured addresses, are part of every round.
     explicit AddressRotation(std::vector<RedisAddress> seeds) : seeds_{std::move(seeds)} {}
 
     /// Begins a round: first the addresses in `first`, then the seeds, beginning with the preferred
@@ -65,7 +64,7 @@ private:
     std::size_t first_seed_ = 0;
     std::deque<RedisAddress> ahead_;
     std::vector<RedisAddress> tried_;
-    int suggested_ = 0;  ///< Number of suggestions in this round.
+    int suggested_ = 0;
 };
 
 }  // namespace routemaster::redis

@@ -69,7 +69,6 @@ public:
         own_count_ = count_;
         return *this;
     }
-    /// Whether the common arguments of both calls are equal.
     [[nodiscard]] bool shares_with(const Arguments& other) const noexcept {
         return own_count_ == other.own_count_ &&
                std::string_view{encoded_}.substr(0, own_at_) ==
@@ -101,7 +100,7 @@ struct Call {
     /// The script that runs several calls of this kind in order; see `join`. Must outlive the call.
     /// Null if the call cannot be joined with others.
     const Script* joint = nullptr;
-    std::size_t joined = 1;  ///< The number of calls that were joined into this call.
+    std::size_t joined = 1;
 };
 
 }  // namespace routemaster::redis

@@ -15,7 +15,6 @@ constexpr int redirects_max = 5;
 
 Error in_doubt(const std::string& why) { return {Errc::timed_out, why}; }
 
-/// Parses a number in a reply to TIME.
 std::chrono::microseconds::rep number(const redisReply& reply, std::size_t element) {
     return std::strtoll(std::string{text_of(reply, element)}.c_str(), nullptr, 10);
 }
@@ -159,8 +158,8 @@ void CommandConnection::got_error(PendingCall pending, const redisReply& reply) 
             return;
         case Kind::reconnect: drain(error_reply.error); break;
         case Kind::report:
-            // A missing permission does not go away by retrying. It is logged, because only an
-            // operator can add the permission.
+            // A missing permission does not appear by retrying. It is logged, because only an
+            // operator can grant the permission.
             if (text_of(reply).starts_with("NOPERM") && !std::exchange(permission_logged_, true)) {
                 context_.log(LogLevel::error,
                              to_text(address()) + ": " + error_reply.error.context());
@@ -176,8 +175,8 @@ void CommandConnection::expire(Instant now) {
         auto& [kind, end, pending] = sent_[expired_];
         if (kind != Sent::Kind::call) continue;
         if (pending.deadline > now) break;
-        // The timeout also applies to calls that are not sent yet. They are in doubt, because their
-        // bytes cannot be removed from the write buffer.
+        // The timeout also applies to calls that are not sent yet. Such a call is in doubt, because
+        // its bytes cannot be removed from the write buffer and may still be sent.
         output_.finished.emplace_back(std::move(pending.call), in_doubt("no reply in time"));
     }
     if (is_owed() && now - silent_since_ >= context_.options.timeout) {

@@ -28,12 +28,14 @@ struct PendingCall {
     Call call;
     std::uint64_t number = 0;  ///< Sequence number, in the order of `Link::send`.
     Instant deadline;
-    bool loaded_again = false;   ///< The server lacked the script, and the script was loaded again.
-    bool with_source = false;    ///< Unknown even after loading: the source is sent.
-    std::uint8_t redirects = 0;  ///< How often a server redirected the call.
+    /// The server did not know the script, so the script was loaded again.
+    bool loaded_again = false;
+    /// The server did not know the script even after it was loaded, so the source is sent with the
+    /// call.
+    bool with_source = false;
+    std::uint8_t redirects = 0;
 };
 
-/// A call with a result, before its callback is called.
 struct FinishedCall {
     FinishedCall(Call&& call, CallResult outcome)
         : done{std::exchange(call.done, nullptr)},
@@ -42,7 +44,7 @@ struct FinishedCall {
 
     std::function<void(CallResult)> done;
     CallResult result;
-    std::size_t joined;  ///< The number of calls that were joined into this call.
+    std::size_t joined;
 };
 
 /// Connection to a server that sends calls and assigns replies to calls. It makes no callbacks.
@@ -59,8 +61,8 @@ class CommandConnection {
 public:
     enum class State {
         connecting,  ///< Dialing, authenticating, or measuring the server's clock.
-        ready,       ///< Accepts calls.
-        draining,    ///< Accepts no further calls, and waits for outstanding replies.
+        ready,
+        draining,  ///< Accepts no further calls, and waits for outstanding replies.
         lost,
     };
 
@@ -87,7 +89,6 @@ public:
     }
     [[nodiscard]] bool is_idle() const noexcept { return sent_.empty(); }
 
-    /// Appends a call to the write buffer. `flush` sends it.
     void send(PendingCall pending, Instant now);
     void flush() { connection_.flush(); }
 
@@ -123,14 +124,15 @@ private:
     void expire(Instant now);
     [[nodiscard]] bool is_owed() const noexcept { return !sent_.empty() || (greeted_ && !agreed_); }
 
-    static constexpr std::size_t unsent_max = 1U << 20U;  ///< Then calls are no longer encoded.
+    /// While more bytes than this are unsent, no calls are encoded.
+    static constexpr std::size_t unsent_max = 1U << 20U;
 
     LinkContext& context_;
     Connection connection_;
     Handshake handshake_;
     State state_ = State::connecting;
-    bool greeted_ = false;  ///< The handshake was sent.
-    bool agreed_ = false;   ///< The handshake is complete.
+    bool greeted_ = false;
+    bool agreed_ = false;
     Error reason_{Errc::unavailable, "not connected yet"};
     std::optional<RedisAddress> redirect_;
     std::unordered_set<const Script*> loaded_;

@@ -37,7 +37,6 @@ public:
     [[nodiscard]] bool is_open() const noexcept { return stream_ != nullptr && !lost_; }
     /// Why the connection was lost. Empty while it is usable.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return lost_; }
-    /// Closes the connection. Does nothing if it was lost already.
     void lose(Error reason);
 
     void watch(PollSet& polled) const;
@@ -48,8 +47,8 @@ public:
     void work(const PollSet& polled, Instant now, Got got) {
         if (dial_) return dial(polled, now);
         if (lost_ || (!more_ && polled.ready(stream_->descriptor()) == 0)) return;
-        // Limits the reads per iteration of the loop. A large reply takes several iterations, with
-        // further work in between.
+        // Reads are limited per iteration of the loop. A large reply takes several iterations, so
+        // that other work can be done in between.
         more_ = true;
         for (int reads = 0; reads < reads_max && more_; ++reads) {
             auto fresh = read();
@@ -70,7 +69,6 @@ public:
         return more_ && !lost_ ? Instant::min() : no_instant;
     }
 
-    /// The write buffer. A caller appends bytes, and the next `flush` sends them.
     [[nodiscard]] std::string& write_buffer() noexcept { return write_buffer_; }
     [[nodiscard]] std::uint64_t appended() const noexcept { return sent_ + unsent(); }
     /// The number of sent bytes, possibly received by the server.
@@ -85,7 +83,8 @@ private:
     static constexpr std::size_t buffer_size = 65'536;
     static constexpr std::size_t slice_size = 16'384;
     static constexpr int reads_max = 4;
-    static constexpr std::size_t kept_max = 4U << 20U;  ///< Capacity retained when unused.
+    /// Largest capacity that an empty buffer retains.
+    static constexpr std::size_t kept_max = 4U << 20U;
 
     void dial(const PollSet& polled, Instant now);
     [[nodiscard]] std::string_view read();

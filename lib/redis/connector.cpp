@@ -69,7 +69,7 @@ std::unique_ptr<CommandConnection> Connector::work(const PollSet& polled, Instan
         case CommandConnection::State::lost: break;
     }
     const auto refused = std::move(candidate_);
-    // The master that a replica names is tried next, unless sentinels are used. Their information
+    // Next, tries the master that the replica named, unless there are sentinels. What sentinels say
     // takes precedence.
     if (refused->redirect() && !has_sentinels()) rotation_.suggest(*refused->redirect());
     failed(refused->address(), refused->reason(), now);

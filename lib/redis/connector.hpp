@@ -27,14 +27,12 @@ namespace routemaster::redis {
 /// Thread safety: one thread, with SIGPIPE blocked.
 class Connector {
 public:
-    /// `seed` initialises the random delays.
     Connector(LinkContext& context, std::uint64_t seed);
 
     /// Begins to connect again: first to the server to which the lost connection was redirected,
     /// then to the server of the lost connection, then to the other addresses.
     void begin(const CommandConnection& lost, Instant now);
 
-    /// Makes later rounds begin with this address, if the options contain it.
     void prefer(const RedisAddress& address) { rotation_.prefer(address); }
 
     /// Continues to connect. Returns the connection once it is ready, and then does nothing until
@@ -60,13 +58,13 @@ private:
     AddressRotation rotation_;
     Backoff backoff_;
     bool connecting_ = true;
-    Instant pause_until_ = Instant::min();  ///< The next round begins after this instant.
+    Instant pause_until_ = Instant::min();
     bool in_round_ = false;
-    std::vector<RedisAddress> first_;  ///< Addresses to be tried before the seeds.
+    std::vector<RedisAddress> first_;
     std::unique_ptr<SentinelInquiry> inquiry_;
     std::unique_ptr<CommandConnection> candidate_;
     Instant connected_at_ = Instant::min();
-    int redirects_in_a_row_ = 0;    ///< Number of redirects in quick succession.
+    int redirects_in_a_row_ = 0;
     std::set<std::string> logged_;  ///< Errors logged since the last success.
     Error last_error_{Errc::unavailable, "not connected yet"};
     bool all_invalid_ = true;  ///< All errors of this round are `invalid`.

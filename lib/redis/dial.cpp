@@ -72,9 +72,9 @@ Dial::Outcome Dial::go_on(Instant now) {
         const auto connected = socket_->is_connected();
         if (!connected) return give_up(connected.error().context(), now);
         if (!*connected) return std::nullopt;
-        // A server without TLS waits for the end of a line, which a TLS handshake never contains,
-        // so the handshake times out. With half of the timeout, this reason is still reported to a
-        // caller that waits for the first connection.
+        // A server without TLS reads a TLS handshake as an unfinished line and waits, so the
+        // handshake times out. With half of the timeout, this reason still reaches a caller that
+        // waits for the first connection.
         deadline_ = now + (options_.tls ? options_.timeout / 2 : options_.timeout);
         Socket socket = *std::exchange(socket_, std::nullopt);
         if (!options_.tls) return plain_stream(std::move(socket));

@@ -21,7 +21,6 @@
 
 namespace routemaster::redis {
 
-/// Settings for all connections of a link.
 struct DialOptions {
     /// Limit for the name lookup, and for the handshake after connecting. The TLS handshake alone
     /// may take half of this time.

@@ -11,9 +11,9 @@ namespace routemaster::redis {
 
 namespace {
 
-/// First words of errors that may pass with time. After the first write of a script, Redis refuses
-/// no further command of the script because of the server's state. After such an error, the script
-/// has therefore changed nothing.
+/// First words of errors that may pass with time. After the first write of a script, Redis no
+/// longer refuses commands of this script because of the server's state. After such an error, the
+/// script has therefore changed nothing.
 constexpr std::array<std::string_view, 11> passing{
     "OOM",        "BUSY",   "CLUSTERDOWN", "TRYAGAIN",  "NOREPLICAS", "MISCONF",
     "UNKILLABLE", "NOPERM", "EXECABORT",   "WRONGPASS", "DENIED"};

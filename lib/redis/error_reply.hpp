@@ -23,7 +23,7 @@ struct ErrorReply {
 
     Kind kind = Kind::report;
     Error error;
-    RedisAddress to{};  ///< The new server for `moved`.
+    RedisAddress to{};
 };
 
 /// Parses the text of an error reply from `server`, as Redis 7 words it. If Redis 7 refuses a

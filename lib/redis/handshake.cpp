@@ -13,7 +13,6 @@ namespace {
 
 constexpr int version_min = 7;
 
-/// The value in a line of INFO's reply. Empty if the line is missing.
 std::string_view value_of(std::string_view info, std::string_view key) {
     const auto line = "\n" + std::string{key} + ":";
     const auto at = info.find(line);

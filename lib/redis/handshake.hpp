@@ -23,7 +23,6 @@ namespace routemaster::redis {
 /// database is configured. CLIENT SETNAME may be forbidden.
 class Handshake {
 public:
-    /// Handshake of a connection for calls.
     explicit Handshake(const RedisOptions& options);
 
     /// Handshake of a connection that only authenticates. A sentinel need not require the password

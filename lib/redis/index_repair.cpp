@@ -12,7 +12,7 @@
 namespace routemaster::redis {
 namespace {
 
-/// State of a listing with its repair. It is destroyed after its last call.
+/// A listing whose index is repaired if necessary. The object is destroyed after its last call.
 class Listing : public std::enable_shared_from_this<Listing> {
 public:
     Listing(const Call& call, Link& link, std::string_view prefix, std::string_view names)

@@ -12,7 +12,6 @@ using Steady = std::chrono::steady_clock;
 
 using Instant = Steady::time_point;
 
-/// Stands for no deadline.
 inline constexpr Instant no_instant = Instant::max();
 
 }  // namespace routemaster::redis

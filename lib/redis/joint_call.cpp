@@ -12,7 +12,6 @@ namespace {
 
 using Done = std::function<void(CallResult)>;
 
-/// Extracts the result of one call from the reply to the joint call.
 CallResult part_of(redisReply& reply, std::size_t place) {
     ServerReply part{std::exchange(reply.element[place], nullptr)};
     if (part->type != REDIS_REPLY_ERROR) return part;

@@ -129,8 +129,6 @@ void Link::flush(Instant now) {
     if (connection_) connection_->flush();
 }
 
-/// Removes the first call from a non-empty queue, and joins it with as many of the following calls
-/// as possible.
 PendingCall Link::take_next(std::deque<PendingCall>& queue) {
     auto next = std::move(queue.front());
     queue.pop_front();
@@ -162,8 +160,8 @@ void Link::work(Instant now) {
 void Link::work_connection(Instant now) {
     if (const auto master = master_watch_.work(connection_->address(), polled_, now)) {
         connection_->drain({Errc::unavailable, "the master is " + to_text(*master) + " now"});
-        // The sentinel with the announcement of the new master is asked first. The remaining
-        // sentinels may not know the new master yet.
+        // First asks the sentinel that announced the new master, because the other sentinels may
+        // not know the new master yet.
         connector_.prefer(master_watch_.sentinel());
     }
     connection_->work(polled_, now);
@@ -199,8 +197,8 @@ void Link::connected(std::unique_ptr<CommandConnection> connection, Instant now)
     }
     context_.log(LogLevel::info, line);
     master_watch_.check();
-    // Opens the listening connection again: it must be to the server that receives the calls, and
-    // it may be broken as well, perhaps without a visible error.
+    // Opens the listening connection again, because it must be to the server that receives the
+    // calls. It may also be broken without a visible error.
     listen(now);
     const std::lock_guard lock{mutex_};
     was_connected_ = true;

@@ -51,11 +51,11 @@ namespace routemaster::redis {
 /// Thread safety: all public members may be called from any thread.
 class Link {
 public:
-    /// Starts to connect in the background. `heard` is called with each message of `channel`. After
-    /// the listening connection was opened, `heard` is called with an empty text, because messages
-    /// may have been missed. `heard_further` is called with the name of each channel in
-    /// `further_channels` that received a message. Neither callback may block. Throws `Failure`
-    /// with `invalid` when the options are inconsistent.
+    /// Starts to connect in the background. `heard` is called with each message of `channel`.
+    /// Whenever the listening connection was opened, `heard` is called with an empty text, because
+    /// messages may have been missed before. `heard_further` is called with the name of each
+    /// channel in `further_channels` that received a message. Neither callback may block. Throws
+    /// `Failure` with `invalid` when the options are inconsistent.
     Link(RedisOptions options, std::string channel, std::function<void(std::string_view)> heard,
          std::function<void(const std::string&)> heard_further = {});
 
@@ -106,10 +106,11 @@ private:
     LinkContext context_;
     const std::shared_ptr<WakeChannels> further_channels_;
     Channel channel_;
-    std::uint64_t calls_ = 0;            ///< Number of calls taken from `submitted_`.
-    std::deque<PendingCall> retries_;    ///< To be sent again, before `waiting_`, in order.
-    std::deque<PendingCall> waiting_;    ///< Not sent yet. With `retries_` at most `waiting_max`.
-    bool slot_moving_ = false;           ///< Slot is migrating: single calls test for the end.
+    std::uint64_t calls_ = 0;
+    std::deque<PendingCall> retries_;  ///< To be sent again, before `waiting_`, in order.
+    std::deque<PendingCall> waiting_;  ///< Not sent yet. With `retries_` at most `waiting_max`.
+    /// A cluster slot is being migrated; single calls test whether the migration has ended.
+    bool slot_moving_ = false;
     Instant send_due_ = Instant::min();  ///< No call is sent before this instant.
     std::vector<FinishedCall> finished_;
     std::vector<FinishedCall> reporting_;  ///< Swapped with `finished_` to reuse its memory.

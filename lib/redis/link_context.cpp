@@ -11,9 +11,10 @@ LinkContext make_link_context(RedisOptions options) {
     if (options.timeout <= Duration::zero()) {
         throw Failure{{Errc::invalid, "timeout: must be positive"}};
     }
-    // OpenSSL frees its state in an exit handler, which is registered at its first use. Scripts are
-    // hashed with OpenSSL, even in the destructors of a static store or pool. Registered here, the
-    // handler runs after these destructors. Without an option, the call would do nothing.
+    // OpenSSL frees its state in an exit handler, which it registers at its first use. Scripts are
+    // hashed with OpenSSL, even in the destructors of a static store or pool. This call registers
+    // the handler early, which makes the handler run after these destructors. Without an option,
+    // the call would do nothing.
     OPENSSL_init_crypto(OPENSSL_INIT_ADD_ALL_DIGESTS, nullptr);
     DialOptions dial{.timeout = options.timeout, .waker = std::make_shared<detail::Waker>()};
     if (options.tls) dial.tls = std::make_shared<const Tls>(options.tls_ca_file);

@@ -37,7 +37,6 @@ struct LinkContext {
 /// authorities cannot be read.
 [[nodiscard]] LinkContext make_link_context(RedisOptions options);
 
-/// Formats an address as `host:port`, for logs.
 [[nodiscard]] inline std::string to_text(const RedisAddress& address) {
     const bool is_ipv6 = address.host.find(':') != std::string::npos;
     const auto host = is_ipv6 ? "[" + address.host + "]" : address.host;

@@ -67,7 +67,6 @@ void Listener::subscribe() {
     append_command(connection_.write_buffer(), {"SUBSCRIBE", channel_.name});
 }
 
-/// Subscribes to new further channels, and unsubscribes from removed ones.
 void Listener::follow_further(Instant now) {
     const auto version = channel_.further->version();
     if (version == version_) return;
@@ -77,8 +76,8 @@ void Listener::follow_further(Instant now) {
     bool asks = false;
     for (const auto& channel : wanted) {
         if (further_.contains(channel)) {
-            // The channel may have been removed and added again meanwhile. The subscription still
-            // exists and counts as active.
+            // The channel may have been removed and added again in the meantime. The existing
+            // subscription counts as active.
             channel_.further->begun(channel);
             continue;
         }

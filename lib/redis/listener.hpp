@@ -41,11 +41,9 @@ public:
 
     [[nodiscard]] bool is_listening() const noexcept { return stage_ == Stage::listening; }
     [[nodiscard]] const RedisAddress& address() const noexcept { return connection_.address(); }
-    /// Why the connection was lost. Empty while it is usable.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return connection_.lost(); }
 
     void watch(PollSet& polled) const { connection_.watch(polled); }
-    /// Processes received messages, and calls `heard` with each.
     void work(const PollSet& polled, Instant now);
     [[nodiscard]] Instant due() const;
 
@@ -63,11 +61,11 @@ private:
     Connection connection_;
     Handshake handshake_;
     Stage stage_ = Stage::dialing;
-    Instant heard_at_;               ///< When the server last sent anything.
-    Instant asked_at_{};             ///< When the last request was sent.
-    bool owed_ = false;              ///< A reply is outstanding.
-    std::set<std::string> further_;  ///< The further channels with a subscription.
-    std::uint64_t version_ = 0;      ///< The version of the channels in `further_`.
+    Instant heard_at_;    ///< When the server last sent anything.
+    Instant asked_at_{};  ///< When the last request was sent.
+    bool owed_ = false;   ///< A reply is outstanding.
+    std::set<std::string> further_;
+    std::uint64_t version_ = 0;
 };
 
 }  // namespace routemaster::redis

@@ -12,7 +12,6 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Calls getaddrinfo with `flags` and stores its return value in `code`.
 Result<std::vector<SocketAddress>> ask(const RedisAddress& address, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = AF_UNSPEC;

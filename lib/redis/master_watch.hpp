@@ -27,7 +27,6 @@ namespace routemaster::redis {
 /// Thread safety: one thread, with SIGPIPE blocked.
 class MasterWatch {
 public:
-    /// `seed` initialises the random delays between attempts to connect to a sentinel.
     MasterWatch(const LinkContext& context, std::uint64_t seed);
 
     MasterWatch(const MasterWatch&) = delete;
@@ -55,7 +54,7 @@ private:
     const LinkContext& context_;
     Channel channel_;
     Backoff backoff_;
-    std::size_t next_ = 0;  ///< Index of the sentinel to subscribe to.
+    std::size_t next_ = 0;
     std::optional<Listener> listener_;
     std::optional<SentinelInquiry> inquiry_;
     bool stirred_ = false;  ///< The sentinel must be asked for the master.

@@ -17,7 +17,6 @@ namespace routemaster::redis {
 /// the next call of `work`.
 class PollSet {
 public:
-    /// Begins the next iteration.
     void clear() { descriptors_.clear(); }
 
     void add(int descriptor, short events) {

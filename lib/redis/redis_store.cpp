@@ -19,7 +19,7 @@
 namespace routemaster {
 namespace {
 
-/// Steps of one submission, until each has an `Outcome`.
+/// The steps of one submission, until each step has an `Outcome`.
 struct SubmittedSteps {
     std::vector<Outcome> outcomes;
     std::atomic<std::size_t> open;

@@ -22,27 +22,26 @@
 
 namespace routemaster::redis {
 
-/// The data that all requests of a store share.
 struct RequestContext {
     std::string_view prefix;
     bool mixed_fleet = false;
-    std::size_t event_data_max = 0;  ///< Limit of an event's data, with `mixed_fleet`.
+    std::size_t event_data_max = 0;  ///< Maximum size of an event's data, in a mixed deployment.
     Duration timeout{0};             ///< After this time without a reply, a step is in doubt.
     Duration clock_offset{0};        ///< The server's clock minus the caller's clock.
-    TimePoint now;                   ///< The current time of the caller's clock.
+    TimePoint now;
 };
 
-/// Returns the argument `fleet`, which every script receives: 1 for a mixed deployment, plus 2 if
-/// the prefix has a hash tag and the server may thus be in a cluster.
+/// Returns the argument `fleet`, which every script receives: 1 for a mixed deployment (Ruby, Node
+/// and routemaster processes on one server), plus 2 if the prefix has a hash tag and the server may
+/// thus be in a cluster.
 [[nodiscard]] constexpr int fleet_kind(std::string_view prefix, bool mixed_fleet) noexcept {
     return (mixed_fleet ? 1 : 0) + (prefix.find('{') != std::string_view::npos ? 2 : 0);
 }
 
-/// Data of a step that is needed to parse the reply of its script.
 struct AskedFor {
-    std::string name{};  ///< Name of a queue or a subscriber.
+    std::string name{};
     Uid worker{};
-    std::string handler{};  ///< Name of a job or a callback.
+    std::string handler{};
 };
 
 /// Builder of a step's call. To be begun with `on` or `on_job`.
@@ -65,7 +64,6 @@ public:
 
     Arguments& arguments() noexcept { return call_.arguments; }
 
-    /// Adds the number, or an empty argument if there is none.
     template <class Number>
     void add_if(const std::optional<Number>& number) {
         if (number) {
@@ -80,7 +78,6 @@ public:
     /// those that all scripts have. The step must be valid.
     void add_step(const Step& step);
 
-    /// Converts a time of the caller's clock to the server's clock.
     [[nodiscard]] std::int64_t wire(TimePoint at) const {
         return to_wire(at, context_.clock_offset);
     }

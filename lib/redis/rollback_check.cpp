@@ -27,7 +27,6 @@
 namespace routemaster {
 namespace {
 
-/// The number of findings of one kind, with the first finding.
 struct Occurrences {
     std::uint64_t count = 0;
     std::string first;
@@ -41,7 +40,6 @@ std::string counted(std::uint64_t count, const std::string& one, const std::stri
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// Performs all checks on a server.
 class RollbackCheck {
 public:
     RollbackCheck(const RedisOptions& server, RollbackOptions options)
@@ -73,7 +71,6 @@ private:
         return perform(store_, std::move(step), system_clock().now()).value();
     }
 
-    /// Calls `each` with all items of a listing, page by page.
     template <class S, class Name, class Each>
     void each_of(Name name, Each each) {
         S step{};
@@ -97,7 +94,7 @@ private:
 
     void check_batches() {
         struct Unreadable {
-            Occurrences seen;  ///< What Ruby workers can parse or not.
+            Occurrences seen;  ///< Batches that Ruby workers can acquire, but not parse.
             Occurrences set_aside;
         };
         std::map<std::string, Unreadable> of_subscriber;
@@ -203,7 +200,8 @@ private:
                              : "let the program that pushed these jobs run them");
     }
 
-    /// Why a mixed deployment would reject the action of a timer. Nothing if it would not.
+    /// Why a mixed deployment (Ruby, Node and routemaster processes on one server) would reject the
+    /// action of a timer. Nothing if the action is accepted.
     [[nodiscard]] std::optional<std::string> refusal_of(const Value& payload) const {
         const auto action = timer_action(payload);
         if (!action) return action.error().context();
@@ -218,7 +216,7 @@ private:
         return std::string{action_word(*action)} + ": " + call.error().context();
     }
 
-    /// The step to perform an action, reduced to the content used by Ruby processes.
+    /// The step that performs an action, reduced to the content that Ruby processes use.
     static Result<Step> step_of(const TimerAction& action) {
         if (const auto* const push = std::get_if<PushAction>(&action)) {
             return Step{PushJob{push->queue, encode_job(push->job), TimePoint{}}};

@@ -16,7 +16,6 @@
 namespace routemaster::redis {
 namespace {
 
-/// Largest number of batches to read with their messages in one call.
 constexpr std::size_t batches_max = 100;
 
 const Script& page_script() {

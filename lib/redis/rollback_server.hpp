@@ -29,22 +29,20 @@ public:
     };
     /// Numbers of objects that Ruby processes do not see.
     struct Counts {
-        std::uint64_t blocked = 0;    ///< Jobs that are blocked in an ordering group.
+        std::uint64_t blocked = 0;
         std::uint64_t elsewhere = 0;  ///< Deliveries to callbacks, or hidden from Ruby.
-        std::uint64_t dead = 0;       ///< DEAD batches.
-        std::uint64_t aux = 0;        ///< Jobs of the queue `aux` that were set aside.
+        std::uint64_t dead = 0;
+        std::uint64_t aux = 0;  ///< Jobs of the queue `aux` that are hidden from Ruby workers.
     };
 
     explicit RollbackServer(const RedisOptions& options);
 
     [[nodiscard]] Counts counts();
     [[nodiscard]] std::uint64_t groups(const std::vector<std::string>& tokens);
-    /// Calls `each` with the members of a set or sorted set, or with the items of a list. An entry
-    /// may be passed twice.
+    /// Calls `each` with the entries of a set, sorted set or list. An entry may be passed twice.
     void each_entry(const std::string& key, const std::function<void(std::string_view)>& each);
     void each_queued_batch(const std::function<void(const Batch&)>& each);
     void each_dead_batch(const std::function<void(const Batch&)>& each);
-    /// Moves batches out of the sight of Ruby workers.
     void set_aside(const std::vector<std::string>& batches);
 
 private:

@@ -11,11 +11,10 @@
 
 namespace routemaster::redis {
 
-/// A script, and the hash that identifies the script on the server.
 struct Script {
     std::string_view name;  ///< The name of its source file, for logs.
-    std::string source;     ///< The text for EVAL.
-    std::string sha1;       ///< SHA-1 of `source` for EVALSHA, 40 lower-case hexadecimal digits.
+    std::string source;
+    std::string sha1;  ///< SHA-1 of `source` for EVALSHA, 40 lower-case hexadecimal digits.
 };
 
 /// How a script uses memory, as declared to the server. A script of kind `frees` is run even when
@@ -23,22 +22,20 @@ struct Script {
 /// `reads` is run even by a replica.
 enum class ScriptKind { grows, frees, reads };
 
-/// The kind of script for steps with these traits.
 [[nodiscard]] ScriptKind script_kind(const StepTraits& traits);
 
 /// Script fragments from lua/parts/. A fragment must be listed behind all fragments called by it.
 using LuaParts = std::initializer_list<std::string_view>;
 
-/// Generates a Lua function `name` that defines the functions of the fragments and returns
-/// `functions`. Defining functions costs time in every call of a script, so rarely needed fragments
-/// are defined on demand.
+/// Generates a Lua function `name`. It defines the functions of the fragments and returns
+/// `functions`. Defining functions takes time in every call of a script, so functions that are
+/// rarely needed are defined on demand.
 [[nodiscard]] std::string lazily(std::string_view name, LuaParts parts, std::string_view functions);
 
 /// Composes a script from the head that all scripts have, the fragments, and the body.
 [[nodiscard]] Script compose(std::string_view name, ScriptKind kind, LuaParts parts,
                              std::string_view body);
 
-/// Composes the script of a step, under the name of the step.
 [[nodiscard]] inline Script compose(const StepTraits& traits, LuaParts parts,
                                     std::string_view body) {
     return compose(traits.name, script_kind(traits), parts, body);

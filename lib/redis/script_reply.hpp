@@ -50,7 +50,6 @@ template <class Number>
 
 [[nodiscard]] Uid uid(const redisReply& reply);
 
-/// Parses a list with `read` for each element.
 template <class T, class Read>
 [[nodiscard]] std::vector<T> list(const redisReply& reply, Read read) {
     std::vector<T> all;
@@ -72,13 +71,11 @@ template <class T, class Read>
     return {count(*parts[0]).value, count(*parts[1]).value};
 }
 
-/// The reply of a script, with the data needed to parse it.
 struct ScriptReply {
     const redisReply& value;
     const AskedFor& asked_for;
-    Duration clock_offset;  ///< The clock offset of the request.
+    Duration clock_offset;
 
-    /// Converts a time of the server's clock to the caller's clock.
     [[nodiscard]] TimePoint time(const redisReply& part) const {
         return from_wire(number(part), clock_offset);
     }

@@ -30,16 +30,16 @@ Microseconds ServerClock::Measurement::uncertainty_at(Microseconds uptime) const
 }
 
 void ServerClock::measured(Microseconds sent, Microseconds received, Microseconds server) {
-    // The server read its clock at some time during the round trip. Assuming the middle is wrong by
-    // at most half of the round trip.
+    // The server read its clock at some time during the round trip. If the middle is assumed, the
+    // error is at most half of the round trip.
     const auto half = (received - sent) / 2;
     const Measurement fresh{
         .lead = server - (sent + half), .uncertainty = half + resolution, .at = received};
     const std::lock_guard lock{mutex_};
     if (best_ && !changed_) {
-        // A request that waited behind earlier requests gives a less precise measurement than an
-        // older request without a wait. The new measurement is then used only if it contradicts the
-        // older one, because the server's clock must have been set.
+        // A request that waited behind earlier requests measures less precisely than an older
+        // request without a wait. Its measurement replaces the older measurement only if the two
+        // contradict each other, because the server's clock must have been set then.
         const auto old = best_->uncertainty_at(received);
         const bool agree = std::chrono::abs(fresh.lead - best_->lead) <= fresh.uncertainty + old;
         if (agree && old < fresh.uncertainty) return;

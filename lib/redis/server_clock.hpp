@@ -36,7 +36,6 @@ public:
     /// measurement, and before the first measurement.
     [[nodiscard]] Duration offset(Microseconds uptime, Microseconds system) const;
 
-    /// The offset at present.
     [[nodiscard]] Duration offset() const;
 
 private:

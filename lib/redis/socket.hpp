@@ -21,7 +21,6 @@ namespace routemaster::redis {
     return std::generic_category().message(code);
 }
 
-/// An IP address with a port.
 struct SocketAddress {
     sockaddr_storage storage{};
     socklen_t size = 0;
@@ -31,7 +30,6 @@ struct SocketAddress {
     }
 };
 
-/// Owner of a TCP socket, which its destructor closes.
 class Socket {
 public:
     /// Starts to connect. Small writes are sent at once. A lost peer is detected by keep-alive
@@ -39,7 +37,6 @@ public:
     /// acknowledge data.
     [[nodiscard]] static Result<Socket> connect(const SocketAddress& address, Duration timeout);
 
-    /// Whether the connection is established. An error if the attempt failed.
     [[nodiscard]] Result<bool> is_connected() const;
 
     [[nodiscard]] int descriptor() const noexcept { return descriptor_.get(); }

@@ -45,7 +45,6 @@ struct ScriptReply;
 template <class S>
 struct StepProtocol;
 
-/// Parser for the reply to a step.
 struct ReplyReader {
     /// Converts the result of a call to the `Outcome` of its step. `corrupted` if the reply has a
     /// form that the script cannot have sent.

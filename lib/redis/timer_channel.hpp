@@ -11,7 +11,6 @@
 
 namespace routemaster::redis {
 
-/// The channel of a watch. Nothing if the watch is not for timers.
 [[nodiscard]] inline std::optional<std::string> timer_channel(std::string_view prefix,
                                                               std::string_view watch) {
     constexpr std::string_view kind = ":timers:";

@@ -122,8 +122,9 @@ private:
     }
 
     Socket socket_;
-    SslPointer ssl_;                ///< Destroyed first, because it uses the socket.
-    std::optional<Error> failure_;  ///< Occurred after a partial read; returned next.
+    SslPointer ssl_;  ///< Destroyed first, because it uses the socket.
+    /// An error that occurred after a partial read. The next call returns it.
+    std::optional<Error> failure_;
     short read_waits_for_ = POLLIN;
     short write_waits_for_ = POLLOUT;
 };
@@ -142,8 +143,8 @@ Tls::Tls(const std::string& ca_file) : context_{SSL_CTX_new(TLS_client_method())
     SSL_CTX* const context = context_.get();
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
-    // Allows a write to be repeated from another address, because the buffer may be reallocated
-    // meanwhile.
+    // Allows OpenSSL to repeat a write from another address, because the write buffer may be
+    // reallocated meanwhile.
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     ERR_clear_error();
     if (ca_file.empty()) {

@@ -46,13 +46,9 @@ public:
     [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
     [[nodiscard]] std::set<std::string> wanted() const;
 
-    /// Records that a listening connection is being opened.
     void opening();
-    /// Records that the listening connection is closed.
     void closed();
-    /// Records that the subscription to the channel is active.
     void begun(const std::string& channel);
-    /// Reports a message in the channel.
     void heard(const std::string& channel) const { heard_(channel); }
 
 private:
@@ -62,7 +58,7 @@ private:
 
     mutable std::mutex mutex_;  ///< Guards the members below.
     std::condition_variable changed_;
-    std::map<std::string, std::size_t> asked_;  ///< How often each channel was added.
+    std::map<std::string, std::size_t> asked_;
     std::set<std::string> begun_;
     bool is_open_ = false;
 };

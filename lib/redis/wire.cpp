@@ -38,8 +38,8 @@ Result<ServerReply> ReplyParser::next() {
 }
 
 bool ReplyParser::is_in_the_middle() const {
-    // The reader has consumed the first byte of an item at once, a string when it was complete, and
-    // the items of an array as they arrived. Each of these states is checked.
+    // The reader is inside a reply in three cases: it has unread bytes, it is inside an array, or
+    // it has read the type of an item but not the whole item.
     const redisReader& reader = *reader_;
     return reader.pos < reader.len || reader.ridx > 0 ||
            (reader.ridx == 0 && reader.rstack[0].type >= 0);

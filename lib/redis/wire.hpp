@@ -16,7 +16,6 @@
 
 namespace routemaster::redis {
 
-/// Appends a command of a few short words.
 void append_command(std::string& out, std::initializer_list<std::string_view> words);
 
 /// The text in a reply of type string, status or error. Empty for any other type.
@@ -40,7 +39,6 @@ public:
     /// if the bytes are not RESP2.
     [[nodiscard]] Result<ServerReply> next();
 
-    /// Whether a reply has arrived partially.
     [[nodiscard]] bool is_in_the_middle() const;
 
 private:

@@ -21,7 +21,6 @@ inline constexpr std::int64_t wire_never = 9'007'199'254'740'991;
     return std::clamp(number, -wire_never, wire_never);
 }
 
-/// Converts a time of the server's clock to the caller's clock.
 [[nodiscard]] constexpr TimePoint from_wire(std::int64_t number, Duration clock_offset) noexcept {
     if (number >= wire_never) return never;
     return saturating_add(from_milliseconds(number), -clock_offset);

@@ -21,7 +21,7 @@ local jobs, own_id, grouped, awaited, batched
 local function take()
     jobs = redis.call('SCARD', KEYS[1])
     own_id = tonumber(redis.call('ZSCORE', P .. ids, job))
-    -- The id may belong to an equal job with a key. Then this is not the job of the lease.
+    -- The id may belong to an equal job with a key. That job is not the job of the lease.
     if id ~= '0' and own_id and own_id ~= tonumber(id) then return nil end
     local record = redis.call('HGET', P .. records, job)
     -- Searches the record for the names of optional fields. Few jobs have an ordering group,
@@ -34,8 +34,8 @@ local function take()
     return redis.call('LREM', P .. pending, -1, job)
 end
 
--- Only after an error, `expect` checks each key to find the one with a wrong type, because these
--- checks take long.
+-- Most calls do not check keys first, because these checks take long. After an error, `expect`
+-- checks each key, to find the key with a wrong type.
 local done, taken = pcall(take)
 if not done then
     local expect, expect_queue = checks()

@@ -25,11 +25,11 @@ for i = 1, count do
     leases.named[at], leases.places[at] = ARGV[4 * i + 4], i
 end
 
--- Jobs that only have to be removed are removed together. ack_job() handles jobs with further
--- needs, and repeated jobs. Each key is read here, before any change, so a key of a wrong type
--- fails before any change.
+-- Jobs that only have to be removed are removed together. ack_job() handles all other jobs, and
+-- jobs that occur twice. Each key is read here, because a key of a wrong type must stop the script
+-- before any change.
 local replies, plain = {}, {}
--- Caches the result by record, because jobs that were acquired together mostly have equal records.
+-- Results are cached by record, because jobs that were acquired together mostly have equal records.
 local known = {}
 local function needs_more(record)
     if not record then return false end
@@ -64,7 +64,8 @@ local function look()
             end
         end
         -- LREM would search from the tail, where the oldest jobs are. Most of the completed jobs
-        -- are in the tail, with some slower jobs in between.
+        -- are near the tail, with some slower jobs in between. The tail is therefore read, and
+        -- searched here.
         own.tail = redis.call('LRANGE', pending, -(#own.jobs + 32), -1)
         if #own.jobs > 0 then plain[#plain + 1] = own end
     end

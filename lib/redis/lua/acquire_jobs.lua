@@ -33,7 +33,7 @@ local isolates = holder ~= nil and
 local flags = redis.call('SMISMEMBER', P .. 'routemaster:paused', q, ':' .. q)
 local paused = flags[1] == 1
 local rates = flags[2] == 1 and not paused and rate_limits()(q) or nil
--- Whether jobs may have a priority, a group or rate limits, so that their records must be read.
+-- Whether jobs may have a priority, a group or rate limits. If so, their records must be read.
 local has_ranks = waiting > 0 or rates ~= nil
 local explains, before, explained = ARGV[10] == '1', nil, nil
 expect('HLEN', 'counters')
@@ -84,7 +84,6 @@ end
 -- The number of reply elements for each lease.
 local width = 5
 local reply, slice, ends = {false}, new_slice(), new_slice()
--- Adds id, attempts and timeout to a lease.
 local function add_attempt(at, id, record)
     reply[at + 1], reply[at + 2], reply[at + 3] = id, record[1], record[4]
 end
@@ -110,7 +109,7 @@ if known < newest then
     end
 end
 
--- Does not record the worker as idle, because resuming the queue wakes all workers.
+-- The worker is not recorded as idle, because resuming the queue wakes all workers.
 if paused then return reply end
 
 if explains then
@@ -168,7 +167,7 @@ end
 local opens_at = rates and rates.opens_at()
 if rates then
     local opened = opens_at ~= nil and opens_at <= now
-    -- Wakes another worker, which may have free slots for the remaining jobs.
+    -- Another worker is woken, which may have free slots for the remaining jobs.
     if opened and rates.room(1) > 0 then wake(q, -1) end
     more = more or opened or rates.goes_on()
     rates.save()

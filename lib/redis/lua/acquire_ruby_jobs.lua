@@ -23,18 +23,19 @@ if not newest or not fence then return redis.error_reply('ERR a fence is no numb
 fence = math.max(fence, newest_given)
 local is_main = q == 'main'
 local in_turns = mixed and is_main
--- The queues that have SCHEDULED and PENDING jobs.
+-- The queues that contain the SCHEDULED and PENDING jobs for this worker.
 local parts = is_main and {'main', 'main:callbacks'} or {q}
 
--- The lists of READY jobs for this worker: the list of each callback `name`, and with `name` nil
--- the list of the queue. The first list has deliveries of removed subscribers, which any worker may
--- complete.
+-- The lists of READY jobs for this worker: the list of each callback `name`, and the list of the
+-- queue itself, with `name` nil. The first list has deliveries of removed subscribers, which any
+-- worker may complete.
 local sources = {}
 if is_main then sources[1] = {name = '', list = P .. 'routemaster:callback:'} end
 for i = 9, is_main and #ARGV or 9 do
     local name = is_main and ARGV[i] ~= '' and ARGV[i] or nil
     sources[#sources + 1] = {name = name, list = name and sources[1].list .. name or KEYS[1]}
-    -- Unreadable batches. Only routemaster delivers them to URLs, not Ruby; see callback.lua.
+    -- Batches that Ruby workers cannot read. Only workers of routemaster deliver them; see
+    -- callback.lua.
     if is_main and not name then
         sources[#sources + 1] = {name = true, list = P .. 'routemaster:unreadable'}
     end
@@ -61,8 +62,8 @@ local function filled()
     return found
 end
 
--- Makes deliveries due now whose delay exceeds the longest allowed delay. A clock that was ahead
--- set their due time.
+-- Makes deliveries due now whose delay exceeds the longest allowed delay, because their due time
+-- was set while a clock was ahead.
 local function hasten(part)
     local latest, scheduled = now + 3660000, P .. 'jobs:scheduled:' .. part
     local late = redis.pcall('ZRANGE', scheduled, '+inf', '(' .. string.format('%d', latest),
@@ -84,7 +85,7 @@ expect('LLEN', 'jobs:instant:' .. q)
 local dues, ready = first_dues(), filled()
 local untidy = is_main and not mixed and redis.pcall('SRANDMEMBER', P .. 'routemaster:untidy')
 untidy = type(untidy) == 'string' and untidy
--- Whether jobs may become PENDING in both queues of `parts`.
+-- Whether both queues of `parts` may get PENDING jobs.
 local in_parts = in_turns or untidy or dues[2]
 for _, source in ipairs(ready) do in_parts = in_parts or source.name == true end
 local finds_nothing = not in_turns and not untidy and #ready == 0 and

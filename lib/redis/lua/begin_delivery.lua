@@ -51,7 +51,7 @@ local health = tonumber(known[6]) or 100
 local attempted = tonumber(known[7])
 if health < 100 then
     local wait = attempted and math.floor(math.ldexp(tonumber(ARGV[8]), -health) + 0.5) or 0
-    -- An attempt in the distant future was made while the clock was ahead. It does not delay this
+    -- A time in the distant future was stored while the clock was ahead. It does not delay this
     -- attempt.
     if wait > 0 and math.abs(now - attempted) >= wait then wait = 0 end
     wait = math.max(wait, tonumber(ARGV[11]))

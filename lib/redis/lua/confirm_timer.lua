@@ -7,7 +7,7 @@
 -- Effect: if Node posted the timer again while FIRED, the new timer is not removed.
 -- Reply: 1, or 0 when no such firing waits for its confirmation.
 local id = ARGV[5]
--- If a key has a wrong type, these reads fail before any change.
+-- These keys are read first, because a key of a wrong type must stop the script before any change.
 local back = redis.call('ZSCORE', fired, id)
 if not back then return 0 end
 if redis.call('ZSCORE', pending, id) then

@@ -8,7 +8,7 @@ local count = (#ARGV - 4) / 3
 local function id_of(i) return ARGV[2 + 3 * i] end
 
 -- Finds the timers that only have to be removed, and their entries in `confirm`. They are removed
--- together. Each key is read here, before any change, so a key of a wrong type fails before any
+-- together. Each key is read here, because a key of a wrong type must stop the script before any
 -- change.
 local function look()
     local ids, plain, noted, met = {}, {}, {}, {}

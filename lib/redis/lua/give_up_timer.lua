@@ -6,8 +6,8 @@
 local id = ARGV[5]
 expect_timers()
 local back = redis.call('ZSCORE', fired, id)
--- If Node posted the timer again while FIRED, the PENDING timer is another one and must not become
--- DEAD.
+-- If Node's dtimer posted the timer again while it was FIRED, the PENDING timer is a new timer and
+-- must not become DEAD.
 if not back or redis.call('ZSCORE', pending, id) then return 0 end
 if ARGV[7] ~= '' and tonumber(back) ~= tonumber(ARGV[7]) then return 0 end
 local event = redis.call('HGET', events, id)

@@ -16,8 +16,8 @@ local function leased_by(worker)
         if other then total = total - 1 end
     end
     if total > 2 * shown_max then
-        -- Reads three random fields, because two fields of the hash are no fences. Normally all
-        -- jobs of a worker are in one queue, and the first queue found is used.
+        -- Reads three random fields of the worker's leases, because two fields of this hash are not
+        -- leases. Normally all jobs of a worker are in one queue, so the first queue found is used.
         local some = redis.call('HRANDFIELD', leases, 3, 'WITHVALUES')
         local q
         for i = 1, #some, 2 do

@@ -6,8 +6,8 @@
 --        its id exists.
 -- Reply: 1 if a timer was replaced, 2 if a timer was kept, else 0.
 local id, due_at, within = ARGV[5], tonumber(ARGV[7]), tonumber(ARGV[8])
--- If a key has a wrong type, these reads fail before any change. Most timers are new and not the
--- first to be due, and need no further keys.
+-- These keys are read first, because a key of a wrong type must stop the script before any change.
+-- Most timers are new and not the first to be due, and need no further keys.
 local known = redis.call('HEXISTS', events, id) == 1
 if ARGV[9] and known and
     (redis.call('ZSCORE', pending, id) or redis.call('ZSCORE', fired, id)) then

@@ -8,7 +8,7 @@ local count = (#ARGV - 4) / 4
 local function id_of(i) return ARGV[1 + 4 * i] end
 
 -- Returns the timers that are posted together: new timers without a time to confirm that are not
--- the first to be due. Each key is read here, before any change, so a key of a wrong type fails
+-- the first to be due. Each key is read here, because a key of a wrong type must stop the script
 -- before any change.
 local function look()
     local ids, plain, met = {}, {}, {}

@@ -52,8 +52,8 @@ local stale, some_begin, some_wait, some_move, some_go
 for _, token in ipairs(tokens) do
     local wants = redis.call('HMGET', P .. 'subscriber:' .. token, 'timeout', 'max_events', 'uuid',
         'callback', 'max_in_flight', 'window')
-    -- Every subscriber has a uuid, which may be empty. A hash without a uuid was left by a write
-    -- after the subscriber was removed.
+    -- Every subscriber has a uuid, which may be empty. A hash without a uuid was written after the
+    -- subscriber was removed.
     if wants[3] then
         local uid = redis.call('SRANDMEMBER', P .. 'batches:current:' .. token)
         local events = 1

@@ -18,8 +18,8 @@ local function is_large(message) return #message >= 1024 or #message >= bytes_ma
 
 -- Returns how many events, beginning at `first`, only have to be appended to existing batches,
 -- because they neither begin nor fill a batch by the rules of publish_event.lua. Also returns the
--- CURRENT batches of the subscribers. Each key is read here, before any change, so a key of a wrong
--- type fails before any change.
+-- CURRENT batches of the subscribers. Each key is read here, because a key of a wrong type must
+-- stop the script before any change.
 local function look(first)
     local run, batches, some_unreadable = 0, {}, false
     while first + run <= count and not is_large(message_of(first + run)) do

@@ -68,8 +68,8 @@ end
 
 if further then checks()(q) end
 
--- If a key has a wrong type, the changes made so far are undone. This costs less than checking each
--- key before. The job is added to its list last.
+-- If a key has a wrong type, the changes made so far are undone. This takes less time than checking
+-- each key before. The job is added to its list last.
 local done, reply = pcall(push)
 if done and batch and added then count_in(batch, 'total', 1) end
 if done then return reply end

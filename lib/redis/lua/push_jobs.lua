@@ -10,7 +10,7 @@ local scheduled = P .. 'jobs:scheduled:' .. q
 local jobs = {}
 for i = 5, #ARGV, 2 do jobs[#jobs + 1] = ARGV[i] end
 
--- Each key is read here, before any change, so a key of a wrong type fails before any change.
+-- Each key is read here, because a key of a wrong type must stop the script before any change.
 local function look()
     redis.call('LLEN', instant)
     redis.call('ZCARD', scheduled)

@@ -5,7 +5,7 @@
 expect_queue('main')
 for i = 4, #ARGV do
     local token = subscriber_of(ARGV[i])
-    -- A batch without a subscriber here is DEAD and has no job.
+    -- A batch that has no subscriber in `batches:{uid}` is DEAD, and has no job.
     set_aside(token or '', ARGV[i], not token)
 end
 return 1

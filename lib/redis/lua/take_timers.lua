@@ -4,8 +4,9 @@
 --       in ms, for timers without their own time
 -- Effect: first retries timers that were not confirmed in time. The listener is added at the left
 --         end of `ch`. If the current listener (see timer_turn.lua) took a timer, the next listener
---         becomes current. The same applies to a current listener of Node that was late, if this
---         listener took the timer. Retries at most 4 MiB of timers and assigns at most 4 MiB.
+--         becomes current. If the current listener is a Node listener that did not poll in time,
+--         the next listener also becomes current when this listener takes a timer. Retries at most
+--         4 MiB of timers and assigns at most 4 MiB.
 -- Reply: when to poll next, or nil; then for each timer: id, due time, event, number of retries so
 --        far, maximum number of retries, and time of the next retry, or nil.
 local me, limit, within = T .. 'ch:' .. ARGV[5], tonumber(ARGV[6]), tonumber(ARGV[7])
@@ -69,14 +70,14 @@ if limit == 0 then return reply end
 if next and next <= now then
     reply[1] = now
 elseif not ours then
-    -- Node may have been notified of too early an instant. Node then takes nothing, and this
-    -- listener polls later.
+    -- A Node listener may have been notified of too early an instant, and then takes nothing. This
+    -- listener therefore also polls, a quarter of `gracePeriod` after the next timer is due.
     local grace, base = tunables()
     reply[1] = now + base * redis.call('LLEN', channels)
     if next then reply[1] = math.min(reply[1], instant(next) + math.ceil(grace / 4)) end
 elseif next then
-    -- If the current listener is already late, it counts as dead a second after its own polling
-    -- time, and not a second after `next`.
+    -- If the poll of the current listener is overdue, this listener polls a second after that poll
+    -- was expected. Otherwise it polls a second after `next`.
     local turn = asks_at(first)
     turn = turn and turn < now and math.min(turn, instant(next)) or instant(next)
     reply[1] = first == me and instant(next) or turn + silence

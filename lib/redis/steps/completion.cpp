@@ -18,7 +18,6 @@ namespace routemaster::redis {
 
 namespace {
 
-/// Validates the steps in a list as if each were submitted alone.
 template <class S>
 Result<void> check_all(std::string_view list, const std::vector<S>& steps,
                        const RequestContext& context) {
@@ -50,7 +49,6 @@ Result<void> check_follow_ups_of(const S& step, const RequestContext& context) {
     return check_all("timers", step.timers, context);
 }
 
-/// The fragment follow_ups.lua, with all needed functions.
 std::string follow_ups_part() {
     std::string text = job_groups_part();
     text += batch_ends_part();

@@ -46,7 +46,6 @@ inline void unpack_further(std::string_view bytes, JobOptions& options) {
     }
 }
 
-/// The batch in the encoded options; 0 if absent.
 inline JobBatchId batch_in(std::string_view bytes) {
     if (bytes.empty()) return 0;
     JobOptions options;

@@ -116,7 +116,6 @@ struct StepProtocol<PushJob> {
         push.idempotency_key = {};
         request.add_step(push);
     }
-    /// The ids as a MessagePack array, sorted and distinct.
     static std::string packed_ids(const std::vector<JobId>& jobs) {
         const std::set<JobId> ids{jobs.begin(), jobs.end()};
         return encode(Value{Value::Array{ids.begin(), ids.end()}});

@@ -9,7 +9,6 @@
 
 namespace routemaster::redis {
 
-// Instantiated in other files.
 extern template struct Protocols<JobSteps>;
 extern template struct Protocols<TopicSteps>;
 extern template struct Protocols<TimerSteps>;

@@ -15,8 +15,8 @@
 
 namespace routemaster::redis {
 
-// The script of a step. It is never destroyed: the destructor of a static store or pool may still
-// send scripts, after the destructors of static objects that were constructed later.
+// The script of a step. The object is never destroyed, because the destructor of a static store or
+// pool may still send scripts, after the destructors of static objects that were constructed later.
 
 template <class S>
 const Script& script_of() {
@@ -24,7 +24,6 @@ const Script& script_of() {
     return script;
 }
 
-/// The script for this step, depending on its content.
 template <class S>
 const Script& script_for(const S& step) {
     if constexpr (requires { StepProtocol<S>::ruby_script(); }) {

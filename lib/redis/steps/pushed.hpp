@@ -8,7 +8,6 @@
 
 namespace routemaster::redis {
 
-/// Converts a result in the reply of push_job.lua, with the id.
 [[nodiscard]] inline Pushed pushed(const redisReply& outcome, const redisReply& id) {
     const auto word = number(outcome);
     return {word == 1   ? PushOutcome::pushed

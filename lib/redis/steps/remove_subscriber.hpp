@@ -8,7 +8,6 @@
 
 namespace routemaster::redis {
 
-/// Builds the script of `RemoveSubscriber` or `RemoveToken`.
 [[nodiscard]] inline Script remove_subscriber_script(const StepTraits& traits) {
     using namespace lua;
     return compose("remove_subscriber", script_kind(traits),

@@ -19,7 +19,6 @@ constexpr std::int64_t hour = 3'600'000;
 
 using Counts = std::map<std::int64_t, QueueCounts>;
 
-/// The count for a letter of throughput.lua. Null for other letters.
 std::uint64_t* number_in(QueueCounts& counts, char letter) {
     switch (letter) {
         case 'd':

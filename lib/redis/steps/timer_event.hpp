@@ -24,7 +24,6 @@
 
 namespace routemaster::redis {
 
-/// Encodes the event of a timer. `payload` is a value in MessagePack.
 [[nodiscard]] std::string timer_event(std::string_view id, std::string_view payload,
                                       std::uint32_t retries_max);
 

@@ -26,7 +26,6 @@ inline TimePoint timer_instant(const ScriptReply& reply, const redisReply& part)
     return std::min(reply.time(part), due_at_max);
 }
 
-/// Parses the reply of post_timer.lua.
 inline TimerPosted timer_posted(const redisReply& part) {
     switch (number(part)) {
         case 0: return TimerPosted::posted;

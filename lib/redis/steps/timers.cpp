@@ -10,7 +10,6 @@
 namespace routemaster::redis {
 namespace {
 
-/// Parses what timer_reply() of lua/parts/timer_reply.lua returns.
 TimerStatus timer_status(const ScriptReply& reply, const redisReply& timer) {
     const auto parts = items(timer, 7);
     const auto state = number(*parts[0]);
@@ -55,7 +54,7 @@ struct StepProtocol<PostTimer> {
             .add(step.id)
             .add(timer_event(step.id, step.payload, step.retries_max))
             .add(request.wire(step.due_at))
-            // A timer without retries is never confirmed, so its time to confirm is not sent.
+            // A timer without retries is never confirmed, so 0 is sent as its time to confirm.
             .add(step.retries_max > 0 ? step.confirm_within.count() : 0);
         if (step.keep) request.arguments().add(1);
     }

@@ -12,7 +12,7 @@
 -- mark `routemaster:unreadable:{uid}`. The delivery of a marked batch to a URL is treated as a
 -- delivery to a callback named `unreadable`: READY in `routemaster:unreadable`, SCHEDULED and
 -- PENDING in the queue `main:callbacks`. Every worker of routemaster for URLs serves this callback,
--- in a mixed deployment or not.
+-- with or without Ruby workers on the server.
 
 local unreadable = true
 

@@ -22,7 +22,6 @@ local function str(text)
     return '\217' .. string.char(size) .. text
 end
 
--- Adds to the counter `name` with the tag `queue`.
 local function count(name, queue, increment)
     tally('\146' .. str(name) .. '\145\146\165queue' .. str(queue), increment)
 end

@@ -1,8 +1,8 @@
 -- Deleted READY jobs. To remove a job from `jobs:instant:{q}`, Redis would search the whole list.
 -- Therefore a deleted job stays in the list until popped. `routemaster:deleted:{q}` counts how
--- often each deleted job is in the list; its field "" has the total. An equal job, if pushed later,
--- is behind its deleted copies. The first job of the list is never deleted, unless more than 1,000
--- deleted jobs follow one another.
+-- often each deleted job is in the list; its field "" has the total. An equal job that is pushed
+-- later is behind the deleted copies. The first job of the list is never deleted, unless more than
+-- 1,000 deleted jobs follow one another.
 
 local function deleted_in(q)
     return tonumber(redis.call('HGET', P .. 'routemaster:deleted:' .. q, '') or 0) or 0

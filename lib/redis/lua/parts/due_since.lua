@@ -1,8 +1,8 @@
 -- Returns the earliest due time of a due job in the queue. The candidates are the first READY job
 -- with a priority, the first READY job without a priority, the oldest job that waits for a token of
 -- its group, and the first SCHEDULED job, if due. Returns nil without a candidate. Also returns nil
--- if the due time of the first job in the list is unknown, because the job was deleted, or was
--- pushed by a version that did not write `routemaster:due:{q}`.
+-- if the due time of the first job in the list is unknown: the job was deleted, or an older version
+-- of routemaster pushed the job without writing `routemaster:due:{q}`.
 local function due_since(q)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size = redis.call('LLEN', instant)

@@ -24,7 +24,6 @@ local function retries_in(text)
     return whole(event._numRetries), whole(event.maxRetries)
 end
 
--- Returns the end of the JSON string that begins at `at`.
 local function end_of_string(text, at)
     repeat
         at = string.find(text, '["\\]', at + 1)

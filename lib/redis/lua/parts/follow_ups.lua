@@ -1,6 +1,7 @@
--- Performs the follow-ups of a completed job or timer: pushes, publications and timers. All of them
--- are checked before any change. Needs expect_timers_of(), batches(), batch_ends(), and the scripts
--- push_job(), publish_event() and post_timer() as functions of KEYS and ARGV.
+-- Performs the follow-ups of a job or timer: the pushes, publications and timers to be added when
+-- the job or timer completes. All of them are checked before any change. Needs expect_timers_of(),
+-- batches(), batch_ends(), and the scripts push_job(), publish_event() and post_timer() as
+-- functions of KEYS and ARGV.
 
 local pushes, publications, timers = {}, {}, {}
 

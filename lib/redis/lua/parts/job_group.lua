@@ -89,9 +89,9 @@ local function hold_back(q, member, position, in_hand)
 end
 
 -- Adjusts a group after its concurrency changed from `before` to `after`: unblocks the jobs that
--- may now be acquired, and blocks the jobs that no longer may. If a member has just left, the last
--- of the first `before` jobs is still blocked. `joined` is a member that has just joined and is in
--- no list yet.
+-- may now be acquired, and blocks the jobs that no longer may. If a member has just left the group,
+-- the last of the first `before` jobs is still blocked. `joined` is a member that has just joined
+-- and is in no list yet.
 local function fit(q, order, before, after, in_hand, joined)
     local first, last = math.min(before - 1, after), math.max(before, after) - 1
     local found = redis.pcall('ZRANGE', order, first, last, 'WITHSCORES')
@@ -136,7 +136,7 @@ local function place_grouped(q, job, at, record, group, concurrency)
         redis.call('ZREM', held, digits)
         offer_own(q, job, id, at, record)
     else
-        -- While SCHEDULED, the job was in the list of ranks. It is removed there.
+        -- While SCHEDULED, the job had an entry in `routemaster:ranks:{q}`, which is removed here.
         unrank(q, id, record)
         redis.call('ZADD', held, at, digits)
     end

@@ -1,4 +1,3 @@
--- Returns the number of bytes of a job and of the errors in its record.
 local function size_with_errors(q, job, record)
     local bytes = size_of(q, job)
     for i = 9, #record, 3 do bytes = bytes + #tostring(record[i]) end

@@ -2,8 +2,9 @@
 -- a job without by its due time. If both are equal, the job without a priority is first.
 
 -- Returns the due times of the first jobs in the list, at most `most`. Due times are unknown for
--- jobs pushed by a version without `routemaster:due:{q}`. Then the ids decide: the first job of the
--- list precedes `other`, the first job with a priority, if pushed earlier.
+-- jobs pushed by an older version of routemaster, which did not write `routemaster:due:{q}`. Then
+-- the ids decide: the first job of the list precedes `other`, the first job with a priority, if
+-- pushed earlier.
 local function dues_of(q, most, other, rank)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size = redis.call('LLEN', instant)
@@ -18,8 +19,8 @@ local function dues_of(q, most, other, rank)
 end
 
 -- Returns the rank of the first READY job, or its due time if it has no priority. Returns infinity
--- if there is no job, or if its due time is unknown because a version that did not write
--- `routemaster:due:{q}` pushed it.
+-- if there is no job, or if its due time is unknown, because an older version of routemaster pushed
+-- it without writing `routemaster:due:{q}`.
 local function next_rank(q)
     local instant, due = P .. 'jobs:instant:' .. q, P .. 'routemaster:due:' .. q
     local size, since = redis.call('LLEN', instant), math.huge
@@ -59,7 +60,8 @@ local function pop_next(q, most, deleted)
     listed, ranked = 0, 0
     for _, turn in ipairs(turns) do
         if turn then ranked = ranked + 1 else listed = listed + 1 end
-        -- A version that did not know ranks may have removed the job and left its rank. Skips it.
+        -- An older version of routemaster, which did not write ranks, may have removed the job but
+        -- not its rank. Such a rank is skipped.
         local job = from_list[listed]
         if turn then job = job_of(q, tonumber(first[2 * ranked - 1])) end
         if job then

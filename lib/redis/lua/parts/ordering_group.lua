@@ -21,7 +21,6 @@ end
 -- the batches that move up. Checks at most 1,000 batches. Returns false if more such batches may
 -- follow.
 local function tidy(token)
-    -- Returns the uids whose batch does not exist.
     local function gone_of(uids)
         local keys = {}
         for i, uid in ipairs(uids) do keys[i] = P .. 'batches:' .. uid end

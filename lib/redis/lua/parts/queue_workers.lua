@@ -1,4 +1,3 @@
--- Returns the number of live workers without a profile.
 local function unprofiled_workers()
     local unprofiled, workers = 0, redis.pcall('HGETALL', P .. 'workers')
     for i = 1, #workers, 2 do

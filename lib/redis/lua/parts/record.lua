@@ -124,7 +124,6 @@ local function id_of(q, job)
     return tonumber(redis.call('ZSCORE', P .. 'routemaster:ids:' .. q, job) or 0)
 end
 
--- Returns the job with this id; nil if absent.
 local function job_of(q, id)
     return redis.call('ZRANGE', P .. 'routemaster:ids:' .. q, id, id, 'BYSCORE')[1]
 end

@@ -1,6 +1,6 @@
 -- Selects jobs for an acquisition, in queues whose jobs have ids. Needs set_fields.lua.
 
--- Assigns an id to a job that was pushed by a version without ids.
+-- Assigns an id to a job that was pushed by an older version of routemaster, without an id.
 local function adopt(q, job)
     local id = redis.pcall('INCR', P .. 'routemaster:job_id')
     if type(id) ~= 'number' then return 0 end
@@ -45,7 +45,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
         return not is_unfit(record) or ends.fits(size_with_errors(q, job, record))
     end
 
-    -- The common record of all jobs that have default options and no attempts, as most jobs.
+    -- The common record of all jobs with default options and no attempts. Most jobs have it.
     local unbegun = record_in(nil)
     local deleted = deleted_in(q)
     local taken, ended, in_hand = {jobs = {}, ids = {}, records = {}}, 0, {}
@@ -64,8 +64,8 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 rates.take_out(member)
                 jobs, has_rank = {opened}, {true}
             else
-                -- Pops only one job at a time if throttled jobs exist. When this job begins or
-                -- ends, a throttled job may be next.
+                -- If throttled jobs exist, only one job is popped at a time, because a throttled
+                -- job may be the next when this job begins or ends.
                 local one = opened or (rates and rates.goes_on())
                 jobs, has_rank, places = pop_next(q, one and 1 or wanted, deleted)
             end
@@ -73,7 +73,7 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
             jobs, places = pop_ready(q, wanted)
         end
         if not jobs then break end
-        -- The popped jobs do not exist any more. Only their ranks had been left.
+        -- All popped entries were ranks of jobs that do not exist any more.
         if #jobs == 0 then ended = ended + 1 end
         local packed = #jobs > 0 and
             redis.call('HMGET', P .. 'routemaster:job:' .. q, unpack(jobs))
@@ -124,8 +124,8 @@ local function take_own(q, most, has_ranks, rates, slice, ends, isolates)
                 ended = ended + 1
             elseif job then
                 id = id or adopt(q, job)
-                -- A version that did not know ranks may have put the job into the list. Then its
-                -- rank is removed.
+                -- An older version of routemaster, which did not write ranks, may have added the
+                -- job to the list. Its rank is then removed.
                 if record ~= unbegun and not has_rank[i] then unrank(q, id, record) end
                 if rates then
                     rates.take_of_group(record)

@@ -24,7 +24,8 @@ local function rates_of(q)
     end
 
     -- Removes a member from the throttled jobs. Returns its job and id. The job is nil if it does
-    -- not exist any more, because a version without throttling removed it.
+    -- not exist any more, because an older version of routemaster, which did not throttle, removed
+    -- it.
     local function take_out(member)
         unthrottle(q, string.sub(member, 1, -34), member)
         local id = tonumber(string.sub(member, -16))
@@ -131,8 +132,8 @@ local function rates_of(q)
             redis.call('ZADD', opens, next_in(bucket, 0), group)
             return nil
         end
-        -- The group opens now. If the returned job ends without an attempt, the next throttled job
-        -- of the group follows.
+        -- Opens the group. If the returned job ends without an attempt, the next throttled job of
+        -- the group follows.
         redis.call('ZADD', opens, now, group)
         local other, its_id
         repeat
@@ -159,7 +160,6 @@ local function rates_of(q)
         for _, bucket in pairs(of_groups) do save_bucket(bucket) end
     end
 
-    -- Returns when the queue has its next token; `now` if it has one.
     function rates.next() return of_queue and next_in(of_queue, 0) or now end
     -- Returns whether more throttled jobs must be moved back.
     function rates.goes_on() return limits.going_back ~= nil end

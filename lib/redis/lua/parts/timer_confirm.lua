@@ -1,6 +1,6 @@
--- Stores how long a listener may take to confirm a timer. If Node ends a timer, the entry here
--- remains. Each call therefore checks two random entries and removes stale ones, which limits their
--- share to about half.
+-- Stores how long a listener may take to confirm a timer. If Node's dtimer removes a timer, its
+-- entry in `routemaster:confirm` remains. Each call therefore checks two random entries and removes
+-- stale entries, which limits the share of stale entries to about half.
 local function note_confirm(id, within)
     redis.call('HSET', confirm, id, within)
     for _, other in ipairs(redis.call('HRANDFIELD', confirm, 2)) do

@@ -37,8 +37,8 @@ local function put_back()
     local died = false
     for i, id in ipairs(ids) do
         local event = texts[i]
-        -- If Node posted the timer again meanwhile, the PENDING timer is another one and is not
-        -- changed.
+        -- If Node's dtimer posted the timer again meanwhile, the PENDING timer is a new timer and
+        -- is not changed.
         if event and not posted[i] then
             local count, max = retries_in(event)
             if count < max then

@@ -1,22 +1,25 @@
--- Notifies the listeners of a namespace of due timers. The *current* listener is at the right end
--- of the list `ch`; in dtimer's words, it has the turn. As in dtimer, a message {"interval":N} in
--- its channel requests a poll in N milliseconds, and `expiresAt` is the due time in the last
--- notification. In two cases dtimer would stall, so routemaster notifies the current listener
+-- Notifies the listeners of a namespace when the next timer is due. A listener is a process that
+-- takes due timers. A *Node listener* runs Node's dtimer; the others are processes of routemaster.
+-- The *current* listener should take the next timers. It is at the right end of the list `ch`; in
+-- dtimer's words, it has the turn. As in dtimer, a *notification* is a message {"interval":N} in
+-- the listener's channel. It requests a poll in N milliseconds. `expiresAt` is the due time in the
+-- last notification. In two cases dtimer would stall, so routemaster notifies the current listener
 -- again:
 --   - when this due time was changed to an earlier or later time;
 --   - when `gracePeriod` has passed since this due time, because no listener polled, or a listener
 --     woke too early and took nothing.
--- Node rounds times down. The message for Node therefore contains an additional millisecond.
+-- Node's timers round times down, so a notification of a Node listener has an additional
+-- millisecond.
 --
--- A listener of routemaster polls at once after any message. The reply says when to poll next.
+-- A listener of routemaster polls at once after any notification. The reply says when to poll next.
 -- `routemaster:listeners` has for each of these listeners the time of its next poll, or "w" and the
 -- time when it was woken since its last poll. A listener whose poll is a second late counts as
 -- dead.
 --
 -- The time of the next poll of a Node listener is unknown. `routemaster:turn` has the last
--- notification of a Node listener: `to`, its channel; `told`, its `expiresAt`; `at`, when the
--- listener must poll; `since`, when it first had to poll. By the instant in the field `latest`,
--- every listener of routemaster polls, unless woken.
+-- notification of a Node listener: `to`, its channel; `told`, the due time in this notification;
+-- `at`, when the listener must poll; `since`, when it first had to poll. The field `latest` has an
+-- instant by which every listener of routemaster polls, except listeners that were woken.
 
 local global, channels = T .. 'gl', T .. 'ch'
 local listeners, turn = T .. 'routemaster:listeners', T .. 'routemaster:turn'
@@ -52,8 +55,8 @@ local function leave(listener)
     if had_turn then forget_told() end
 end
 
--- Parses an entry of `routemaster:listeners`. Returns when the listener polls, and whether it was
--- woken.
+-- Parses an entry of `routemaster:listeners`. Returns when the listener polls, or when it was
+-- woken, and whether it was woken.
 local function noted(text)
     local woken = string.sub(text, 1, 1) == 'w'
     return tonumber(woken and string.sub(text, 2) or text) or now, woken
@@ -83,7 +86,7 @@ local function first_listener(me)
         if not first or first == me then return first end
         local at, woken = asks_at(first)
         if at then
-            -- If the clock was set back, the listener gets its full time, measured from now.
+            -- If the clock was set back, the time for the listener's poll begins now.
             if woken and at > now then note_woken(first) end
             if at + silence > now then return first end
             leave(first)
@@ -99,8 +102,9 @@ local function first_listener(me)
     end
 end
 
--- Returns whether the current listener is a Node listener that did not poll, although the due time
--- in its notification has passed by a quarter of `gracePeriod`. Then other listeners poll, too.
+-- Returns whether the current listener is a Node listener that did not poll in time: the due time
+-- in its last notification passed more than a quarter of `gracePeriod` ago. Then the other
+-- listeners poll, too.
 local function is_late(listener)
     local told = tonumber(redis.call('HGET', global, 'expiresAt'))
     if not told or redis.call('HEXISTS', listeners, listener) == 1 then return false end
@@ -123,7 +127,8 @@ local function wake_ours(listener, interval)
     return there
 end
 
--- Returns whether a Node listener will poll in time after a notification of the due time `told`.
+-- Returns whether a Node listener that was last notified of the due time `told` will poll in time
+-- for a timer that is due at `next`. `grace` is `gracePeriod`.
 local function will_ask(told, next, grace)
     local at = tonumber(told)
     if not at then return false end
@@ -139,8 +144,8 @@ local function tell_node(listener, next, told)
     if told and will_ask(told, next, grace) then return true end
     local interval = math.max(math.ceil(next - now), 0)
     if interval + grace >= redis.call('LLEN', channels) * base then
-        -- The listener polls earlier anyway. After a notification, it would delay its next poll
-        -- until this time.
+        -- The listener polls before this time anyway. After a notification, it would delay its next
+        -- poll until this time.
         if told then forget_told() end
         return true
     end
@@ -162,15 +167,16 @@ local function tell_ours(listener, next, told, at, woken)
     return true
 end
 
--- Wakes those listeners of routemaster that would poll too late to detect the death of the current
--- listener.
+-- Wakes those listeners of routemaster that would otherwise poll too late to notice that the
+-- current listener has died.
 local function wake_others(first, me, last)
     local all, latest = redis.call('HGETALL', listeners), 0
     for i = 1, #all, 2 do
         local at, woken = noted(all[i + 1])
         if all[i] ~= me and not woken then
             if at + 60 * silence <= now and not redis.call('LPOS', channels, all[i]) then
-                -- Node has removed this listener. Removes its entry, too.
+                -- A process of Node's dtimer has removed this listener from `ch`. Its entry in
+                -- `routemaster:listeners` is removed, too.
                 redis.call('HDEL', listeners, all[i])
             elseif at <= last or all[i] == first then
                 latest = math.max(latest, at)
@@ -186,10 +192,10 @@ local function wake_others(first, me, last)
     end
 end
 
--- Notifies the current listener of the next due time, unless it knows this time. `me` is the
--- listener that polls now, and gets the time from the reply. Returns when the next timer is due,
--- the current listener, and whether it is a listener of routemaster. Returns nil if there is no
--- listener.
+-- Notifies the current listener when the next timer is due, unless its last notification contained
+-- this time. `me` is the listener that polls now, and gets the time from the reply. Returns when
+-- the next timer is due, the current listener, and whether it is a listener of routemaster. Returns
+-- nil if there is no listener.
 local function tell(me)
     local first = first_listener(me)
     local told = redis.call('HGET', global, 'expiresAt')

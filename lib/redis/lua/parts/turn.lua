@@ -30,8 +30,8 @@ local function take_turn(job, fence, worker)
     if not token then return end
     local key = P .. 'routemaster:turns:' .. token
     redis.pcall('HSET', key, fence, worker)
-    -- If the delivery ends after the mixed deployment, nothing removes the turn. The key therefore
-    -- expires.
+    -- If Ruby processes no longer share the server when the delivery ends, nothing removes the
+    -- turn. The key therefore expires.
     redis.call('EXPIRE', key, 86400)
 end
 
@@ -101,7 +101,7 @@ local function take_turns(wanted)
         redis.call('RPOP', instant, #jobs)
         if #back > 0 then redis.call('RPUSH', instant, unpack(back)) end
     end
-    -- A process of Ruby Routemaster created these jobs and treated the callbacks as URLs. The jobs
+    -- A process of Ruby Routemaster created these jobs, and treated the callbacks as URLs. The jobs
     -- are moved to their callbacks here.
     for _, one in ipairs(called) do offer('main', one[1], one[2]) end
     return taken, full or #jobs == 1000

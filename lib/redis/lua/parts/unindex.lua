@@ -1,4 +1,3 @@
--- Removes a name from an index; see index.lua.
 local function forget_name(key, name)
     redis.pcall('ZREM', P .. 'routemaster:index:' .. key, name)
 end

@@ -29,7 +29,7 @@ local function stop_waiting(q, id, record)
 end
 
 -- Removes the entries of a removed job. Returns the jobs that waited for the removed job, and their
--- ids. Omits jobs already removed by a version without dependents.
+-- ids. Omits jobs that an older version of routemaster, without dependents, has already removed.
 local function take_dependents(q, id)
     local dependents = P .. 'routemaster:dependents:' .. q
     local entries = redis.call('ZRANGE', dependents, id, id, 'BYSCORE')
