@@ -25,7 +25,7 @@ constexpr auto digit_values = [] {
     return values;
 }();
 
-/// Padding is optional.
+/// Decodes Base64, with or without padding.
 std::optional<std::string> decoded_base64(std::string_view text) {
     while (text.ends_with('=')) text.remove_suffix(1);
     std::string bytes;

@@ -13,7 +13,7 @@
 namespace routemaster::api {
 namespace {
 
-/// The body also contains fields of the timer.
+/// Parses an action in a body that also contains fields of the timer.
 Result<TimerAction> action_of(const Value& payload, const HttpApiOptions& options) {
     constexpr std::array<std::string_view, 6> known{"push", "publish", "deliver",
                                                     "id",   "delay",   "at"};

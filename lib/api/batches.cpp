@@ -17,7 +17,7 @@ namespace {
 bool is_root(const Exchange& exchange) { return exchange.caller().kind == Caller::Kind::root; }
 
 /// Returns the subscriber whose batches are requested. A client requests its own batches with
-/// `/v1/subscriber/batches`. Root requests those of any subscriber with
+/// `/v1/subscriber/batches`. Root requests the batches of any subscriber with
 /// `/v1/subscribers/:token/batches`.
 Subscriber owner_of(const Exchange& exchange) {
     return exchange.bus().subscriber(is_root(exchange) ? std::string{exchange.segment(2)}

@@ -17,7 +17,7 @@ namespace routemaster::api {
 namespace {
 
 /// Returns the subscriber whose batches are requested. A client requests its own batches with
-/// `/subscriber/dead`. Root requests those of any subscriber with `/subscribers/:token/dead`.
+/// `/subscriber/dead`. Root requests the batches of any subscriber with `/subscribers/:token/dead`.
 Subscriber owner_of_dead(const Exchange& exchange) {
     const bool root = exchange.caller().kind == Caller::Kind::root;
     return exchange.bus().subscriber(root ? std::string{exchange.segment(1)}

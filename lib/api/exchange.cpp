@@ -65,7 +65,7 @@ void Exchange::answer_json(int status, std::string text) {
 
 void Exchange::answer_with(HttpResponse response) {
     response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    const auto place = std::move(place_);  // Destroyed after the response is sent.
+    const auto place = std::move(place_);  // Released after the response is sent.
     respond_(std::move(response));
 }
 

@@ -53,7 +53,7 @@ struct Context {
     const Clock& clock;
     Bus bus;
     const ApiTokens tokens;
-    detail::Complaints faults;  ///< Logs internal errors.
+    detail::Complaints faults;
     const std::shared_ptr<LimitedReads> large_reads =
         std::make_shared<LimitedReads>(large_reads_max);
 
@@ -80,7 +80,6 @@ struct Caller {
 /// Maximum bytes of a page, and thus of most large responses.
 inline constexpr std::size_t large_answer_bytes = 1U << 20U;
 
-/// Text that replaces data of another client.
 inline constexpr std::string_view withheld = "...";
 
 /// Redacts a token for other clients: its `public_name`, or `withheld`.
@@ -104,7 +103,6 @@ public:
     [[nodiscard]] const HttpApiOptions& options() const noexcept { return context_.options; }
     [[nodiscard]] Bus& bus() const noexcept { return context_.bus; }
     [[nodiscard]] const ApiTokens& tokens() const noexcept { return context_.tokens; }
-    /// The queue in the path: `/v1/queues/:queue/…`.
     [[nodiscard]] JobQueue queue() const {
         return {context_.store, std::string{segment(2)}, context_.clock};
     }
@@ -133,7 +131,6 @@ public:
     /// Returns a segment of the path, counted from 0. Empty if the path has fewer segments.
     [[nodiscard]] std::string_view segment(std::size_t number) const noexcept;
 
-    /// Returns the path from segment `number` to the end, including slashes.
     [[nodiscard]] std::string rest_of_path(std::size_t number) const {
         const auto begin = static_cast<std::size_t>(segment(number).data() - request_.path.data());
         return request_.path.substr(begin);
@@ -157,14 +154,14 @@ public:
         };
     }
 
-    /// Responds with 100, which permits the server to read the body. Only in `HttpApi::authorize`.
+    /// Responds with 100, which permits the server to read the body. To be called only by
+    /// `HttpApi::authorize`.
     void let_body_come();
     void answer(int status);
     void answer_text(int status, std::string text);
     void answer_json(int status, std::string json);
     void answer_with(HttpResponse response);
 
-    /// Responds with an error. The status tells the client whether to retry.
     void refuse(const Error& error);
     /// Returns the text of an error for the client. Internal errors are logged and hidden.
     [[nodiscard]] std::string shown(const Error& error) const;

@@ -18,9 +18,9 @@ namespace routemaster::api {
 [[nodiscard]] Result<FollowUps> follow_ups(const Value& payload, const HttpApiOptions& options,
                                            TimePoint now);
 
-/// Responds with the error of a completion with follow-ups. The client is root, so an error
-/// about the publisher of an event must be a 403. A 401 would refer to the token of the
-/// request.
+/// Responds with the error of a step that completes a job or timer together with its follow-ups.
+/// The client is root, so an error about the publisher of an event must be a 403. A 401 would refer
+/// to the token of the request.
 void refuse_completion(Exchange& exchange, const Error& error);
 
 }  // namespace routemaster::api

@@ -21,14 +21,12 @@ namespace routemaster::api {
 
 void append_workers(std::string& json, const QueueWorkers& workers);
 
-/// Appends a time in milliseconds since the Unix epoch, or `null`.
 void append_time(std::string& json, std::optional<TimePoint> at);
 
 /// Appends `"name":…,"arguments":…`; both are null if the job cannot be decoded. Invalid UTF-8
 /// becomes U+FFFD.
 void append_job(std::string& json, const std::optional<Job>& job);
 
-/// Appends the reply to a push: the `id` of the job (null if unknown), and `outcome`.
 void append_pushed(std::string& json, const Pushed& pushed);
 
 void append_metadata(std::string& json, const JobMetadata& metadata);
@@ -38,7 +36,6 @@ void append_batch_id(std::string& json, JobBatchId batch);
 
 void append_job_status(std::string& json, const JobStatus& status);
 
-/// Appends an explanation: its text, and the data from which the text was made.
 void append_explanation(std::string& json, const JobExplanation& explanation);
 
 }  // namespace routemaster::api

@@ -31,7 +31,6 @@ std::string text_of(const Lease& lease) {
     return std::string{lease.worker.text()} + '.' + std::to_string(lease.fence);
 }
 
-/// Parses the lease that the path and the body name.
 Result<LeaseName> lease_of(const Exchange& exchange, const Value& payload) {
     const auto* value = given(payload, "lease");
     const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();

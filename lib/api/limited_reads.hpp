@@ -20,7 +20,6 @@ class LimitedReads : public std::enable_shared_from_this<LimitedReads> {
 public:
     explicit LimitedReads(std::size_t reads_max) noexcept : reads_max_{reads_max} {}
 
-    /// RAII token of a running read.
     using Place = std::shared_ptr<LimitedReads>;
     using Read = std::function<void(Place)>;
 

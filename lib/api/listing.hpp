@@ -22,7 +22,6 @@
 
 namespace routemaster::api {
 
-/// Maximum, and default, number of items in a page.
 inline constexpr std::uint32_t page_limit_max = 1'000;
 
 /// A page ends early after this many bytes of JSON, because unread responses occupy memory.
@@ -59,7 +58,6 @@ template <class Item>
 class Listing : public std::enable_shared_from_this<Listing<Item>> {
 public:
     using Items = Result<std::vector<Item>>;
-    /// Function that reads items from the store.
     using Ask = void (*)(Exchange&, Page, std::function<void(Items)>);
     /// Function that returns the key of an item. The list is sorted by key.
     using Key = const std::string& (*)(const Item&);
@@ -134,7 +132,7 @@ private:
     std::uint32_t listed_ = 0;
     std::string json_;
     bool answered_ = false;
-    /// Set by the completion, and on return from `ask_`. Whichever is later continues.
+    /// Set by the completion, and on return from `ask_`. Whichever comes second continues the loop.
     std::atomic<bool> passed_ = false;
 };
 

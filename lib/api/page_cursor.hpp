@@ -36,9 +36,9 @@ public:
 
 private:
     Keys keys_;
-    std::string last_;         // The key of the last item.
-    std::string base_;         // The last key, or its public part, that the query may contain.
-    std::uint64_t since_ = 0;  // Items since `base_`.
+    std::string last_;
+    std::string base_;  // The last key, or its public part, that the query may contain.
+    std::uint64_t since_ = 0;
     std::uint64_t skip_ = 0;
 };
 

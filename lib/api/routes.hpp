@@ -18,22 +18,18 @@ enum class Access {
     root_or_client,
 };
 
-/// Function that handles an exchange after its caller was authorised.
 using Handler = void (*)(Exchange&);
 
-/// When the token of a client is validated.
 enum class TokenCheck {
     before,  ///< Before the handler is called, by a separate step.
-    within,  ///< By the handler, as part of its first step.
+    within,  ///< By the handler, as part of the first step that it submits.
 };
 
 /// Authenticates the caller, then calls `handler`, or responds with 401.
 void authorize(Exchange& exchange, Access access, TokenCheck check, Handler handler);
 
-/// Validates the token of a client, then calls `next`, or responds with 401.
 void check_token(Exchange& exchange, Access access, std::function<void(Exchange&)> next);
 
-/// Responds with 401, with the kinds of tokens that the route accepts.
 void turn_away(Exchange& exchange, Access access);
 
 // The handlers of the routes. Each handler responds exactly once, at once or asynchronously.

@@ -94,7 +94,6 @@ Result<std::optional<std::uint32_t>> count_of(const Value& payload, std::string_
     return *number ? std::optional{static_cast<std::uint32_t>(**number)} : std::nullopt;
 }
 
-/// Stores a parsed value in `place`. For an error, stores it in `problem` and returns false.
 template <class T>
 bool take(Result<T> read, T& place, std::optional<Error>& problem) {
     if (!read) {
@@ -109,7 +108,7 @@ bool take(Result<T> read, T& place, std::optional<Error>& problem) {
 Result<SubscriptionRequest> subscription_request(const Value& payload,
                                                  const HttpApiOptions& limits) {
     if (auto checked = check_fields(payload, subscription_fields); !checked) {
-        // The error text of Ruby Routemaster.
+        // Ruby Routemaster has this error text.
         return headed("bad data in payload", checked.error());
     }
     SubscriptionRequest wanted;

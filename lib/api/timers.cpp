@@ -188,9 +188,9 @@ void answer_page(Exchange& exchange, const TimerQuery& query,
         last = &timer;
         ++listed;
     }
-    // The store ends a page early at `timer_slice_bytes_max`. Such a page always exceeds
-    // `page_bytes_max` here, too, because the JSON of a timer has at least a third as many bytes.
-    // So the `Link` header is present.
+    // The store ends a page early at `timer_slice_bytes_max`. Such a page also exceeds
+    // `page_bytes_max`, because the JSON of a timer has at least a third as many bytes as the store
+    // counts. The `Link` header is therefore present.
     HttpResponse response{200, std::move(json) + "]", "application/json", {}};
     if (last != nullptr && listed < timers.size()) {
         response.headers.emplace_back(

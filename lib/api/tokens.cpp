@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t token_random_bytes = 16;
 
-/// Maximum length of an owner's name in a token of `fresh_token`.
 constexpr std::size_t token_owner_length_max = name_length_max - 2 - 2 * token_random_bytes;
 
 /// Generates a random token for `owner`: `OWNER--` and 32 hexadecimal digits. `unavailable` if the

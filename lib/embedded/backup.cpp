@@ -32,11 +32,10 @@ Error there_already(const std::filesystem::path& target) {
     return {Errc::invalid, target.string() + ": already exists; name a new file"};
 }
 
-/// Renames a file. Returns EEXIST if the new name exists already.
 int rename_new(const std::filesystem::path& from, const std::filesystem::path& to) {
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return errno;
-    // Some file systems do not support RENAME_NOREPLACE. A link replaces no file either.
+    // Some file systems do not support RENAME_NOREPLACE. `link` does not replace a file either.
     if (::link(from.c_str(), to.c_str()) != 0) return errno;
     return ::unlink(from.c_str()) == 0 ? 0 : errno;
 }
@@ -108,7 +107,7 @@ private:
     bool done_ = false;
 };
 
-/// Guard that keeps the journal from deleting rows.
+/// Guard that keeps the journal from deleting the rows that are still to be copied.
 class RetainedRows {
 public:
     explicit RetainedRows(JournalFile& journal) : journal_{journal}, rows_{journal.retain_rows()} {}

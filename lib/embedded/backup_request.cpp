@@ -62,8 +62,8 @@ Error cannot_ask(const std::filesystem::path& request, int number) {
 /// here, as from inside a container. Nothing if no process has the journal open. Throws `Failure`
 /// if this process has the journal open.
 std::optional<pid_t> user_of(const std::filesystem::path& journal) {
-    // POSIX ends all locks of a process on a file when the process closes any descriptor of the
-    // file. The claim fails if this process has the journal open.
+    // When a process closes any descriptor of a file, POSIX ends all its locks on the file. The
+    // claim fails if this process has the journal open, and then the file is not opened here.
     const FileClaim claim{journal};
     const FileDescriptor file{::open(journal.c_str(), O_RDWR | O_CLOEXEC)};
     if (!file) throw Failure{cannot_ask(journal, errno)};
@@ -95,8 +95,8 @@ std::string what_is(const struct stat& about) {
     return "a device";
 }
 
-/// The request file of this process. The requester locks it with flock, and thereby excludes
-/// concurrent requesters.
+/// The request file of the requesting process, which locks the file with flock, and thereby
+/// excludes concurrent requesters.
 class Request {
 public:
     /// Throws `Failure`.
@@ -123,7 +123,6 @@ public:
     Request(const Request&) = delete;
     Request& operator=(const Request&) = delete;
 
-    /// The complete lines of the reply, with line feeds.
     [[nodiscard]] std::string reply() const {
         auto text = read_all(file_);
         text.erase(0, asked_.size());
@@ -162,8 +161,8 @@ private:
                                     " is in the place of the request for backups; remove it"}};
     }
 
-    /// Makes the other process' user the owner of the file. Root may request backups from a process
-    /// of any user.
+    /// Makes the other process' user the owner of the file, because root may request a backup from
+    /// a process of any user.
     void give_to(std::optional<uid_t> user) const {
         if (user && ::fchown(file_.get(), *user, static_cast<gid_t>(-1)) == 0) return;
         const int number = errno;

@@ -34,7 +34,6 @@ public:
         std::function<Result<EmbeddedBackup>(const std::filesystem::path&, const std::stop_token&)>;
 
     BackupRequests(const std::filesystem::path& journal, MakeBackup make, Log log);
-    /// Cancels a running backup.
     ~BackupRequests();
 
     BackupRequests(const BackupRequests&) = delete;

@@ -26,7 +26,6 @@ public:
     /// `access` is the name of the SQLite VFS. The writer's connection must use the same VFS.
     Checkpointer(std::filesystem::path file, const char* access);
 
-    /// Waits for a running checkpoint.
     ~Checkpointer();
 
     Checkpointer(const Checkpointer&) = delete;

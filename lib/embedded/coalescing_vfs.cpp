@@ -40,8 +40,9 @@ public:
         return code;
     }
 
-    /// Syncs the log, and writes a mark after a synced commit. The mark is optional, and errors of
-    /// its write are ignored.
+    /// Syncs the log. After the sync of a commit, writes a mark
+    /// (`WriteAheadLog::acknowledged_mark`). The mark is optional, so errors of its write are
+    /// ignored.
     int sync(int flags) {
         if (const int code = flush(); code != SQLITE_OK) return code;
         const auto commit_end = std::exchange(commit_end_, 0);
@@ -53,7 +54,8 @@ public:
         return code;
     }
 
-    /// Writes the buffer. Bytes that cannot be written are dropped: SQLite rolls their commit back.
+    /// Writes the buffer. If bytes cannot be written, they are dropped, and SQLite rolls their
+    /// commit back.
     int flush() {
         const auto size = std::exchange(size_, 0);
         return size == 0 ? SQLITE_OK : write_through(gathered_.get(), size, at_);
@@ -99,10 +101,9 @@ private:
     sqlite3_int64 at_ = 0;
     WriteAheadLog::FrameHeader frame_{};
     sqlite3_int64 page_at_ = -1;    // Offset of the page that belongs to the last frame header.
-    sqlite3_int64 commit_end_ = 0;  // Where the last write completed a commit; else 0.
+    sqlite3_int64 commit_end_ = 0;  // Where the last write completed a commit; 0 if it did not.
 };
 
-/// Writes the buffer, then calls a method of the underlying file.
 template <auto method, class... Arguments>
 int after_flush(sqlite3_file* file, Arguments... arguments) {
     auto& log = LogFile::of(file);

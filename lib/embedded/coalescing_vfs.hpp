@@ -11,9 +11,10 @@ namespace routemaster::embedded {
 ///
 /// SQLite writes each page of a commit in two unaligned calls, so the kernel looks up and changes
 /// many pages of its cache twice. This VFS buffers the bytes until SQLite syncs or reads the log,
-/// or until the buffer is full. If the disk refuses the bytes, the sync fails. SQLite considers no
-/// commit done before the sync, so this is safe. After each synced commit the VFS writes a mark.
-/// `WriteAheadLog` uses the mark to distinguish damage from a commit that never finished.
+/// or until the buffer is full. Buffering is safe, because SQLite considers no commit done before
+/// the sync, and the sync fails if the disk refuses the bytes. After each synced commit the VFS
+/// writes a mark. `WriteAheadLog` uses the mark to distinguish damage from a commit that never
+/// finished.
 ///
 /// Thread safe. Throws `Failure` if SQLite refuses to register the VFS.
 [[nodiscard]] const char* coalescing_vfs();

@@ -71,8 +71,8 @@ void Database::Closer::operator()(sqlite3_stmt* statement) const noexcept {
 
 Database::Database(const std::filesystem::path& file) : path_{real_path(file)} { open(); }
 
-// Waits for the checkpoint. If it failed, SQLite must not empty the log, which then has the only
-// copies of some pages.
+// Waits for the checkpoint in progress. If it failed, SQLite must not empty the log, which then has
+// the only copies of some pages.
 Database::~Database() { (void)wait_for_checkpointer(); }
 
 void Database::open() {
@@ -87,7 +87,8 @@ void Database::open() {
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, coalescing_vfs());
     connection_.reset(connection);
     if (code != SQLITE_OK) throw Failure{opening_error(sqlite3_system_errno(connection))};
-    // If the system refuses write access, SQLite silently opens the file read-only. Rejects this.
+    // If the system refuses write access, SQLite silently opens the file read-only. Such a file is
+    // rejected.
     if (sqlite3_db_readonly(connection, "main") == 1) throw Failure{read_only()};
     sqlite3_extended_result_codes(connection, 1);
     empty_log_when_closed(!found_log_);
@@ -107,8 +108,8 @@ void Database::check_file() const {
     if (std::filesystem::file_size(path_, missing) == 1 && !missing) throw Failure{strange()};
 }
 
-/// The error for a file that does not begin like a routemaster file. The file may also be a
-/// routemaster file with a damaged beginning, and the error mentions both.
+/// The error for a file that does not begin like a routemaster file. The error also mentions that
+/// the file may be a routemaster file with a damaged beginning.
 Error Database::strange() const {
     return {Errc::invalid, name() + ": is not a routemaster file, or its beginning is damaged"};
 }
@@ -276,7 +277,8 @@ void Database::begin_checkpoint() {
     try {
         if (!checkpointer_) checkpointer_.emplace(path_, coalescing_vfs());
     } catch (const std::system_error&) {
-        return;  // The thread could not be started. A commit checkpoints once the log is too long.
+        // The thread could not be started. A later commit checkpoints, when the log is too long.
+        return;
     }
     checkpointed_log_ = log_;
     checkpointer_->begin();

@@ -56,9 +56,7 @@ public:
 
     // --- Statements -----------------------------------------------------------------------------
 
-    /// Runs SQL that returns no rows.
     Result<void> run(const char* sql);
-    /// Runs SQL with a single number as its result.
     Result<std::int64_t> number(const char* sql);
     [[nodiscard]] Result<Statement> prepare(const std::string& sql);
     /// `PRAGMA user_version` from the database file, without changes that are only in the log.
@@ -104,11 +102,9 @@ public:
     /// lost.
     [[nodiscard]] Result<void> look_for_files();
 
-    /// Makes SQLite leave the log in place when the database is closed.
     void keep_log();
     void empty_log_again();
 
-    /// Whether a log existed when the database was opened.
     [[nodiscard]] bool found_log() const noexcept { return found_log_; }
 
     /// Whether the disk failed. Pages that SQLite considers written may then be lost. `reopen`
@@ -151,7 +147,7 @@ private:
 
     std::uint64_t size_max_ = std::numeric_limits<std::uint64_t>::max();
     int log_pages_ = 0;
-    int log_pages_home_ = 0;  // Number of pages that are known to be checkpointed.
+    int log_pages_home_ = 0;  // Number of pages of the log that are known to be checkpointed.
     std::uint64_t backlog_max_ = std::numeric_limits<std::uint64_t>::max();
     bool full_ = false;
     std::uint64_t log_ = 0;               // How often the log was overwritten from its beginning.

@@ -27,7 +27,6 @@ constexpr std::uint64_t memory_max = 64U << 20U;
 
 constexpr std::size_t damage_reported_max = 100;
 
-/// The readable contents of a file, and a list of its damage.
 class Reading {
 public:
     explicit Reading(const std::filesystem::path& file)
@@ -114,7 +113,6 @@ Value optional_text(const std::optional<std::string>& text) {
     return text ? Value{*text} : Value{};
 }
 
-/// Counts the contents of a `Reading`. Prints them, if `each` is set.
 class Listing {
 public:
     Listing(Reading& reading, const JsonLine* each) : reading_{reading}, each_{each} {}

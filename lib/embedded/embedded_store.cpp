@@ -31,7 +31,7 @@ using embedded::JournalWriter;
 using embedded::PendingReply;
 
 /// How long changes may stay in memory only, if no waiting reply is urgent (`Engine::hurried`).
-/// Most changes are written earlier, together with the changes of another step.
+/// Most changes are written earlier, together with the changes of a later step.
 constexpr std::chrono::milliseconds unhurried_sync{50};
 
 /// Delay before the first test of whether a failed disk works again. The delay doubles with each
@@ -45,11 +45,11 @@ constexpr std::chrono::milliseconds probe_wait_max{200};
 constexpr std::chrono::milliseconds look_wait{500};
 constexpr std::chrono::milliseconds idle_look_wait{2'000};
 
-/// Free space required before a full disk counts as no longer full, in addition to the reserve, in
-/// units of half a reserve. `space_at_once` applies immediately after a failure, because so much
+/// Free space required before a full disk counts as no longer full, in units of half a reserve, in
+/// addition to the reserve. `space_at_once` applies immediately after a failure, because so much
 /// free space means that the problem is solved. `space_later` applies at the periodic check.
-/// Completed deliveries alone can free so little space. The delay keeps the store from accepting
-/// and rejecting events alternately.
+/// Completed deliveries alone can free this little space. Without the delay, the store would accept
+/// and reject events alternately.
 constexpr std::uint64_t space_at_once = 16;
 constexpr std::uint64_t space_later = 1;
 
@@ -61,9 +61,9 @@ struct EmbeddedStore::Impl {
 
     /// What the committing thread is waiting for.
     enum class Sleep {
-        none,           ///< The thread is running, or was notified.
-        until_hurried,  ///< An urgent reply.
-        until_work,     ///< Any change that must be written.
+        none,           ///< Does not wait: the thread is running, or was notified.
+        until_hurried,  ///< Waits for an urgent reply.
+        until_work,     ///< Waits for any change that must be written.
     };
 
     Impl(const std::filesystem::path& path, EmbeddedStoreOptions options)
@@ -73,7 +73,7 @@ struct EmbeddedStore::Impl {
                    [this](const auto& target, const auto& stop) { return backup(target, stop); },
                    options.log},
           engine{file, std::move(options)} {
-        // An error is ignored. If the disk is full, the first commit tries again.
+        // An error is ignored, because the first commit tries again.
         (void)file.begin();
         log_whether_full();
         committer = detail::start_thread([this] { commit_until_stopped(); });
@@ -108,7 +108,7 @@ struct EmbeddedStore::Impl {
         {
             const std::lock_guard lock{mutex};
             at_once = engine.submit(steps, now, reply);
-            // Otherwise the workers are notified after the commit, by `send`. If they were notified
+            // Otherwise `send` notifies the workers after the commit. If the workers were notified
             // now, they would acquire a job and then wait until its row is on disk, and so be woken
             // twice.
             if (at_once) woken = engine.take_woken();
@@ -197,7 +197,7 @@ struct EmbeddedStore::Impl {
         return row;
     }
 
-    /// Returns the result of `work`. Nothing if memory is exhausted; the caller must then try again
+    /// Returns the result of `work`. Nothing if memory is exhausted. The caller must then try again
     /// later.
     template <class Work>
     static std::optional<std::invoke_result_t<Work>> if_memory(Work work) {

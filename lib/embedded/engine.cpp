@@ -44,7 +44,7 @@ Engine::Engine(Journal& journal, EmbeddedStoreOptions options)
       state_{load().value()} {
     committed_row_ = journal_.last_row();
     journal_bytes_ = journal_.bytes();
-    // The process that fired the timers has ended, and will never confirm the firings. After a
+    // The process that fired the timers has ended, and will never confirm these firings. After a
     // `reload` in one process, firings are still valid.
     state_->machine.timers().end_firings();
 }
@@ -220,7 +220,7 @@ std::vector<PendingReply> Engine::committed(const JournalWriter::Row& row) {
 }
 
 void Engine::reuse(std::vector<PendingReply> sent) noexcept {
-    // The vector is reused, unless a burst made it large. Then it is freed.
+    // The vector is kept for reuse, unless a burst of replies made it large.
     if (sent.empty() && sent.capacity() <= spare_max) spare_ = std::move(sent);
 }
 
@@ -238,7 +238,7 @@ std::vector<PendingReply> Engine::failed(const JournalWriter::Row& row, const Er
     try {
         reload(std::move(leases));
     } catch (const std::bad_alloc&) {
-        // Ignored, because `heal` tries again later.
+        // The error is ignored, because `heal` tries again later.
     }
     return refused;
 }
@@ -280,8 +280,8 @@ void Engine::fail_all(std::vector<PendingReply>& replies) const {
     }
 }
 
-/// Returns `known_leases`, or nothing if memory is short. The jobs are then due again, as after a
-/// crash.
+/// Returns `known_leases`, or nothing if memory is short. The jobs of the leases are then due
+/// again, as after a crash.
 std::vector<Lease> Engine::leases_to_keep(const std::vector<Lease>& ended,
                                           const std::vector<PendingReply>& refused) const {
     try {
@@ -346,7 +346,7 @@ void Engine::reinstate(const Lease& lease) {
     try {
         state_->machine.jobs().reinstate(lease, last_now_);
     } catch (const Failure& failure) {
-        // The job is due again. Its worker will get the error that the lease is lost.
+        // The job is due again. Its worker will get the error that its lease is lost.
         log_error("cannot read a job: ", failure.error());
     }
 }

@@ -37,7 +37,7 @@ FileClaim::FileClaim(const std::filesystem::path& file) : identity_{identity_of(
     const std::lock_guard lock{claims().mutex};
     const auto [place, added] = claims().files.try_emplace(identity_, "file", "opened", "open");
     if (added) return;
-    // In a forked child, SQLite would mistake the locks of the parent for its own.
+    // In a forked child, SQLite would mistake the locks of the parent for locks of the child.
     if (!place->second.is_this()) throw Failure{place->second.refusal(file.string())};
     throw Failure{{Errc::unavailable, file.string() + ": in use by this process already"}};
 }

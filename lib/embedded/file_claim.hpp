@@ -21,7 +21,6 @@ public:
     explicit FileClaim(const std::filesystem::path& file);
     ~FileClaim();
 
-    /// Whether `path` still leads to the claimed file.
     [[nodiscard]] bool stands_at(const std::filesystem::path& path) const noexcept;
 
     FileClaim(const FileClaim&) = delete;

@@ -40,10 +40,8 @@ public:
     /// Tests whether the disk accepts writes again after a failure.
     virtual Result<void> probe() = 0;
 
-    /// The number of the newest row; 0 if there is no row.
     [[nodiscard]] virtual std::uint64_t last_row() const noexcept = 0;
 
-    /// Bytes that all rows take on disk.
     [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
 };
 

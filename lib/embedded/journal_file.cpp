@@ -74,8 +74,8 @@ JournalFile::JournalFile(const std::filesystem::path& file, DamagedLog log, std:
 
 JournalFile::~JournalFile() { note_no_log(); }
 
-/// Called before every use of the database. After a disk error, reopens the database to recover
-/// pages from the log.
+/// Must be called before every use of the database. After a disk error, reopens the database to
+/// recover pages from the log.
 Result<void> JournalFile::mend() {
     if (database_.needs_reopen()) {
         reset_statements();
@@ -176,11 +176,11 @@ Result<void> JournalFile::note_log() {
 }
 
 /// Clears the flag for the log when the database is closed. SQLite writes the cleared flag to the
-/// file together with the last rows. If that fails, the log must be left in place.
+/// file together with the last rows. If this fails, the log file must not be removed.
 void JournalFile::note_no_log() {
     if (damage_) return;
-    // The journal was moved, and another file may be at its path. Its log and its reserve are left
-    // alone.
+    // The journal was moved, and another file may be at its path. The log and the reserve at this
+    // path are therefore not changed.
     if (!database_.look_for_files()) {
         reserve_.leave();
         return database_.keep_log();
@@ -194,8 +194,8 @@ void JournalFile::note_no_log() {
     }
 }
 
-/// Checkpoints the log and truncates it. An empty log would then look like a lost log, because the
-/// flag is set. A small commit therefore follows, which begins the log anew.
+/// Checkpoints the log and truncates it. While the flag for the log is set, an empty log would look
+/// like a lost log. A small commit therefore follows, which begins the log again.
 Result<void> JournalFile::cut_log() {
     const auto paused = reader_.pause();
     if (auto done = database_.checkpoint_all(); !done) return done;
@@ -265,8 +265,8 @@ void JournalFile::run_full() {
     may_shrink_ = true;
 }
 
-/// Counts the free space on the disk and the free pages in the file, up to the size limit of the
-/// file. Requires more than the reserve, because the disk would otherwise be full again at once.
+/// Whether the disk and the free pages in the file, up to the size limit of the file, have enough
+/// space. Requires more than the reserve, because the disk would otherwise be full again at once.
 bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
     const auto pages = database_.number("PRAGMA freelist_count");
     const auto inside =
@@ -281,8 +281,8 @@ bool JournalFile::has_space(std::uint64_t halves, std::uint64_t further) {
 }
 
 /// Allocates the reserve. If the disk needs the space of the log for this, truncates the log first.
-/// Otherwise only a commit would truncate the log. A store with all events delivered makes no
-/// commit while it rejects new events, and would reject them for ever.
+/// Otherwise only a commit would truncate the log. If all events are delivered, the store makes no
+/// commit while it rejects new events, and would reject new events for ever.
 bool JournalFile::take_reserve(std::uint64_t halves) {
     const std::lock_guard lock{mutex_};
     if (!mend()) return false;
@@ -454,7 +454,7 @@ Result<void> JournalFile::insert(std::uint64_t row, std::string_view changes) {
     auto* statement = insert_.get();
     sqlite3_bind_int64(statement, 1, static_cast<sqlite3_int64>(row));
     sqlite3_bind_int64(statement, 2, row_checksum(row, changes));
-    // An error here means that `changes` is too long for SQLite.
+    // This error means that `changes` is too long for SQLite.
     int code = sqlite3_bind_blob64(statement, 3, changes.data(), changes.size(), SQLITE_STATIC);
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     auto result =

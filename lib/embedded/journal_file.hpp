@@ -27,9 +27,10 @@ namespace routemaster::embedded {
 
 /// How to handle a damaged or missing SQLite log when acknowledged rows are lost.
 enum class DamagedLog {
-    refused,   ///< Opening fails and leaves the files unchanged.
-    reported,  ///< Opening succeeds, `damage` describes it. Must not be written.
-    accepted,  ///< Opening succeeds with the rows before it. The log is copied.
+    refused,  ///< Opening fails and leaves the files unchanged.
+    /// Opening succeeds, and `damage` describes the damage. The file must not be written.
+    reported,
+    accepted,  ///< Opening succeeds with the rows before the damage. The log is copied.
 };
 
 /// Journal of a store in a SQLite database. Only one process may open the file.
@@ -54,11 +55,10 @@ public:
     Result<bool> shrink() override;
     Result<void> probe() override;
 
-    /// Allocates the reserve and prepares the file for writing. If it is not called, the first
+    /// Allocates the reserve and prepares the file for writing. Without this call, the first
     /// `append` prepares the file.
     Result<void> begin();
 
-    /// `unavailable` if the file or its log was moved or removed, because new rows would be lost.
     Result<void> look_for_files();
 
     /// Whether the disk became full and the reserve was released. No data may be added until
@@ -158,7 +158,7 @@ private:
     DamagedLog damaged_log_;
     std::optional<std::string> damage_;
     bool log_noted_ = false;
-    bool unreadable_ = false;  // The last `read` failed.
+    bool unreadable_ = false;
     Reserve reserve_;
     std::atomic<bool> full_ = false;
     bool wants_space_ = false;  // The last row was rejected because the disk was full.

@@ -31,7 +31,6 @@ constexpr std::uint64_t moved_share_max = 7;
 /// Encoded size of a uid in the record of an event.
 constexpr std::size_t appended_bytes = Uid::length + 1;
 
-/// Approximate size of the full record of a timer.
 std::size_t record_bytes(const StoredTimer& timer) {
     constexpr std::size_t fixed = 32;
     return timer.space.name.size() + timer.id().size() + timer.payload().size() + fixed;
@@ -75,13 +74,14 @@ std::size_t further_fields(const JobState& job) {
 }
 
 /// Whether the last attempt of a job is running, or ended with a crash of the process. The full
-/// record counts only the earlier attempts. A `job_attempts` record after it restores the open
-/// attempt.
+/// record counts only the earlier attempts. A `job_attempts` record after the full record restores
+/// this last attempt.
 bool has_open_attempt(const JobState& job) {
     return job.details != nullptr && (job.counted || job.details->cut_off);
 }
 
-/// Whether all details outside of the map have default values, as in most jobs of a group.
+/// Whether all fields of the details that are not in the map have default values, as in most jobs
+/// of a group.
 bool has_plain_details(const detail::JobDetails* details) {
     if (details == nullptr) return true;
     static const detail::JobDetails plain;
@@ -102,7 +102,7 @@ std::size_t fields_of(const JobState& job) {
     return job.has_key() ? 15 : 11;
 }
 
-/// A null pointer. Its type lists all kinds of entities with a name.
+/// A null pointer whose type lists all kinds of entities with a name.
 constexpr const detail::NamedTables* all_named = nullptr;
 
 /// Calls `act` with the entity, cast to its own type. Does nothing for an entity without a name.
@@ -139,8 +139,8 @@ JournalWriter::Row JournalWriter::close_row(std::uint64_t journal_bytes) {
 }
 
 /// How many bytes of old entities to move into the open row. Moving begins before the journal
-/// reaches its limit, at first with as many bytes as the row has itself. The amount grows as the
-/// journal approaches the limit. Thus under a steady load all commits take a similar time.
+/// reaches its limit, at first with as many bytes as the row's own changes have. The amount grows
+/// as the journal approaches the limit. Thus under a steady load all commits take a similar time.
 std::size_t JournalWriter::allowance(std::uint64_t journal_bytes, std::uint64_t bound) const {
     // On a full disk, moves only a little at a time, because moving takes space before it frees
     // space.
@@ -407,8 +407,8 @@ MessageList JournalWriter::read(const BatchState& batch) {
     return messages_of(rows_.read(batch.row, batch.offset));
 }
 
-/// Reads the payload of an entity back into memory. It must stay there until the new row is on
-/// disk.
+/// Reads the payload of an entity back into memory. The payload must stay in memory until the new
+/// row is on disk.
 void JournalWriter::make_resident(Entity& entity) {
     if (entity.kind == Entity::Kind::job) {
         auto& job = static_cast<JobState&>(entity);

@@ -42,13 +42,12 @@ public:
     struct Row {
         std::uint64_t number = 0;
         std::string changes;
-        std::uint64_t needed = 0;       ///< The oldest row needed once this row is written.
+        std::uint64_t needed = 0;       ///< The oldest row that is needed once this row is written.
         bool needs_compaction = false;  ///< The journal is too large for the live data.
         std::vector<Lease> ended;
         std::optional<Error> unread{};  ///< The error if an old entity could not be moved.
     };
 
-    /// The number of the open row, which collects changes.
     [[nodiscard]] std::uint64_t open_row() const noexcept { return open_row_; }
     [[nodiscard]] bool has_changes() const noexcept { return !buffer_.empty() || !dirty_.empty(); }
 
@@ -84,9 +83,7 @@ public:
     /// Records that `row` contains a record of the entity, of about `bytes` bytes. Called while a
     /// journal is read.
     void restored(detail::Entity& entity, std::uint64_t row, std::size_t bytes, bool full_record);
-    /// Removes an entity from the list and from the sizes. Called while a journal is read.
     void unrestored(detail::Entity& entity);
-    /// Makes `row` the open row. Called while a journal is read.
     void open(std::uint64_t row) { open_row_ = row; }
 
     void changed(detail::Entity& entity) override { encode(entity); }

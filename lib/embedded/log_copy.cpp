@@ -21,7 +21,6 @@ using detail::FileDescriptor;
 
 constexpr std::size_t copied_at_a_time = 1U << 20U;
 
-/// Limit of the search for an unused name.
 constexpr int copies_max = 10'000;
 
 bool write_all(const FileDescriptor& to, const char* bytes, std::size_t size) {
@@ -35,7 +34,6 @@ bool write_all(const FileDescriptor& to, const char* bytes, std::size_t size) {
     return true;
 }
 
-/// Copies and syncs. Returns false and sets `errno` on error.
 bool copy(const FileDescriptor& from, const FileDescriptor& to) {
     std::vector<char> bytes(copied_at_a_time);
     while (true) {

@@ -223,7 +223,7 @@ private:
         auto& jobs = machine_.jobs();
         auto& queue = jobs.queues().open(string(fields[0]));
         const auto order = fields[3].as<std::uint64_t>();
-        // Formats 3 and 4 have neither keys nor metadata. Format 3 has no details.
+        // Formats 3 and 4 have neither keys nor metadata, and format 3 has no details.
         const bool has_key = fields.size() > 11 && !text(fields[11]).empty();
         const auto hash = has_key ? detail::id_hash(order) : detail::payload_hash(text(fields[1]));
         auto* state = detail::JobTable::find(queue, hash, order);
@@ -357,8 +357,8 @@ private:
         if (state == nullptr) return;
         auto& details = state->detailed();
         const auto before = std::exchange(details.attempts, fields[3].as<std::uint32_t>());
-        // After the end of an attempt, a full record is written. Without one, a crash ended this
-        // attempt.
+        // The end of an attempt writes a full record. If the full record has fewer attempts, a
+        // crash ended the last attempt.
         if (details.attempts != before) details.cut_off = details.attempts > before;
         details.begun = details.begun || details.attempts > 0;
         if (fields.size() > 4 && state->in_order) {

@@ -36,7 +36,7 @@ bool Reserve::take() {
     if (file < 0) return errno != ENOSPC && errno != EDQUOT;
     int failed = EINTR;
     while (failed == EINTR) failed = ::posix_fallocate(file, 0, static_cast<off_t>(bytes_));
-    // A killed process may have left a larger file, so the file is truncated.
+    // A killed process may have left a larger file. The file is then truncated.
     if (failed == 0) failed = ::ftruncate(file, static_cast<off_t>(bytes_)) == 0 ? 0 : errno;
     ::close(file);
     if (failed == 0) return true;

@@ -27,7 +27,8 @@ public:
     /// allocation if the file system cannot reserve space.
     bool take();
     void release() noexcept;
-    /// Leaves the reserve file on disk, because another process may already be using it.
+    /// Makes the destructor leave the reserve file on disk, because another process may already be
+    /// using the file.
     void leave() noexcept { left_ = true; }
 
     [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }

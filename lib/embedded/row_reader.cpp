@@ -15,9 +15,9 @@ void RowReader::open(const std::filesystem::path& file, const char* access) {
         sqlite3_open_v2(file.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, access);
     std::unique_ptr<sqlite3, Database::Closer> connection{opened};
     sqlite3_stmt* prepared = nullptr;
-    // The page cache can be small, because `RowCache` caches rows. `query_only` also forbids a
-    // checkpoint, which SQLite makes when the last connection closes. That is safe, because the
-    // main connection closes last.
+    // The page cache can be small, because `RowCache` caches rows. `query_only` also forbids the
+    // checkpoint that SQLite makes when the last connection closes. This is safe, because the main
+    // connection closes last.
     if (code == SQLITE_OK) {
         code = sqlite3_exec(opened, "PRAGMA cache_size=-64; PRAGMA query_only=ON", nullptr, nullptr,
                             nullptr);

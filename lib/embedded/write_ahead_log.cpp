@@ -22,7 +22,6 @@ constexpr std::size_t page_size_max = 65'536;
 /// writes page number 0.
 constexpr std::string_view mark_text{"\0\0\0\0routemaster acknowledged", 28};
 
-/// The size of a file; 0 if the file is missing.
 std::uint64_t size_of(const std::filesystem::path& file) {
     std::error_code missing;
     const auto size = std::filesystem::file_size(file, missing);
@@ -90,7 +89,7 @@ std::uint64_t WriteAheadLog::Frame::newest_row() const {
     const auto pointer = leaf_header_bytes + 2 * cells - 2;
     if (cells == 0 || pointer + 2 > content.size()) return 0;
     std::size_t cell = byte(content, pointer) * 256U + byte(content, pointer + 1);
-    (void)variable_number(content, cell);  // The length of the row.
+    (void)variable_number(content, cell);  // Skips the length of the row.
     return variable_number(content, cell);
 }
 
@@ -169,8 +168,8 @@ void WriteAheadLog::look_behind_end() {
             acknowledged_ = std::max(acknowledged_, last_commit == end_ ? i - 1 : last_commit);
         }
         if (belongs(next) && next.pages() != 0) last_commit = i;
-        // Tries both sums, because either may be damaged. After a damaged frame, the stored sum is
-        // correct. After a damaged sum, the computed sum is correct.
+        // Tries both sums, because either sum may be damaged. After a damaged frame, the stored sum
+        // is correct. After a damaged sum, the computed sum is correct.
         const auto from =
             sum_after(before.computed, next) == next.sum() ? before.computed : before.stored;
         before = {next.sum(), sum_after(from, next), next.pages() != 0};

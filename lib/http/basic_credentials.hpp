@@ -8,7 +8,6 @@
 
 namespace routemaster::detail {
 
-/// Returns the value of an `Authorization` header for `user` and `password`: `Basic …`.
 [[nodiscard]] std::string basic_credentials(std::string_view user, std::string_view password);
 
 }  // namespace routemaster::detail

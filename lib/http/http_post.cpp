@@ -85,11 +85,12 @@ void HttpPost::set_up() {
     set(handle, CURLOPT_SSL_VERIFYPEER, options_.verify_tls ? 1L : 0L);
     set(handle, CURLOPT_SSL_VERIFYHOST, options_.verify_tls ? 2L : 0L);
     set(handle, CURLOPT_UPLOAD_BUFFERSIZE, send_buffer);
-    // Set even if empty, because libcurl would otherwise use proxies from environment variables.
+    // Set even if empty. Otherwise libcurl would use proxies from environment variables.
     set(handle, CURLOPT_PROXY, options_.proxy.c_str());
     set(handle, CURLOPT_NOPROXY, "");
     // The resolver has resolved the name before. If libcurl nevertheless starts a lookup, the end
-    // of the transfer must not wait for its thread, because this would delay all deliveries.
+    // of the transfer must not wait for the thread of the lookup, because this would delay all
+    // deliveries.
     set(handle, CURLOPT_QUICK_EXIT, 1L);
 }
 
@@ -106,8 +107,9 @@ void HttpPost::set_up_answer() {
     set(handle, CURLOPT_XFERINFODATA, this);
 }
 
-/// Selects the HTTP version, and thereby the protocols that TLS offers (ALPN). HTTP/2 needs meters,
-/// because libcurl reads HTTP/2 frames in a loop until one contains data, possibly endlessly.
+/// Selects the HTTP version, and thereby the protocols that TLS offers (ALPN). HTTP/2 is selected
+/// only if the data can be limited by a `TlsMeter`, because libcurl reads HTTP/2 frames in a loop
+/// until one contains data, possibly endlessly.
 void HttpPost::set_up_tls(TurnBudget& budget) {
     CURL* const handle = handle_.get();
     static const bool metered = TlsMeter::is_available();
@@ -121,8 +123,8 @@ void HttpPost::set_up_tls(TurnBudget& budget) {
 /// and get no response would also time out together, and so would the deliveries after them.
 /// Healthy deliveries would wait for all this work. Therefore the deadline is earlier by up to 7 %
 /// of the timeout, depending on the id of the batch. Then the deadline is rounded down, by up to 3
-/// % of the timeout, so that some deliveries time out in one iteration: each additional iteration
-/// may delay a healthy delivery.
+/// % of the timeout. Several deliveries thus time out in one iteration of the loop, because each
+/// additional iteration may delay a healthy delivery.
 HttpPost::Clock::time_point HttpPost::end_of(Duration limit, Clock::time_point now) const {
     const auto share = static_cast<Duration::rep>(std::hash<Uid>{}(request_.batch) % 70);
     const auto slack = std::bit_floor(
@@ -223,8 +225,8 @@ bool HttpPost::is_connecting() const {
     return connected_after == 0;
 }
 
-/// Unpausing makes libcurl process a transfer at once. For an ended transfer libcurl returns an
-/// error, which is harmless.
+/// Unpauses the transfer, which makes libcurl process it at once. For an ended transfer libcurl
+/// returns an error, which is harmless.
 void HttpPost::nudge() const {
     curl_easy_pause(handle(), CURLPAUSE_RECV);
     curl_easy_pause(handle(), CURLPAUSE_CONT);
@@ -356,7 +358,7 @@ std::optional<std::uint64_t> HttpPost::received_by_socket() const {
 curl_socket_t HttpPost::open_socket(void* self, curlsocktype, curl_sockaddr* address) {
     HttpPost& post = *static_cast<HttpPost*>(self);
     const HttpTransportOptions& options = post.options_;
-    // With a proxy, `address` is that of the proxy, which the operator has configured.
+    // With a proxy, `address` is the address of the proxy, which the operator has configured.
     if (!options.allow_loopback && options.proxy.empty() && post.machine_.has(address->addr)) {
         post.refused_ = address_text(address->addr);
         return CURL_SOCKET_BAD;

@@ -1,5 +1,6 @@
 /// @file
-/// `HttpPost`: a POST in flight, as a libcurl handle with all data to which the handle refers.
+/// `HttpPost`: an HTTP POST request in flight: a libcurl handle with all data to which the handle
+/// refers.
 
 #pragma once
 
@@ -40,7 +41,7 @@ struct PostRequest {
     std::shared_ptr<CURLU> parsed{};  ///< The parsed `url`. libcurl uses it until the request ends.
 
     std::string resolve{};   ///< Addresses of the host for `CURLOPT_RESOLVE`, or empty.
-    Duration has_waited{0};  ///< Duration of the name lookup; subtracted from the timeouts.
+    Duration has_waited{0};  ///< Duration of the name lookup. It is subtracted from the timeouts.
 
     /// Until when the request is retried if the process has no descriptor or memory for a socket.
     std::optional<std::chrono::steady_clock::time_point> starves_until{};
@@ -71,7 +72,6 @@ public:
         return std::exchange(request_, {});
     }
 
-    /// Whether there is a request that `take` has not returned.
     [[nodiscard]] bool is_busy() const noexcept { return request_.done != nullptr; }
 
     [[nodiscard]] bool is_connecting() const;
@@ -96,12 +96,10 @@ public:
     [[nodiscard]] bool extend();
     [[nodiscard]] Error overdue() const;
 
-    /// Returns the result of the delivery. `code` is libcurl's result of the transfer.
     [[nodiscard]] Result<void> outcome(CURLcode code) const;
     [[nodiscard]] bool permanent() const;
     /// Whether no socket could be opened, because the process has no descriptor or memory left.
     [[nodiscard]] bool is_starved() const noexcept;
-    /// Closes the connection when the transfer ends.
     void forbid_reuse() const;
 
     [[nodiscard]] CURL* handle() const noexcept { return handle_.get(); }

@@ -39,8 +39,8 @@ void take_lowest_priority() {
     constexpr int greatest_niceness = 19;
     (void)setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), greatest_niceness);
     // Niceness does not shorten the time slice of a running thread. Since Linux 6.12, a waking
-    // thread with a shorter slice preempts a running thread with a longer one. Default slices are
-    // at most 3 ms.
+    // thread with a shorter slice preempts a running thread with a longer slice. The default slice
+    // is at most 3 ms.
     constexpr std::chrono::nanoseconds long_slice = std::chrono::milliseconds{4};
     constexpr std::uint64_t keep_policy = 0x08;
     SchedulingAttributes attributes;
@@ -50,9 +50,9 @@ void take_lowest_priority() {
     (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-/// If more requests than this began recently, the loop does not run the borrower's polls, because
-/// two threads are then faster than one. With a limit of four, 16 subscribers got 8 % fewer batches
-/// per second.
+/// If more requests than this began recently, the loop no longer lends its thread to the polls of
+/// another object (`SpareThread`), because two threads are then faster than one. With a limit of
+/// four, 16 subscribers got 8 % fewer batches per second.
 constexpr std::size_t busy_above = 1;
 
 /// Delay before the next start, after the process had no descriptor left.
@@ -65,7 +65,7 @@ std::optional<Target> proxy_of(const HttpTransportOptions& options) {
     return target_of(options.proxy).value();
 }
 
-/// The lookup is limited by the connect timeout, which includes it.
+/// The connect timeout includes the lookup.
 Duration name_timeout(const HttpTransportOptions& options) {
     return std::min(options.connect_timeout, options.total_timeout);
 }
@@ -130,7 +130,7 @@ bool HttpPostLoop::request_turn() {
     return true;
 }
 
-/// Wakes the loop if it sleeps. Unlocks first, because the woken thread needs the mutex.
+/// Wakes the loop if it sleeps. Unlocks the mutex first, because the woken thread needs it.
 void HttpPostLoop::wake(std::unique_lock<std::mutex> lock) {
     const bool asleep = std::exchange(sleeping_, false);
     lock.unlock();
@@ -149,7 +149,7 @@ std::optional<std::string> HttpPostLoop::trouble() const {
 }
 
 void HttpPostLoop::run() {
-    // The borrower is polled first, because it may submit requests.
+    // The object that borrows this thread is polled first, because it may submit requests.
     for (take_turns(); take_submitted(); take_turns()) {
         end_overdue();
         admit_starved();
@@ -162,8 +162,8 @@ void HttpPostLoop::run() {
     cancel_all();
 }
 
-/// Runs requested polls of the borrower. Stops when a poll has submitted a request, because the
-/// loop must begin this request before the next poll.
+/// Runs the requested polls of the object that borrows this thread. Stops when a poll has submitted
+/// a request, because the loop must begin this request before the next poll.
 void HttpPostLoop::take_turns() {
     std::unique_lock lock{mutex_};
     while (submitted_.empty() && std::exchange(turn_requested_, false)) {
@@ -257,7 +257,7 @@ void HttpPostLoop::proceed(PostRequest request, const Result<Addresses>& address
             return finish(
                 request, Error{Errc::unavailable, error.context() + ": " + error.code().message()});
         }
-        // A lookup that could not begin does not count for the timeouts.
+        // If the lookup could not begin, its time does not count for the timeouts.
         request.has_waited = Duration{0};
         if (unresolved_.empty()) unresolved_until_ = now + between_starts;
         unresolved_.push_back(std::move(request));
@@ -360,8 +360,8 @@ void HttpPostLoop::begin_anew() {
         gone = std::move(posts_);
     }
     gone.reset();
-    // Runs a poll that was requested before, because it would otherwise wait for the restart. While
-    // `trouble_` is set, no further poll can be requested.
+    // Runs a poll that was requested earlier. Otherwise the poll would wait until `posts_` is
+    // replaced. While `trouble_` is set, no further poll can be requested.
     take_turns();
     while (pause_until(begun_at_ + between_attempts)) {
         begun_at_ = Clock::now();

@@ -35,8 +35,9 @@ namespace routemaster::detail {
 /// once. If the process has no descriptor left for a socket, requests wait. After an internal
 /// error, the loop replaces its `HttpPosts`.
 ///
-/// While at most one request began recently, the loop lends its thread (`SpareThread`): it runs the
-/// polls of a borrower. A poll of the borrower is called a "turn" in names of this class.
+/// While at most one request began recently, the loop lends its thread to another active object,
+/// the borrower (see `SpareThread`): the thread then also runs the borrower's polls. Names of this
+/// class call such a poll a "turn".
 ///
 /// Thread safety: `submit`, `trouble` and the members of `SpareThread` may be called from any
 /// thread.
@@ -58,7 +59,6 @@ public:
     /// this call if the loop has ended.
     void submit(PostRequest request);
 
-    /// Returns why nothing can be posted now; empty if healthy.
     [[nodiscard]] std::optional<std::string> trouble() const;
 
     [[nodiscard]] bool lend(std::function<void()> turn) override;
@@ -94,15 +94,13 @@ private:
     ThisMachine machine_;
     Waker waker_;
     std::optional<Target> proxy_;
-    /// Cache of parsed URLs, by callback.
     std::unordered_map<std::string, Result<Target>> targets_;
     NameQueue nameless_;
     /// Requests beyond `in_flight_max`, and requests for which the process had no socket. The
     /// dispatcher bounds their number.
     std::deque<PostRequest> waiting_;
-    /// Requests whose lookup failed for lack of descriptors.
     std::vector<PostRequest> unresolved_;
-    Clock::time_point unresolved_until_{};  ///< When their lookups are retried.
+    Clock::time_point unresolved_until_{};  ///< When the lookups in `unresolved_` are retried.
     Clock::time_point starved_until_{};  ///< When starts are retried, unless a POST ends earlier.
     std::size_t starved_size_ = 0;    ///< Number of POSTs in flight when the process had no socket.
     Clock::time_point begun_at_{};    ///< When `posts_` was created.
@@ -114,7 +112,7 @@ private:
     std::function<void()> turn_;  ///< The borrower's poll. Called without the lock.
     bool turn_requested_ = false;
     bool in_turn_ = false;
-    Clock::time_point busy_until_{};  ///< Polls are rejected until then.
+    Clock::time_point busy_until_{};  ///< Until then, the loop does not lend its thread.
     std::vector<PostRequest> submitted_;
     std::vector<Found> found_;
     bool sleeping_ = false;

@@ -48,7 +48,8 @@ HttpPosts::HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, 
 }
 
 HttpPosts::~HttpPosts() {
-    // Order matters: easy handles refer to the multi handle, whose connections refer to `watch_`.
+    // The order matters: easy handles refer to the multi handle, and its connections refer to
+    // `watch_`.
     all_.clear();
     multi_.reset();
 }
@@ -109,7 +110,6 @@ void HttpPosts::advance() {
     report();
 }
 
-/// Calls libcurl if its timer is due. Returns whether it was.
 bool HttpPosts::act_if_due() {
     if (!timer_ || *timer_ > Clock::now()) return false;
     timer_.reset();
@@ -150,8 +150,8 @@ void HttpPosts::read_what_came(const HttpPost& post) {
 }
 
 /// Ends few POSTs per iteration, because responses that have arrived wait meanwhile. Reads the
-/// sockets first: on a busy machine, or after a long iteration, an unread response may have arrived
-/// in time. libcurl itself would end all overdue transfers at once, without reading.
+/// sockets first: on a busy machine, or after a long iteration, a response that is not yet read may
+/// have arrived in time. libcurl itself would end all overdue transfers at once, without reading.
 void HttpPosts::end_overdue() {
     constexpr int ends_per_turn = 4;
     const auto now = Clock::now();

@@ -41,7 +41,7 @@ public:
     /// initialised.
     HttpPosts(const HttpTransportOptions& options, ThisMachine& machine, const Waker& waker);
 
-    /// All POSTs must have ended.
+    /// All POSTs must have ended before.
     ~HttpPosts();
 
     HttpPosts(const HttpPosts&) = delete;
@@ -59,7 +59,6 @@ public:
     /// begin.
     void start(PostRequest request);
 
-    /// Performs due work, and reports the POSTs that have ended.
     void advance();
 
     /// When `advance` must be called at the latest, if any work is scheduled.
@@ -84,7 +83,6 @@ public:
 
     void end_all(const Error& error);
 
-    /// A request for which the process had no socket, and the error.
     struct Starved {
         PostRequest request;
         Error error;
@@ -125,10 +123,11 @@ private:
     std::optional<Clock::time_point> timer_;  ///< When libcurl's timer expires.
     /// Easy handles, reused; as many as ever in flight at once.
     std::vector<std::unique_ptr<HttpPost>> all_;
-    std::vector<HttpPost*> idle_;  ///< The unused elements of `all_`.
+    std::vector<HttpPost*> idle_;
     std::deque<std::pair<Clock::time_point, const HttpPost*>> recent_;  ///< By time of start.
-    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;       ///< Of all POSTs in flight.
-    std::vector<std::pair<HttpPost*, Result<void>>> ended_;  ///< Work list of `end_completed`.
+    std::set<std::pair<Clock::time_point, HttpPost*>> deadlines_;
+    /// The POSTs that `end_completed` must end.
+    std::vector<std::pair<HttpPost*, Result<void>>> ended_;
     std::vector<Report> unreported_;
     std::vector<Starved> starved_;
     std::vector<std::pair<HttpPost*, Error>> unwatched_;  ///< POSTs whose socket epoll rejected.

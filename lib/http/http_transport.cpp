@@ -112,8 +112,8 @@ void HttpTransport::deliver(Delivery delivery, DeliveryDone done) {
                                 .created_at = delivery.created_at,
                                 .messages = std::move(delivery.messages),
                                 .done = std::move(done)};
-    // For unhealthy deliveries the loop encodes the body, because encoding on this thread would
-    // delay healthy deliveries.
+    // The loop for unhealthy receivers encodes the body, because encoding on the calling thread
+    // would delay healthy deliveries.
     if (delivery.unhealthy) return impl_->unhealthy.submit(std::move(request));
     try {
         request.body = delivery_body(std::exchange(request.messages, {}));

@@ -26,7 +26,6 @@ public:
 
     explicit NameQueue(Duration timeout) : timeout_{timeout} {}
 
-    /// Appends `request`. Its timeout begins now.
     void push(const std::string& name, PostRequest request);
 
     /// Removes and returns the requests for `name`, oldest first. Sets `has_waited` of each to its
@@ -36,7 +35,6 @@ public:
     /// Removes and returns the oldest request, with its host name, if its timeout has passed.
     [[nodiscard]] std::optional<std::pair<std::string, PostRequest>> take_overdue();
 
-    /// When the timeout of the oldest request passes.
     [[nodiscard]] std::optional<Clock::time_point> due() const;
 
     [[nodiscard]] std::vector<PostRequest> take_all();
@@ -51,7 +49,6 @@ private:
 
     const Duration timeout_;
     std::list<Waiting> all_;  ///< Oldest first.
-    /// Positions in `all_`, oldest first, by host name.
     std::map<std::string, std::deque<Place>> places_;
 };
 

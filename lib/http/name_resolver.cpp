@@ -24,7 +24,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Formats addresses for `CURLOPT_RESOLVE`, up to a limit.
 std::string address_list(const addrinfo* first) {
     constexpr int addresses_max = 16;
     std::string list;
@@ -75,7 +74,7 @@ struct NameResolver::Shared {
         Addresses addresses{};
         Clock::time_point found_at{};
         Clock::time_point asked_at{};  ///< When `look_up` last requested a lookup.
-        bool is_asked = false;         ///< A lookup is running or queued.
+        bool is_asked = false;
         bool has_failed = false;
     };
     Shared(NameResolverOptions with, Done done_with) : options{with}, done{std::move(done_with)} {}
@@ -131,9 +130,9 @@ struct NameResolver::Shared {
         return true;
     }
 
-    /// Dequeues the next name for a lookup. The second value is whether its last lookup failed.
-    /// Such lookups occupy at most half of the threads, and the remaining threads look up new
-    /// names. Returns nothing if no lookup may begin now.
+    /// Dequeues the next name for a lookup. The second value says whether the last lookup of the
+    /// name failed. Lookups of such names occupy at most half of the threads, and the other threads
+    /// look up other names. Returns nothing if no lookup may begin now.
     std::optional<std::pair<std::string, bool>> next() {
         const bool may_retry =
             busy_with_unanswered < std::max<std::size_t>(options.threads_max / 2, 1);
@@ -144,7 +143,7 @@ struct NameResolver::Shared {
             queue.pop_front();
             Name& known = names.at(name);
             if (Clock::now() - known.asked_at <= options.timeout) return {{name, is_unanswered}};
-            known.is_asked = false;  // The requests for the name have timed out.
+            known.is_asked = false;  // All requests that waited for the name have timed out.
         }
         return std::nullopt;
     }

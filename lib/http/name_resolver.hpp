@@ -40,7 +40,7 @@ public:
 
     NameResolver(NameResolverOptions options, Done done);
 
-    /// Returns at once. Threads in a lookup end after it.
+    /// Returns at once. A thread with a lookup in progress ends later, after its lookup.
     ~NameResolver();
 
     NameResolver(const NameResolver&) = delete;

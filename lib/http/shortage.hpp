@@ -9,7 +9,6 @@
 
 namespace routemaster::detail {
 
-/// Whether `error` means that the process or the system has no descriptors or memory for a socket.
 [[nodiscard]] inline bool is_shortage(const std::error_code& error) noexcept {
     constexpr std::array shortages{std::errc::too_many_files_open,
                                    std::errc::too_many_files_open_in_system,

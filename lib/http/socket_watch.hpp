@@ -50,7 +50,6 @@ private:
     /// Further ready sockets are reported by the next call.
     static constexpr std::size_t ready_max = 256;
 
-    /// Returns the number of ready sockets, or the negated `errno`.
     [[nodiscard]] int collect(std::span<epoll_event> ready, int milliseconds) const;
 
     const int epoll_;

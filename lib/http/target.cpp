@@ -15,7 +15,6 @@ namespace {
 
 Error no_url(CURLUcode code) { return {Errc::invalid, curl_url_strerror(code)}; }
 
-/// Returns a component of a URL; empty if it is the port and absent.
 Result<std::string> part(CURLU* url, CURLUPart which, unsigned flags) {
     char* text = nullptr;
     const CURLUcode code = curl_url_get(url, which, &text, flags);

@@ -55,7 +55,6 @@ bool is_loopback_or_unspecified(const InternetAddress& address) {
     return std::all_of(address.begin(), address.end() - 1, is_zero) && address.back() <= 1;
 }
 
-/// Parses the address in a URL's host. IPv6 is in brackets.
 std::optional<InternetAddress> parse(std::string_view host) {
     if (host.starts_with('[')) {
         const std::string text{host.substr(1, host.find_first_of("]%") - 1)};

@@ -28,7 +28,6 @@ public:
     /// Throws `Failure` if the system cannot list its addresses.
     ThisMachine();
 
-    /// Whether a connection to `address` would reach this machine.
     [[nodiscard]] bool has(const sockaddr& address);
 
     /// Whether the host of a URL is an address of this machine, or `localhost` or a subdomain of

@@ -57,8 +57,7 @@ void watch_messages(int is_sent, int, int content, const void* bytes, std::size_
 
 CURLcode set_up_context(CURL*, void* context, void* budget) noexcept {
     auto* const tls = static_cast<SSL_CTX*>(context);
-    // The peer could request renegotiations, and each costs as much as receiving many thousand
-    // bytes.
+    // The peer could request renegotiations. Each takes as long as receiving many thousand bytes.
     SSL_CTX_set_options(tls, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_msg_callback(tls, &watch_messages);
     SSL_CTX_set_msg_callback_arg(tls, budget);

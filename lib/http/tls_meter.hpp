@@ -11,11 +11,10 @@
 
 namespace routemaster::detail {
 
-/// Budget for the data that one call of libcurl may read over TLS, from all connections
-/// together.
+/// Budget for the data that one call of libcurl may read over TLS, from all connections together.
 ///
-/// In a call, libcurl and OpenSSL read records until one contains data for a transfer. Without a
-/// limit, a fast peer could make this call endless. When the budget is spent, reads behave as if
+/// In a call, libcurl and OpenSSL read TLS records until one contains data for a transfer. Without
+/// a limit, a fast peer could make this call endless. When the budget is spent, reads behave as if
 /// the socket were empty. The data remain in the kernel, and the next socket event continues the
 /// connection.
 class TurnBudget {
@@ -43,8 +42,8 @@ public:
     /// Weight of a read, in addition to its bytes. A record with a few bytes costs as much as a
     /// record of a thousand bytes, and needs two reads.
     static constexpr std::int64_t read_weight = 1'024;
-    /// Weight of a TLS message after the handshake, such as a session ticket, which costs up to 0.3
-    /// ms.
+    /// Weight of a TLS message after the handshake, such as a session ticket. Such a message takes
+    /// up to 0.3 ms.
     static constexpr std::int64_t message_weight = 65'536;
 
     /// Whether libcurl uses the OpenSSL library of this program. With another TLS library, no meter
@@ -58,7 +57,6 @@ public:
     /// Returns the meter of the connection that `handle` uses; null without TLS.
     [[nodiscard]] static std::shared_ptr<TlsMeter> of(CURL* handle);
 
-    /// RAII share of a response in the budget of its connection.
     class Share {
     public:
         Share(std::shared_ptr<TlsMeter> meter, std::int64_t bound);
@@ -69,8 +67,8 @@ public:
         [[nodiscard]] bool is_of(const std::shared_ptr<TlsMeter>& meter) const noexcept {
             return meter_ == meter;
         }
-        /// Whether the connection received more than the limits of all its responses together. Then
-        /// it receives no more.
+        /// Whether the connection received more than the limits of all its responses together. If
+        /// so, it receives no more.
         [[nodiscard]] bool is_exceeded() const noexcept { return meter_->left_ < 0; }
 
     private:
@@ -90,8 +88,8 @@ public:
 
 private:
     TurnBudget& budget_;
-    std::size_t answers_ = 0;  ///< Number of responses in flight.
-    std::int64_t bounds_ = 0;  ///< Sum of their limits.
+    std::size_t answers_ = 0;
+    std::int64_t bounds_ = 0;  ///< Sum of the limits of the responses in flight.
     std::int64_t left_ = 0;
 };
 

@@ -37,7 +37,7 @@ void WritePauses::writable(int socket) {
         reports = {.bytes = bytes};
         return;
     }
-    // If the kernel rejects this, the socket continues to be watched for both directions.
+    // If the kernel rejects this, the socket continues to be watched in both directions.
     if (watch_.want(socket, EPOLLIN)) return;
     reports.paused = true;
     ends_.emplace_back(Clock::now() + pause, socket);

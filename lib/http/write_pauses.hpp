@@ -38,10 +38,9 @@ public:
     /// Must be called for each report that `socket` is writable. May begin a pause.
     void writable(int socket);
 
-    /// Ends the pauses whose time has passed.
     void advance();
 
-    /// When `advance` must be called at the latest, if a pause has begun.
+    /// When `advance` must be called at the latest, if there is a pause.
     [[nodiscard]] std::optional<Clock::time_point> due() const {
         if (ends_.empty()) return std::nullopt;
         return ends_.front().first;
@@ -49,13 +48,14 @@ public:
 
 private:
     struct Reports {
-        int count = 0;            ///< Reports since a byte was sent or received.
-        std::uint64_t bytes = 0;  ///< Total bytes sent and received.
+        int count = 0;  ///< Reports since a byte was sent or received.
+        std::uint64_t bytes = 0;
         bool paused = false;
     };
 
     const SocketWatch& watch_;
-    std::unordered_map<int, Reports> sockets_;  ///< Watched for both directions.
+    /// The sockets that are watched in both directions.
+    std::unordered_map<int, Reports> sockets_;
     std::deque<std::pair<Clock::time_point, int>> ends_;
 };
 

@@ -36,7 +36,6 @@ public:
     /// Logs the deferred messages if they are due. Returns whether messages are still deferred.
     bool flush() noexcept;
 
-    /// How long messages are deferred.
     static constexpr std::chrono::seconds pause{1};
 
 private:

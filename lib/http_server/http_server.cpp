@@ -22,14 +22,13 @@ namespace routemaster {
 namespace {
 
 /// Returns the default limit for bodies, and for responses. It is small enough that neither uses up
-/// the memory reserve of a store. That reserve is an eighth of the memory limit, too, and without
-/// it the store rejects publications.
+/// the memory reserve of a store. The reserve is an eighth of the memory limit, too, and a store
+/// without a reserve rejects publications.
 std::size_t default_bytes_max() {
     constexpr std::uint64_t bytes = 64U << 20U;
     return static_cast<std::size_t>(std::min(bytes, detail::MemoryLimits{}.lowest() / 8));
 }
 
-/// Replaces zeros by the computed defaults.
 HttpServerOptions completed(HttpServerOptions options) {
     if (options.threads == 0) options.threads = std::max(1U, std::thread::hardware_concurrency());
     for (auto* bytes_max : {&options.buffered_bytes_max, &options.answer_bytes_max}) {

@@ -31,7 +31,6 @@ public:
         used_.fetch_add(to - from, std::memory_order_relaxed);
     }
 
-    /// Whether more than half of the budget is used.
     [[nodiscard]] bool scarce() const noexcept {
         return used_.load(std::memory_order_relaxed) > bytes_max_ / 2;
     }

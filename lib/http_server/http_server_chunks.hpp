@@ -29,7 +29,6 @@ public:
     /// Number of bytes of the current chunk that were not decoded.
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
 
-    /// The error if `read` returned `refused`.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:

@@ -263,7 +263,6 @@ bool Connection::accepts_chunk() {
     return false;
 }
 
-/// Appends `data` to the body. If this is not possible, rejects the request and returns false.
 bool Connection::keep(std::string_view data) {
     progress_ += data.size();
     if (discarding_) {

@@ -50,8 +50,8 @@ public:
         waiting,  ///< The handler has not responded.
         sending,
         lingering,
-        abandoned,  ///< Its socket is closed.
-        closed,     ///< Its socket is closed.
+        abandoned,
+        closed,
     };
     static constexpr std::size_t states = 9;
 
@@ -64,16 +64,13 @@ public:
     [[nodiscard]] int descriptor() const noexcept { return socket_.get(); }
     [[nodiscard]] State state() const noexcept { return state_; }
 
-    /// Records that the socket is ready for `events` (epoll flags).
     void notice(std::uint32_t events) noexcept;
 
     /// Performs a bounded amount of work. Returns whether more can be done now.
     [[nodiscard]] bool proceed();
 
-    /// Accepts the response for which the connection waits.
     void take(QueuedResponse answer);
 
-    /// Whether the connection generates chunks of a large response.
     [[nodiscard]] bool producing() const noexcept { return state_ == State::sending && rest_; }
 
     /// Sends as much of the response as the socket accepts, and reads nothing. Returns whether
@@ -142,10 +139,10 @@ private:
     bool half_closed_ = false;  ///< The client has closed its sending half.
     /// Copy of `half_closed_` for handlers, created with the first request.
     std::shared_ptr<std::atomic<bool>> gone_;
-    bool ending_ = false;       ///< The connection is closed after this response.
-    bool body_left_ = false;    ///< The request's body has unread bytes.
-    bool discarding_ = false;   ///< Bytes of the body are discarded.
-    bool authorizing_ = false;  ///< The next response is that of `admission`.
+    bool ending_ = false;  ///< The connection is closed after this response.
+    bool body_left_ = false;
+    bool discarding_ = false;
+    bool authorizing_ = false;  ///< The next response is the response of `admission`.
 
     Input input_;
     HeadReader head_;
@@ -159,10 +156,10 @@ private:
     std::chrono::steady_clock::time_point progressed_at_{};  ///< When the client last read.
     std::size_t turn_bytes_ = 0;  ///< Bytes read, sent and generated in this iteration.
 
-    std::string output_;       ///< Head of the response, and a small body.
-    std::string content_;      ///< A large body, or a chunk of it.
-    std::size_t sent_ = 0;     ///< Bytes sent of `output_` and `content_`.
-    HttpContent rest_;         ///< Generates the next chunks.
+    std::string output_;   ///< Head of the response, and the body if it is small.
+    std::string content_;  ///< A large body, or a chunk of it.
+    std::size_t sent_ = 0;
+    HttpContent rest_;
     bool chunked_ = false;     ///< Whether the response uses chunked encoding.
     std::uint64_t given_ = 0;  ///< Bytes of the response accepted by the kernel.
     AnswerMemory memory_;

@@ -31,7 +31,7 @@ class Connection;
 struct QueuedResponse {
     Connection* connection;
     HttpResponse response;
-    bool dropped = false;  ///< The responder was destroyed uncalled.
+    bool dropped = false;
     bool refused = false;  ///< A 503 that replaces a response for which memory is missing.
     AnswerMemory memory{};
 };
@@ -138,7 +138,7 @@ private:
 
     std::shared_ptr<EventQueue> queue_;
     Connection* connection_;  ///< Valid until the response; not used afterwards.
-    AnswerMemory memory_;     ///< Reservation for the response.
+    AnswerMemory memory_;
     const bool refusable_;
     std::atomic<bool> used_{false};
 };

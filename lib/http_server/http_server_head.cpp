@@ -153,7 +153,7 @@ bool HeadReader::read_transfer_encoding(std::string_view value) {
 }
 
 bool HeadReader::read_authorization(std::string_view value) {
-    // With two fields, the server and a proxy might use different ones.
+    // If there are two fields, the server and a proxy might use different fields.
     if (head_.has_authorization) return bad(400, "Authorization: occurs twice");
     head_.has_authorization = true;
     head_.authorization = value;

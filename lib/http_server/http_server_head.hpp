@@ -52,10 +52,8 @@ public:
     [[nodiscard]] RequestHead& head() noexcept { return head_; }
     [[nodiscard]] const RequestHead& head() const noexcept { return head_; }
 
-    /// Whether a request line was parsed.
     [[nodiscard]] bool begun() const noexcept { return begun_; }
 
-    /// The error if `read` returned `refused`.
     [[nodiscard]] const RequestError& refusal() const noexcept { return refusal_; }
 
 private:

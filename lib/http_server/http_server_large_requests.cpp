@@ -47,7 +47,8 @@ void LargeRequests::start() {
             threads_.push_back(start_thread([this] { run(); }));
         }
     } catch (const Failure&) {
-        // The started threads suffice. Without any thread, the event loops handle the requests.
+        // The error is ignored. The threads that were started suffice. Without any thread, the
+        // event loops handle the requests.
     }
 }
 

@@ -42,7 +42,6 @@ public:
     /// memory left.
     [[nodiscard]] bool exhausted() const noexcept { return exhausted_; }
 
-    /// Counts an accepted connection as closed.
     void ended() noexcept { open_.fetch_sub(1, std::memory_order_relaxed); }
 
     void close() noexcept { socket_.close(); }

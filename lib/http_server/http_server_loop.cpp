@@ -185,7 +185,8 @@ void Loop::accept_clients() {
     }
 }
 
-/// Stops watching the listener for `pause`. While clients wait, it would be reported continuously.
+/// Stops watching the listening socket for `pause`. Otherwise epoll would report the socket
+/// continuously while clients wait.
 void Loop::listen_later(milliseconds pause) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.descriptor(), nullptr);
     listen_again_at_ = service_.now + pause;
@@ -207,7 +208,7 @@ bool Loop::make_place() {
         std::min_element(queues_.begin(), queues_.end(),
                          [&](const auto& a, const auto& b) { return at(a) < at(b); });
     if (at(*oldest) > service_.now) return false;
-    // The loop sets its next time after closing this connection.
+    // The loop of this connection sets `evictable_at` again after it has closed the connection.
     (*oldest)->evictable_at.store(SteadyTime::max(), std::memory_order_relaxed);
     (*oldest)->evict();
     return true;
@@ -267,7 +268,6 @@ void Loop::enqueue(Connection& connection) {
     queued_.push_back(&connection);
 }
 
-/// Moves a connection to the list of its new state.
 void Loop::settle(Connection& connection) noexcept {
     if (!connection.moved) return;
     connection.moved = false;
@@ -298,7 +298,6 @@ void Loop::bury_closed() {
     closed.clear();
 }
 
-/// Returns the time after which a connection in this state is checked.
 std::optional<milliseconds> Loop::timeout_of(State state) const {
     const auto& options = share_.options;
     // Rounded up, because a client may connect some time before its first request.
@@ -327,8 +326,8 @@ void Loop::expire() {
         while (!connections.empty() && connections.front().since + *timeout <= service_.now) {
             auto& connection = connections.front();
             connection.expire();
-            // If the connection stays open, this moves it to the end of the list for its next
-            // check.
+            // If the connection stays open, this moves the connection to the end of the list for
+            // its next check.
             connection.moved = true;
             settle(connection);
             advance(connection);

@@ -100,7 +100,7 @@ private:
     /// that handlers have not used.
     std::array<Connections, Connection::states> connections_;
     std::deque<Connection*> queued_;  ///< Connections with more work, without duplicates.
-    std::size_t evictions_ = 0;       ///< Number of pending evictions.
+    std::size_t evictions_ = 0;
     SteadyTime evictable_reported_ = SteadyTime::max();
     Events events_;
     std::optional<SteadyTime> stop_at_;

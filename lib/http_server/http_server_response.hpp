@@ -33,7 +33,6 @@ enum class Persistence {
 /// Maximum size of a body that is copied behind the head, and does not count for the budget.
 inline constexpr std::size_t small_body_max = 4'096;
 
-/// How the client detects the end of a body.
 enum class Framing { length, chunked, closing };
 
 /// Appends the status line and the header fields of `response` to `bytes`. Returns false without a
@@ -47,7 +46,6 @@ enum class Framing { length, chunked, closing };
 void append_chunk_size(std::string& bytes, std::size_t size);
 
 inline constexpr std::string_view chunk_end = "\r\n";
-/// Terminates a chunked body.
 inline constexpr std::string_view last_chunk = "0\r\n\r\n";
 
 /// Whether responses with `status` have a body (RFC 9110 §15.3.5, §15.4.5).

@@ -52,7 +52,7 @@ struct Service {
     std::shared_ptr<EventQueue> queue;
     ResponseDate date{};
     std::chrono::steady_clock::time_point now{};  ///< When this iteration began.
-    bool stopping = false;    ///< The server stops, so each response closes its connection.
+    bool stopping = false;    ///< The server is stopping, so each response closes its connection.
     bool complained = false;  ///< `share.refusals` or `share.faults` has deferred messages.
     std::array<char, read_size> scratch{};  ///< The read buffer of all connections.
 };

@@ -66,7 +66,6 @@ inline constexpr auto classes = [] {
 
 }  // namespace syntax
 
-/// A header or trailer field: `name: value`.
 struct Field {
     std::string_view name;
     std::string_view value;
