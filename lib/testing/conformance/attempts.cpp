@@ -11,7 +11,6 @@ namespace {
 
 using State = JobStatus::State;
 
-/// Acquires the next job of the queue and fails it, with a retry at once. Returns the settlement.
 Settlement fail_next(Scenario& s, const std::string& error = "broken") {
     return s.perform(FailJob{.lease = s.take_work(), .error = error, .run_at = s.now()});
 }

@@ -26,7 +26,6 @@ std::vector<Uid> kill_some(Scenario& s, unsigned count) {
     return ids;
 }
 
-/// The ids of the DEAD batches of a subscriber, in the order of death.
 std::vector<Uid> dead_ids(const Scenario& s, const std::string& token) {
     std::vector<Uid> ids;
     for (const auto& batch : s.dead(token)) ids.push_back(batch.uid);

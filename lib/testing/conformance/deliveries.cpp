@@ -10,7 +10,6 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `billing` to `orders`. Its batches are due immediately.
 void subscribe_billing(Scenario& s) {
     s.subscribe("billing", {"orders"}, {.timeout = Duration{0}});
 }

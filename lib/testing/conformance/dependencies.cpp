@@ -32,14 +32,12 @@ JobId push_plain(const Scenario& s, const std::string& job, Where at = Where::he
     return s.push_with(job, {}, at);
 }
 
-/// Acquires and acknowledges the next job. Expects the job to be `job`.
 void run_next(const Scenario& s, const std::string& job, Where at = Where::here()) {
     const auto lease = s.take_work(1, at);
     expect_equal(lease.job, job, "next job acquired", at);
     expect_equal(s.perform(AckJob{lease}, at), Settlement::settled, "settlement of an ack", at);
 }
 
-/// Expects a job to wait for `others`.
 void expect_waiting(const Scenario& s, JobId id, const std::vector<JobId>& others,
                     Where at = Where::here()) {
     const auto status = s.job(id, at);

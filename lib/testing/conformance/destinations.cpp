@@ -27,7 +27,6 @@ std::vector<Lease> acquire(Scenario& s, Destinations destinations, std::uint32_t
         .leases;
 }
 
-/// Acquires exactly one job for a worker with these destinations.
 std::vector<Lease> take(Scenario& s, Destinations destinations, Where at = Where::here()) {
     auto leases = acquire(s, std::move(destinations), 100, 1, at);
     expect_equal(leases.size(), 1U, "number of deliveries acquired", at);

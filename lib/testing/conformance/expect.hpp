@@ -23,7 +23,6 @@ struct Where {
     }
 };
 
-/// Fails the case.
 [[noreturn]] inline void fail(const std::string& what, Where at = Where::here()) {
     throw ConformanceFailure{std::string{at.file} + ":" + std::to_string(at.line) + ": " + what};
 }

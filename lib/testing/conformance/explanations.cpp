@@ -27,7 +27,6 @@ JobExplanation explain(const Scenario& s, JobId id, Where at = Where::here()) {
     return *found;
 }
 
-/// Expects an explanation with this reason and text.
 JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std::string& text,
                            Where at = Where::here()) {
     const auto found = explain(s, id, at);
@@ -36,7 +35,6 @@ JobExplanation expect_text(const Scenario& s, JobId id, Reason reason, const std
     return found;
 }
 
-/// Registers a worker that serves the queue and handles all jobs.
 void serve(const Scenario& s) {
     WorkerProfile profile{.queues = {work_queue}, .others = WorkerProfile::Others::handled};
     profile.silence = Duration{60'000};

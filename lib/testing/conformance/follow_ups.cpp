@@ -21,8 +21,6 @@ PushJob push_with_key(const Scenario& s, const std::string& job, const JobKey& k
     return push;
 }
 
-/// Acquires the next job of `work_queue`, and completes it with these pushes. Returns the replies
-/// to the pushes.
 std::vector<Pushed> complete_next(const Scenario& s, std::vector<PushJob> pushes,
                                   Where at = Where::here()) {
     const auto count = pushes.size();

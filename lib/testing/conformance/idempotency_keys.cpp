@@ -10,7 +10,6 @@ constexpr auto duplicate = PushOutcome::duplicate;
 /// Longer than any test run, because a Redis server also expires keys by its own clock.
 constexpr Duration kept{3'600'000};
 
-/// A push of a unique job with an idempotency key.
 PushJob step_of(const Scenario& s, const std::string& job, const std::string& key = "k") {
     static int pushes = 0;
     PushJob step{work_queue, job, s.now()};

@@ -14,7 +14,6 @@ namespace {
 
 using State = JobStatus::State;
 
-/// The queue into which batches push their callbacks.
 constexpr const char* after_queue = "after";
 
 JobBatchCallback callback(std::string job, std::string queue = after_queue) {
@@ -25,7 +24,6 @@ CreateJobBatch creation(JobBatchSettings settings) {
     return {std::make_shared<const JobBatchSettings>(std::move(settings))};
 }
 
-/// Creates a batch with the callbacks `success` and `end`.
 JobBatchId create(const Scenario& s, const std::string& name = "import", Where at = Where::here()) {
     const auto created = s.perform(
         creation({.name = name, .on_success = callback("success"), .on_end = callback("end")}), at);

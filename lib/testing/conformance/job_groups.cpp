@@ -23,7 +23,6 @@ JobOptions in_group(const std::string& group, std::uint32_t concurrency = 1,
     return options;
 }
 
-/// Pushes a job into a group, due after `delay`. Returns its id.
 JobId push_grouped(const Scenario& s, const std::string& job, const std::string& group,
                    std::uint32_t concurrency = 1, Duration delay = {}) {
     return s.perform(PushJob{work_queue, job, s.now() + delay, in_group(group, concurrency)}).id;

@@ -13,12 +13,11 @@ constexpr auto pushed = PushOutcome::pushed;
 constexpr auto duplicate = PushOutcome::duplicate;
 constexpr auto replaced = PushOutcome::replaced;
 
-/// A push into `work_queue` with a unique key.
 struct Keyed {
     std::string job;
     std::string key = "k";
     KeyScope scope = KeyScope::until_done;
-    Duration time{0};  ///< For `KeyScope::for_time`.
+    Duration time{0};
     OnDuplicate on_duplicate{};
     Duration delay{0};
 };
@@ -33,7 +32,6 @@ PushJob step_of(const Scenario& s, const Keyed& how) {
 
 Pushed push(const Scenario& s, const Keyed& how) { return s.perform(step_of(s, how)); }
 
-/// Acquires all available jobs, and returns their names in order.
 std::string acquire_all(Scenario& s) {
     std::string all;
     for (const auto& lease : s.acquire({.queue = work_queue}).leases) all += lease.job;

@@ -19,7 +19,6 @@ std::string names(const std::vector<JobStatus>& jobs) {
     return all;
 }
 
-/// Acquires and acknowledges all available jobs, and returns their names in order.
 std::string run_all(Scenario& s) {
     std::string all;
     for (const auto& lease : s.acquire({.queue = work_queue}).leases) {

@@ -26,7 +26,6 @@ void push_large(Scenario& s, const std::string& letters, const JobOptions& optio
     }
 }
 
-/// The first letters of jobs, in order.
 template <class Jobs>
 std::string letters_of(const Jobs& jobs) {
     std::string all;
@@ -65,7 +64,6 @@ void expect_left_to(Scenario& s, unsigned worker, const std::vector<Lease>& leas
     }
 }
 
-/// Leases five large jobs to a worker, in three acquisitions.
 std::vector<Lease> lease_large(Scenario& s, unsigned worker) {
     std::vector<Lease> all;
     for (int i = 0; i < 3; ++i) {

@@ -9,7 +9,6 @@
 namespace routemaster::testing {
 namespace {
 
-/// Expects that each step with this lease is rejected and changes nothing.
 void expect_lost(Scenario& s, const Lease& lease, Where at = Where::here()) {
     const auto before = s.snapshot();
     expect_equal(s.perform(AckJob{lease}), Settlement::lease_lost, "settlement of the ack", at);

@@ -25,13 +25,11 @@ inline JobOptions options_in(const std::string& group, std::uint32_t concurrency
     return options;
 }
 
-/// Pushes a job into a group with a concurrency of ten. Returns its id.
 inline JobId push_limited(const Scenario& s, const std::string& job, const std::string& group,
                           std::uint32_t concurrency = 10, std::int32_t priority = 0) {
     return s.push_with(job, options_in(group, concurrency, priority));
 }
 
-/// Pushes one job per letter.
 inline void push_all(const Scenario& s, const std::string& jobs) {
     for (const char job : jobs) s.push(std::string{job});
 }

@@ -9,7 +9,6 @@
 namespace routemaster::testing {
 namespace {
 
-/// Subscribes `token` to `orders` with one event per batch.
 void subscribe_one_by_one(Scenario& s, const std::string& token, std::uint32_t max_in_flight = 1) {
     s.subscribe(token, {"orders"}, {.max_events = 1, .max_in_flight = max_in_flight});
 }

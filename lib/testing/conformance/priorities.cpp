@@ -13,13 +13,11 @@ using State = JobStatus::State;
 
 constexpr Duration minute{60'000};
 
-/// Pushes a job with a priority, due after `delay`. Returns its id.
 JobId push_ranked(const Scenario& s, const std::string& job, std::int32_t priority,
                   Duration delay = {}) {
     return s.perform(PushJob{work_queue, job, s.now() + delay, {.priority = priority}}).id;
 }
 
-/// Acquires up to `limit` jobs of `work_queue`, and returns their names in order.
 std::string next_jobs(const Scenario& s, std::uint32_t limit = 100) {
     std::string all;
     for (const auto& lease : s.acquire({.limit = limit, .queue = work_queue}).leases) {
@@ -28,7 +26,6 @@ std::string next_jobs(const Scenario& s, std::uint32_t limit = 100) {
     return all;
 }
 
-/// As `next_jobs`, with one acquisition per job.
 std::string next_jobs_singly(const Scenario& s) {
     std::string all;
     for (auto next = next_jobs(s, 1); !next.empty(); next = next_jobs(s, 1)) all += next;

@@ -10,15 +10,12 @@ namespace {
 
 using State = JobStatus::State;
 
-/// Subscribes `billing` to `orders`, with one event per batch.
 void subscribe_singly(Scenario& s) {
     s.subscribe("billing", {"orders"}, {.timeout = Duration{0}, .max_events = 1});
 }
 
-/// A failure with a retry after ten seconds.
 const Attempt failure{.delivered = false, .retry_after = Duration{10'000}, .error = "HTTP 500"};
 
-/// Fails the next delivery. Returns the id of its batch.
 Uid fail(Scenario& s) {
     const auto [lease, start] = s.begin_next();
     expect_equal(s.settle(lease, failure), Settlement::settled, "settlement of a failure");

@@ -15,7 +15,6 @@ using State = JobStatus::State;
 void pause(const Scenario& s) { s.perform(PauseQueue{work_queue, true}); }
 void resume(const Scenario& s) { s.perform(PauseQueue{work_queue, false}); }
 
-/// Acquires all available jobs of `work_queue`, and returns their names in order.
 std::string acquire_all(const Scenario& s) {
     std::string all;
     for (const auto& lease : s.acquire({.queue = work_queue}).leases) all += lease.job;

@@ -33,7 +33,6 @@ RecurringJob found(const Scenario& s, const std::string& name, Where at = Where:
     return *std::move(job);
 }
 
-/// A step that runs a recurring job for the tick at the present time.
 RunRecurringJob run_of(const Scenario& s, const RecurringJob& job) {
     return {
         .name = job.name,
@@ -54,7 +53,6 @@ std::vector<std::string> due_names(const Scenario& s, std::uint32_t limit = due_
     return names;
 }
 
-/// Expects that `change` wakes schedulers.
 void expect_woken(Scenario& s, const std::string& what, const std::function<void()>& change,
                   Where at = Where::here()) {
     Signal signal;

@@ -45,7 +45,6 @@ RecurringJob recurring_timer(const Scenario& s, Where at = Where::here()) {
     return *std::move(job);
 }
 
-/// A step that runs a tick of the recurring timer.
 RunRecurringJob tick_step(const Scenario& s, TimePoint tick) {
     const auto job = recurring_timer(s);
     return {.name = job.name,
@@ -94,7 +93,6 @@ void add_posting_cases(StoreCases& add) {
                 s.advance(tick_interval);
                 const auto at = s.now();
                 const auto step = tick_step(s, at);
-                // The tick runs late.
                 s.advance(Duration{700});
                 expect_equal(s.perform(step), RecurringRun{Tick::pushed, 0},
                              "reply to the first scheduler");

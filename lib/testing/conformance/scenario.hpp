@@ -21,10 +21,8 @@
 
 namespace routemaster::testing {
 
-/// The queue for the jobs of cases.
 inline constexpr const char* work_queue = "work";
 
-/// The publisher of all topics by default.
 inline constexpr const char* shop = "shop--key";
 
 /// The longest backoff of deliveries. It is short, because a case must not last for an hour.
@@ -53,17 +51,15 @@ struct Taking {
     std::string queue{delivery_queue};
 };
 
-/// The result of a delivery.
 struct Attempt {
     bool delivered = true;
     int health_change = 0;
     Duration retry_after{1'000};  ///< Only for a failure.
-    Duration took{0};             ///< The time since the delivery began.
-    bool permanent = false;       ///< Only for a failure.
-    std::string error{};          ///< Only for a failure.
+    Duration took{0};
+    bool permanent = false;  ///< Only for a failure.
+    std::string error{};     ///< Only for a failure.
 };
 
-/// The messages of several batches.
 using Batches = std::vector<std::vector<std::string>>;
 
 /// A store and a manual clock, with helpers that perform steps. A helper fails the case when the
@@ -98,13 +94,11 @@ public:
         expect_error(Errc::invalid, std::move(step), field, at);
     }
 
-    /// As `expect_refused`, for the error `forbidden`.
     template <class S>
     void expect_forbidden(S step, std::string_view field, Where at = Where::here()) {
         expect_error(Errc::forbidden, std::move(step), field, at);
     }
 
-    /// As `expect_refused`, for any error.
     template <class S>
     void expect_error(Errc code, S step, std::string_view field, Where at = Where::here()) {
         const auto before = snapshot();
@@ -123,7 +117,6 @@ public:
 
     [[nodiscard]] Uid uid() { return uids_.next(); }
 
-    /// The id of a worker, by number.
     [[nodiscard]] static Uid worker(unsigned number) {
         return {std::uint64_t{number} << 8U, std::uint64_t{number} << 8U};
     }
@@ -138,7 +131,6 @@ public:
         }
     }
 
-    /// A step to publish an event with these bytes.
     [[nodiscard]] PublishEvent publication(const std::string& topic, const std::string& message,
                                            const Publication& how = {}) {
         return {.topic = topic,
@@ -192,13 +184,11 @@ public:
         return all;
     }
 
-    /// The DEAD batches of a subscriber, in the order of death.
     [[nodiscard]] std::vector<DeadBatchStatus> dead(const std::string& token,
                                                     Where at = Where::here()) const {
         return perform(ListDeadBatches{.token = token, .limit = subscription_dead_max}, at);
     }
 
-    /// Pushes a job into `work_queue`. The job is due after `delay`.
     PushOutcome push(const std::string& job, Duration delay = {}, Where at = Where::here()) const {
         return perform(PushJob{work_queue, job, now_ + delay}, at).outcome;
     }
@@ -218,12 +208,10 @@ public:
         return *std::move(found);
     }
 
-    /// All jobs of `work_queue` in a state, in the order of their ids.
     [[nodiscard]] std::vector<JobStatus> jobs(JobStatus::State state) const {
         return jobs_of(store_, work_queue, state, now_);
     }
 
-    /// Acquires the next job of `work_queue` and buries it by a failure. Returns its id.
     JobId bury_next(const std::string& error = "broken", Where at = Where::here()) const {
         const auto lease = take_work(1, at);
         const FailJob failed{.lease = lease, .error = error, .run_at = now_, .bury = true};
@@ -232,7 +220,6 @@ public:
         return lease.id;
     }
 
-    /// Pushes and buries this many jobs in `work_queue`. Their names begin with `name`.
     void bury_many(const std::string& name, std::uint32_t jobs) const {
         for (std::uint32_t done = 0; done < jobs;) {
             std::vector<Step> steps;
@@ -282,12 +269,10 @@ public:
                      "time of the next acquisition from queue '" + queue + "'", at);
     }
 
-    /// The number of jobs of a queue in each state.
     [[nodiscard]] QueueStatus queue(const std::string& name, Where at = Where::here()) const {
         return perform(CountJobs{name}, at);
     }
 
-    /// Begins a delivery; any `Verdict` is accepted.
     DeliveryStart begin(const Lease& lease, double jitter = 0, Where at = Where::here()) const {
         return perform(BeginDelivery{lease, backoff_max, jitter}, at);
     }
@@ -300,7 +285,6 @@ public:
         return {std::move(lease), std::move(start)};
     }
 
-    /// Settles a delivery; any `Settlement` is accepted.
     Settlement settle(const Lease& lease, const Attempt& how = {}, Where at = Where::here()) const {
         return perform(SettleDelivery{.lease = lease,
                                       .delivered = how.delivered,
@@ -322,7 +306,6 @@ public:
         return start.batch;
     }
 
-    /// Fails the next delivery, with a change of health and a retry at once.
     void fail_next(int health_change, Where at = Where::here()) {
         const auto [lease, start] = begin_next(1, at);
         const Attempt failed{
@@ -330,7 +313,6 @@ public:
         expect_equal(settle(lease, failed, at), Settlement::settled, "settlement of a failure", at);
     }
 
-    /// Delivers all due batches.
     void drain(Where at = Where::here()) {
         for (auto leases = acquire({}, at).leases; !leases.empty();
              leases = acquire({}, at).leases) {
@@ -345,25 +327,21 @@ public:
         }
     }
 
-    /// Returns the batches delivered to a subscriber since the last call.
     [[nodiscard]] Batches take_delivered(const std::string& token) {
         return std::exchange(delivered_[token], {});
     }
 
-    /// Calls `drain`, and compares the batches delivered to a subscriber since the last call.
     void expect_delivered(const std::string& token, const Batches& expected,
                           Where at = Where::here()) {
         drain(at);
         expect_equal(take_delivered(token), expected, "batches delivered to " + token, at);
     }
 
-    /// All counters, in the order of the store.
     [[nodiscard]] std::vector<Counter> counters(Where at = Where::here()) const {
         if (traits_.flush_counters) traits_.flush_counters(store_);
         return perform(ListCounters{}, at);
     }
 
-    /// The value of a counter; nothing when the counter does not exist.
     [[nodiscard]] std::optional<std::int64_t> counter(const CounterKey& key,
                                                       Where at = Where::here()) const {
         for (const auto& counter : counters(at)) {
@@ -381,7 +359,6 @@ public:
         return counter(key, at);
     }
 
-    /// All contents of the store that can be listed.
     [[nodiscard]] Snapshot snapshot() const {
         if (traits_.flush_counters) traits_.flush_counters(store_);
         return snapshot_of(store_, subscribers_, work_queue, now_);

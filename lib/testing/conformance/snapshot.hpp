@@ -19,7 +19,6 @@ namespace routemaster::testing {
 /// The namespace of the listed timers.
 inline constexpr const char* timer_space = "reminders";
 
-/// The listable contents of a store at one instant.
 struct Snapshot {
     std::vector<Topic> topics;
     std::vector<SubscriberStatus> subscribers;
@@ -27,7 +26,7 @@ struct Snapshot {
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
     std::vector<ListedQueue> queues;
-    std::vector<std::vector<JobStatus>> jobs;  ///< Of one queue, by state.
+    std::vector<std::vector<JobStatus>> jobs;  ///< The jobs of one queue, by state.
     std::vector<Counter> counters;
     std::vector<RecurringJob> recurring;
     std::vector<std::vector<TimerStatus>> timers;  ///< By state, at most 1,000 per state.
@@ -102,7 +101,6 @@ Snapshot snapshot_of(Store& store, const Tokens& tokens, const std::string& queu
     return all;
 }
 
-/// Fails the case at the first difference.
 inline void expect_unchanged(const Snapshot& now, const Snapshot& before,
                              Where at = Where::here()) {
     expect_equal(now.topics, before.topics, "topics (must not change)", at);

@@ -68,7 +68,6 @@ struct BusyStore {
         for (int due = 0; due < 3; ++due) take_timer();
     }
 
-    /// Creates a batch that accepts more events.
     Uid waiting() {
         s.subscribe("slow", {"alarms"}, {.timeout = Duration{60'000}});
         s.publish("alarms");
@@ -211,10 +210,10 @@ struct BusyStore {
 
     Scenario& s;
     Watch ear = s.store().watch(timer_watch(timer_space, "ear"), [] {});
-    Lease delivery;        ///< Lease of worker 1 on the delivery of billing's CURRENT batch.
-    Lease work;            ///< Lease of worker 2 on a job.
-    Uid dead;              ///< A DEAD batch of audit.
-    JobBatchId batch = 0;  ///< A batch of jobs.
+    Lease delivery;  ///< Lease of worker 1 on the delivery of billing's CURRENT batch.
+    Lease work;      ///< Lease of worker 2 on a job.
+    Uid dead;
+    JobBatchId batch = 0;
 };
 
 /// The number of entities in a snapshot. The few counters of the store itself are not included.

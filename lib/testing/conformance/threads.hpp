@@ -47,7 +47,6 @@ public:
         raised_.notify_all();
     }
 
-    /// The number of calls of `raise` so far.
     [[nodiscard]] std::uint64_t count() const {
         const std::lock_guard lock{mutex_};
         return count_;

@@ -18,7 +18,6 @@ QueueThroughput throughput(const Scenario& s, Where at = Where::here()) {
     return s.perform(MeasureThroughput{work_queue}, at);
 }
 
-/// Moves the clock to the beginning of the next hour.
 void begin_hour(Scenario& s) { s.advance(begin_of(s.now(), hour) + hour - s.now()); }
 
 void run_next(const Scenario& s) { s.perform(AckJob{s.take_work()}); }

@@ -13,12 +13,10 @@
 namespace routemaster::testing {
 namespace {
 
-/// A timer with two retries.
 PostTimer follow_up(const Scenario& s, const std::string& id, Duration delay = Duration{0}) {
     return post_of(s, id, delay, 2);
 }
 
-/// Posts a timer, and takes it.
 FiredTimer fire(const Scenario& s, const std::string& id, Where at = Where::here()) {
     s.perform(follow_up(s, id), at);
     auto taken = s.perform(TakeTimers{.space = timer_space, .listener = "ear", .limit = 1}, at);

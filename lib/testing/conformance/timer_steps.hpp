@@ -89,7 +89,6 @@ inline void let_fire(Scenario& s) {
     take(s);
 }
 
-/// Listener that counts its wake-ups.
 class Ear {
 public:
     Ear(Scenario& scenario, std::string name)
@@ -106,7 +105,6 @@ public:
         return take(s_, limit, name_, at);
     }
 
-    /// Expects a wake-up since the last poll.
     void expect_woken(const std::string& by, Where at = Where::here()) {
         expect(woken_.wait_beyond(seen_, s_.traits().timeout), name_ + " was not woken by " + by,
                at);

@@ -362,7 +362,7 @@ void add_refused_timer_cases(StoreCases& add) {
         refused([](PostTimer& step) { step.confirm_within = Duration{-1}; }, "confirm_within");
         refused([](PostTimer& step) { step.confirm_within = timer_confirm_max + Duration{1}; },
                 "confirm_within");
-        // Without retries a timer is gone once it fired, whatever its listener does.
+        // A timer without retries is removed when it fires, so no time to confirm may be set.
         refused([](PostTimer& step) { step.confirm_within = Duration{1}; }, "confirm_within");
         s.expect_refused(PostponeTimer{timer_space, "there", never}, "due_at");
         s.expect_refused(RepostDeadTimers{timer_space, {}, never}, "due_at");

@@ -15,7 +15,6 @@ namespace {
 /// The longest pause between two actions of a client after all faults have ended. Some clients then
 /// continue until all work is done.
 constexpr Duration healing_pace{1'000};
-/// The longest time between two changes of rate limits.
 constexpr Duration limits_last_max{20'000};
 
 }  // namespace

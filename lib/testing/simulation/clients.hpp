@@ -49,7 +49,6 @@ public:
 private:
     void begin_one();
 
-    // Each function repeats an action for one client.
     void let_publish(Link& client);
     void let_push(Link& client);
     void let_act(TimerClient& client);

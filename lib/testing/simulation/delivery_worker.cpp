@@ -5,10 +5,8 @@
 namespace routemaster::simulation {
 namespace {
 
-/// The time after which a delivery counts as failed.
 constexpr Duration timeout{4'000};
 
-/// The worker id that a dispatcher draws from this seed.
 Uid worker_of(std::uint64_t seed) {
     Random random{seed};
     const auto high = random.next();

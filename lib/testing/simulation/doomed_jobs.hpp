@@ -11,7 +11,7 @@
 
 namespace routemaster::simulation {
 
-/// The queue and the name of these jobs, and their maximum of attempts.
+/// The queue and the name of jobs that kill their workers, and their maximum of attempts.
 inline constexpr const char* doomed_queue = "doomed";
 inline constexpr const char* doomed_name = "doom";
 inline constexpr std::uint32_t doomed_attempts_max = 3;
@@ -20,14 +20,10 @@ inline constexpr std::uint32_t doomed_attempts_max = 3;
 /// often than `doomed_attempts_max`. Not thread safe.
 class DoomedJobs {
 public:
-    /// `context` must outlive this object.
     explicit DoomedJobs(SimulationContext& context) : context_{context} {}
 
-    /// Called when a push succeeded.
     void pushed(const Pushed& pushed);
-    /// Called for a step that has no reply at power loss.
     void doubt(const Step& step);
-    /// Called when a doomed job was leased.
     void acquired(const Lease& lease) const;
 
     /// Whether this number of BURIED jobs is possible after all work is done.

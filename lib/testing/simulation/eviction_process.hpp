@@ -16,7 +16,6 @@ namespace routemaster::simulation {
 /// Simulated process with a real `Autodrop` and a small limit. Not thread safe.
 class EvictionProcess final : public Process {
 public:
-    /// `context` and `store` must outlive this object.
     EvictionProcess(SimulationContext& context, Store& store, std::uint64_t bytes_max,
                     std::function<void()> logged_drop)
         : Process{context, "eviction_process", "", Uid{}},

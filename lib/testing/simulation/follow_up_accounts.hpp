@@ -26,11 +26,12 @@ using JobKey = std::pair<std::string, std::string>;
 /// The follow-ups of one attempt at a job: a job, and events. Their unique numbers show whether
 /// each follow-up happened.
 struct FollowUpAccount {
-    JobKey job{};  ///< The follow-up job.
+    JobKey job{};
     JobId from = 0;
     std::vector<std::uint64_t> events{};
     bool happened = false;
-    bool in_doubt = false;  ///< Until the follow-ups or the original job are seen.
+    /// Whether the follow-ups happened is unknown until they or the original job are seen.
+    bool in_doubt = false;
 };
 
 /// Checker of follow-ups. Fails the simulation when a follow-up happens twice, or when a follow-up
@@ -38,20 +39,17 @@ struct FollowUpAccount {
 /// checkers. Not thread safe.
 class FollowUpAccounts {
 public:
-    /// `context` must outlive this object.
     explicit FollowUpAccounts(SimulationContext& context) : context_{context} {}
 
     /// Called before a step is performed. Returns the jobs that may exist from now on.
     std::vector<JobKey> begin(const CompleteJob& step);
 
-    /// Called when the step succeeded.
     void happened(const CompleteJob& step, const Completed& completed);
 
     /// Called when the step was rejected. Returns its follow-ups, which did not happen. Retains a
     /// follow-up while an earlier attempt is in doubt.
     std::vector<FollowUpAccount> refuted(const CompleteJob& step);
 
-    /// Called for a step that has no reply at power loss.
     void doubt(const CompleteJob& step);
 
     /// Called when a job was leased. The job exists, so its original job must have been removed,
@@ -64,7 +62,7 @@ public:
 private:
     SimulationContext& context_;
     std::map<JobKey, FollowUpAccount> all_;  // By follow-up job.
-    std::set<JobId> followed_;               // Jobs whose follow-ups happened.
+    std::set<JobId> followed_;
 };
 
 }  // namespace routemaster::simulation

@@ -21,12 +21,10 @@ namespace routemaster::simulation {
 /// safe.
 class GroupAccounts {
 public:
-    using JobKey = std::pair<std::string, std::string>;  // Queue and job.
+    using JobKey = std::pair<std::string, std::string>;
 
-    /// `context` must outlive this object.
     explicit GroupAccounts(SimulationContext& context) : context_{context} {}
 
-    /// Called before a job is pushed.
     void asked(const PushJob& step);
     /// Called when a job was pushed. `number` is the number of the submission with the push, and
     /// `last` the number of the latest submission.
@@ -34,7 +32,6 @@ public:
     /// Called when a job was leased. `certain` returns whether a job exists and no step in progress
     /// would remove the job.
     void acquired(const JobKey& key, const std::function<bool(const JobKey&)>& certain);
-    /// Called when a job was removed.
     void gone(const JobKey& key);
 
     /// Whether a job that has begun may have to wait again. The next job of a group may begin
@@ -50,8 +47,9 @@ private:
         std::uint32_t concurrency = 1;
         bool begun = false;
         bool due = false;  // The job was certainly due and without dependencies when it was pushed.
-        std::uint64_t asked = 0;     // The number of the submission that pushed the job.
-        std::uint64_t answered = 0;  // The latest submission when the push was acknowledged.
+        std::uint64_t asked = 0;
+        // The number of the latest submission when the push was acknowledged.
+        std::uint64_t answered = 0;
     };
 
     SimulationContext& context_;

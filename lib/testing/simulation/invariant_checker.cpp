@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::uint32_t all_of_them = 1'000'000;
 
-/// All queues except the queue of jobs that kill their workers.
 constexpr std::array counted_queues{delivery_queue, job_queue, tick_queue, batched_queue,
                                     callback_queue};
 

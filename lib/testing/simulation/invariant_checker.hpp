@@ -23,7 +23,7 @@ struct Inventory {
     std::map<std::string, std::vector<BatchStatus>> batches;   ///< By subscriber.
     std::map<std::string, std::vector<DeadBatchStatus>> dead;  ///< By subscriber.
     std::map<std::string, QueueStatus> queues;  ///< PENDING jobs are counted as READY.
-    std::map<std::string, RateLimits> limits;   ///< Of the queues with limits.
+    std::map<std::string, RateLimits> limits;
     std::vector<TimerStatus> timers;
     std::vector<RecurringJob> recurring;
     std::vector<JobBatch> job_batches;
@@ -36,7 +36,6 @@ struct Inventory {
 /// Not thread safe.
 class InvariantChecker {
 public:
-    /// All arguments must outlive this object.
     InvariantChecker(SimulationContext& context, Oracle& oracle, StoreProcess& store)
         : context_{context}, oracle_{oracle}, store_{store} {}
 
@@ -71,16 +70,12 @@ public:
 
 private:
     [[nodiscard]] std::vector<TimerStatus> timers(TimePoint now);
-    /// All batches of jobs, both open and ended.
     [[nodiscard]] std::vector<JobBatch> job_batches(TimePoint now);
-    /// The number of jobs that the store lists for each batch.
     [[nodiscard]] std::map<JobBatchId, ListedBatchJobs> batched_jobs();
     [[nodiscard]] std::vector<ListedQueue> queues(TimePoint now);
-    /// Whether all recurring jobs are paused, and the jobs and timers of their ticks have ended.
     [[nodiscard]] bool ticks_are_over();
     void recount_batches(const std::string& token, const Inventory& all);
     void recount_jobs(const Inventory& all);
-    /// The number of jobs in a state in the queue of jobs, counted page by page.
     std::uint64_t listed(JobStatus::State state);
     void recount_counters(const Inventory& all);
     /// The sum of all counters with this name. If `queue` is not empty, only counters of this queue

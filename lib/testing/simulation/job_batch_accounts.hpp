@@ -30,9 +30,8 @@ inline constexpr const char* end_name = "end";
 /// The name of a batch. Like its callbacks, it contains the number of the batch.
 [[nodiscard]] std::string batch_name_of(std::int64_t number);
 
-/// The jobs of a batch that the store lists.
 struct ListedBatchJobs {
-    std::uint64_t pending = 0;  ///< Jobs that wait or run.
+    std::uint64_t pending = 0;
     std::uint64_t buried = 0;
 };
 
@@ -41,19 +40,14 @@ struct ListedBatchJobs {
 /// the store's replies. Not thread safe.
 class JobBatchAccounts {
 public:
-    /// `context` must outlive this object.
     explicit JobBatchAccounts(SimulationContext& context) : context_{context} {}
 
-    /// Called before a step is performed.
     void asked(const Step& step);
-    /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome);
-    /// Called for a step that has no reply at power loss. Its effect is unknown.
     void doubt(const Step& step);
 
     /// Called when a job of any queue was leased, once per attempt.
     void acquired(const Lease& lease);
-    /// Called when a job was completed.
     void done(const Lease& lease);
 
     /// Fails the simulation unless the batches and their numbers of jobs are as expected. No step
@@ -88,12 +82,10 @@ private:
         std::set<JobId> pending{};  // Jobs that certainly wait or run.
     };
 
-    /// The name of a callback, and the number of its batch.
     using Callback = std::pair<std::string, std::int64_t>;
 
     void check(const JobBatch& batch, const Account& account, const ListedBatchJobs& jobs) const;
     void ran(const Lease& lease, const Callback& callback);
-    /// The account of a batch; null if absent.
     [[nodiscard]] Account* find(JobBatchId id);
     /// Removes a job from the expectations, because it is uncertain how the job ends.
     void forget(JobId id);
@@ -101,10 +93,10 @@ private:
 
     SimulationContext& context_;
     std::map<JobBatchId, Account> accounts_;
-    std::set<std::string> created_;        // Names of batches that may exist.
-    std::map<JobId, JobBatchId> batches_;  // The batch of each job.
-    std::map<Callback, JobId> callbacks_;  // Callbacks that were leased.
-    std::map<Callback, JobId> due_;        // Callbacks that the store reports as pushed.
+    std::set<std::string> created_;  // Names of batches that may exist.
+    std::map<JobId, JobBatchId> batches_;
+    std::map<Callback, JobId> callbacks_;
+    std::map<Callback, JobId> due_;  // Callbacks that the store reports as pushed.
 };
 
 }  // namespace routemaster::simulation

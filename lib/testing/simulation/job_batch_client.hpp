@@ -24,7 +24,6 @@ public:
 
     void act();
 
-    /// Closes open batches and kicks BURIED jobs, to let all work end.
     void finish();
 
 private:

@@ -21,12 +21,10 @@ namespace routemaster::simulation {
 /// dependencies was completed. Must be called in the order of the store's replies. Not thread safe.
 class JobDependencies {
 public:
-    using JobKey = std::pair<std::string, std::string>;  // Queue and job.
+    using JobKey = std::pair<std::string, std::string>;
 
-    /// `context` must outlive this object.
     explicit JobDependencies(SimulationContext& context) : context_{context} {}
 
-    /// Called with the reply to a push.
     void pushed(const PushJob& step, const Pushed& pushed);
     /// Called when a job was leased. `certain` returns whether a job exists and no step in progress
     /// would remove the job.
@@ -44,12 +42,13 @@ private:
     void know(JobId id, const JobKey& key);
 
     SimulationContext& context_;
-    std::map<JobId, std::vector<JobId>> after_;     // The dependencies of each job.
-    std::set<std::pair<std::string, JobId>> done_;  // Inferred from leased dependents.
-    std::set<JobId> deleted_;                       // Jobs that were, or may have been, deleted.
-    std::map<JobId, JobKey> keys_;                  // All pushed jobs.
-    std::map<JobKey, JobId> ids_;                   // The latest id of each job.
-    JobId last_ = 0;                                // The greatest known id.
+    std::map<JobId, std::vector<JobId>> after_;
+    // Jobs that must be done, because a dependent of each was leased.
+    std::set<std::pair<std::string, JobId>> done_;
+    std::set<JobId> deleted_;  // Jobs that were, or may have been, deleted.
+    std::map<JobId, JobKey> keys_;
+    std::map<JobKey, JobId> ids_;
+    JobId last_ = 0;
 };
 
 }  // namespace routemaster::simulation

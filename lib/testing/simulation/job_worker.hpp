@@ -19,10 +19,8 @@
 
 namespace routemaster::simulation {
 
-/// The queue of jobs of a world.
 inline constexpr const char* job_queue = "work";
 
-/// Builds the step that completes a job, with its follow-ups.
 using JobCompletion = std::function<CompleteJob(const Lease&)>;
 
 /// Simulated process that runs jobs with a real `LeaseLoop`. Attempts take simulated time. Each job

@@ -21,7 +21,6 @@ namespace routemaster::simulation {
 /// ends. Not thread safe.
 class Link final : public Store {
 public:
-    /// Both arguments must outlive this object.
     Link(SimulationContext& context, Store& store) : context_{context}, store_{store} {}
 
     void submit(std::span<Step> steps, TimePoint now, Completion done) override {

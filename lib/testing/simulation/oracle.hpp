@@ -36,13 +36,11 @@ namespace routemaster::simulation {
 /// power loss is in doubt, because its effect is unknown. Not thread safe.
 class Oracle {
 public:
-    /// `context` must outlive this object.
     explicit Oracle(SimulationContext& context);
 
     /// Called before steps are performed. Returns the number of the submission. `refusing` means
     /// that the disk fails and the store rejects changes.
     std::uint64_t submitted(std::span<const Step> steps, TimePoint now, bool refusing);
-    /// Called with the replies to a submission.
     void replied(std::uint64_t number, std::span<const Outcome> outcomes);
 
     /// Called at power loss. All leases have ended, and steps without a reply are in doubt.
@@ -54,12 +52,9 @@ public:
     /// are undone, and the silence of workers is measured from now.
     void reloaded();
 
-    /// Called when a subscriber has accepted a batch.
     void arrived(const std::string& subscriber, const Uid& batch, const MessageList& messages);
-    /// Draws dependencies for the next push.
     [[nodiscard]] std::vector<JobId> draw_dependencies() { return dependencies_.draw(); }
 
-    /// Called when a worker ran a job.
     void ran(const std::string& job);
     /// Called when a worker was killed. Its leased jobs must be leased again soon.
     void killed(const Uid& worker);
@@ -133,12 +128,12 @@ private:
         std::uint64_t changed = 0;  // The submission since which `current` applies.
         bool in_order = true;
         std::uint32_t attempts_max = 0;
-        std::set<std::uint64_t> late{};  // In batches that may have died: any order.
+        // Events in batches that may have died. They may arrive in any order.
+        std::set<std::uint64_t> late{};
         std::set<std::uint64_t> delivered{};
         std::set<std::uint64_t> owed{};
     };
 
-    /// A batch whose delivery began.
     struct BatchAccount {
         std::string subscriber{};
         MessageList messages{};
@@ -181,16 +176,13 @@ private:
     void in_doubt(const CompleteJob& step);
     void never(const std::vector<FollowUpAccount>& follow_ups);
 
-    /// Whether a job exists and no step in progress would remove the job.
     [[nodiscard]] bool is_certain(const JobKey& key) const;
 
     [[nodiscard]] static std::string name_of(const Lease& lease);
     /// The key of a job. Jobs of ticks may have equal bytes, so their keys contain the ids.
     [[nodiscard]] static JobKey key_of(const Lease& lease);
     JobAccount& account_of(const Lease& lease);
-    /// Called when the submission `number` acquired a job.
     void began(const Lease& lease, std::uint64_t number, JobAccount& job);
-    /// Called when a worker used a lease, or got the error that the lease is lost.
     void used(const Lease& lease, bool valid);
     void end_leases(const std::set<Uid>& workers, std::uint64_t before);
     void doubt(const Step& step);
@@ -203,7 +195,6 @@ private:
     void count_attempt(JobAccount& job, const Lease& lease);
     /// Records that the attempt under a lease is not counted, or may not be counted.
     void forget_attempt(const Lease& lease);
-    /// Calls `forget_attempt` for all leases of a worker.
     void forget_attempts(const Uid& worker);
     /// Any job of the queue may have been BURIED and then kicked.
     void may_be_kicked(const KickJobs& step);
@@ -214,7 +205,7 @@ private:
     std::uint64_t last_number_ = 0;
     std::map<std::uint64_t, Submission> submissions_;
     std::map<JobKey, JobAccount> jobs_;
-    std::map<Uid, TimePoint> seen_;  // The last sign of life of each worker.
+    std::map<Uid, TimePoint> seen_;
     std::optional<TimePoint> scrubbed_at_;
     std::map<Uid, TimePoint> spared_;  // Workers granted a grace period by a scrub.
     TimePoint last_now_{};
@@ -228,9 +219,10 @@ private:
     RateAccounts rates_;
     JobBatchAccounts job_batches_{context_};
     std::map<std::pair<std::string, std::uint64_t>, Uid> arrived_in_;  // By subscriber and event.
-    std::map<Uid, BatchAccount> batches_;             // Batches whose delivery began.
-    std::map<JobKey, TimePoint> orphans_;             // Since when; see `excused_until_`.
-    std::map<std::string, TimePoint> excused_until_;  // Until when without workers.
+    std::map<Uid, BatchAccount> batches_;
+    // Since when each job has been an orphan; see `excused_until_`.
+    std::map<JobKey, TimePoint> orphans_;
+    std::map<std::string, TimePoint> excused_until_;  // Until when each queue had no worker.
     std::uint64_t dropped_ = 0;
     bool drops_in_doubt_ = false;
 };

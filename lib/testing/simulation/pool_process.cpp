@@ -14,7 +14,6 @@
 namespace routemaster::simulation {
 namespace {
 
-/// The worker id that a pool draws first from this seed.
 Uid pool_worker_of(std::uint64_t seed) {
     Random random{seed};
     const auto high = random.next();

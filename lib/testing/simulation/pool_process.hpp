@@ -45,7 +45,8 @@ private:
     Subscribers& subscribers_;
     std::function<void()> die_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    std::vector<JobResponder> doomed_;  // Retained: not settled before the process dies.
+    // Responders of jobs that must not be settled before the process dies.
+    std::vector<JobResponder> doomed_;
     Link link_;
     WorkerPool pool_;
 };

@@ -45,7 +45,6 @@ public:
         return closing_ && context_.now() > close_at_ + end_max &&
                context_.moment() > kept_until + end_max;
     }
-    /// Whether the process has no free slot.
     [[nodiscard]] virtual bool busy() const { return false; }
 
     void stall(Duration span) {
@@ -112,7 +111,7 @@ private:
     TimePoint next_ = never;  // By the clock that faults do not change, as is `stalled_until_`.
     TimePoint stalled_until_{};
     TimePoint closing_since_{};
-    TimePoint close_at_{};  // By the clock that faults set.
+    TimePoint close_at_{};  // A time of the clock that faults set forward and back.
     bool closing_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -91,7 +91,6 @@ std::unique_ptr<Process> Processes::started(const std::string& kind, const std::
                                              [this] { ++drops_logged_; });
 }
 
-/// The queues that pools serve besides `job_queue`.
 std::vector<std::string> Processes::further_queues() const {
     std::vector<std::string> further;
     if (options_.recurring > 0) further.emplace_back(tick_queue);
@@ -112,7 +111,6 @@ void Processes::kill(std::size_t slot) {
     context_.after(context_.up_to(absence_max), [this, slot] { spawn(slot); });
 }
 
-/// A random slot; nothing when the slot has no process.
 std::optional<std::size_t> Processes::any() {
     const auto slot = context_.random.below(slots_.size());
     return slots_[slot].process ? std::optional<std::size_t>{slot} : std::nullopt;

@@ -27,7 +27,6 @@ inline constexpr Duration absence_max{3'000};
 /// stopped process is replaced by a new process of its kind. Not thread safe.
 class Processes {
 public:
-    /// All arguments must outlive this object.
     Processes(SimulationContext& context, StoreProcess& store, Oracle& oracle,
               Subscribers& subscribers, const testing::WorldOptions& options);
 
@@ -35,7 +34,6 @@ public:
     /// follow-ups of jobs.
     void begin(JobCompletion complete);
 
-    /// Starts the missing processes if the store is up.
     void spawn_all();
 
     // Each function affects a random process, if the drawn slot has one.
@@ -46,7 +44,6 @@ public:
     /// Kills all processes, as a power failure of their machine would.
     void crash();
 
-    /// Continues stalled processes, and starts missing processes.
     void heal();
 
     /// Replaces stopped processes. Fails the simulation when a process stops too late.
@@ -65,11 +62,10 @@ private:
     struct Slot {
         std::string kind;
         std::unique_ptr<Process> process;
-        std::uint64_t number = 0;  // The number of the process.
-        TimePoint free_since{};    // Since when the process has had a free slot.
+        std::uint64_t number = 0;
+        TimePoint free_since{};  // Since when the process has had a free slot.
     };
 
-    /// Whether the process runs jobs of `job_queue`.
     [[nodiscard]] static bool does_jobs(const Slot& slot) {
         return slot.kind == "pool" || slot.kind == "job_worker";
     }
@@ -94,7 +90,8 @@ private:
     std::vector<Slot> slots_;
     std::uint64_t last_process_ = 0;
     std::uint64_t drops_logged_ = 0;
-    bool eviction_process_died_ = false;  // Perhaps before it logged a drop.
+    // An eviction process died, perhaps before it logged a drop.
+    bool eviction_process_died_ = false;
 };
 
 }  // namespace routemaster::simulation

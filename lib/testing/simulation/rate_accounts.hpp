@@ -41,14 +41,12 @@ public:
     /// Called when leases may have ended without a step for each of them.
     void stirred() { stirred_at_ = context_.moment(); }
 
-    /// Called for a step that has no reply at power loss. Its effect is unknown.
     void doubt(const Step& step, std::uint64_t number);
     /// Called at power loss: all leases have ended.
     void crashed() { fences_.clear(); }
     /// Called when the store has read its journal, which does not contain tokens.
     void read_again();
 
-    /// Records that a worker of the queue has been running with a free slot since `moment`.
     void worked_since(TimePoint moment) noexcept { worked_since_ = moment; }
 
     /// Fails the simulation unless the limits of the queue are as expected. No step may be in
@@ -63,23 +61,22 @@ private:
     /// which makes refills exact.
     struct Bucket {
         std::int64_t parts = 0;
-        Duration at{0};  // The time up to which the bucket was filled.
+        Duration at{0};
     };
 
-    /// Upper bounds of the tokens in the store.
     struct Tokens {
         RateLimits limits{};
         Bucket queue{};
         Bucket unused{};  // The bucket of each group that is not in `groups`.
         std::map<std::string, Bucket> groups{};
-        bool forgotten = false;  // Tokens lost: the next acquisition begins with none.
+        // The store lost its tokens, so the next acquisition begins without tokens.
+        bool forgotten = false;
     };
 
-    /// The effects of a submission on the tokens.
     struct Change {
         Duration at{0};
-        Duration said_at{0};   // The time in the step, which may be old.
-        bool forgets = false;  // The store read its journal before this change.
+        Duration said_at{0};  // The time in the step, which may be old.
+        bool forgets = false;
         std::optional<RateLimits> limits{};
         bool acquires = false;
         // The time that the bucket takes for a change of the clock: backwards if the time in the
@@ -93,16 +90,15 @@ private:
     void take(Bucket& bucket, const RateLimit& limit, std::int64_t jobs, Duration at,
               const std::string& whose) const;
     [[nodiscard]] static Bucket filled(const std::optional<RateLimit>& limit, Duration at);
-    /// Recounts all changes, and returns the remaining tokens.
     [[nodiscard]] Tokens count() const;
 
     SimulationContext& context_;
     std::string queue_;
-    bool limited_ = false;                       // The queue has, or may have had, a limit.
-    Tokens tokens_{};                            // The tokens before the first of `changes_`.
-    std::map<std::uint64_t, Change> changes_;    // By submission.
-    bool forgets_ = false;                       // The journal was read; no step since.
-    bool empties_ = false;                       // The journal was read; no acquisition since.
+    bool limited_ = false;                     // The queue has, or may have had, a limit.
+    Tokens tokens_{};                          // The tokens before the first of `changes_`.
+    std::map<std::uint64_t, Change> changes_;  // By the number of the submission.
+    bool forgets_ = false;  // The journal was read, and no step was performed since.
+    bool empties_ = false;  // The journal was read, and no acquisition was performed since.
     std::vector<RateLimits> doubts_;             // Limits that may have been set.
     std::set<std::uint64_t> fences_;             // Fences of leases that were already counted.
     std::map<std::string, std::string> groups_;  // The group of each job, by the job's bytes.

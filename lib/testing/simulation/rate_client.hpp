@@ -15,7 +15,6 @@ namespace routemaster::simulation {
 /// Simulated client that sets, changes and removes the rate limits of a queue. Not thread safe.
 class RateClient {
 public:
-    /// `context` and `store` must outlive this object.
     RateClient(SimulationContext& context, Store& store, std::string queue)
         : context_{context}, queue_{std::move(queue)}, link_{context, store} {}
 

@@ -26,7 +26,6 @@ inline constexpr const char* tick_queue = "ticks";
 inline constexpr const char* tick_space = "ticks";
 inline constexpr const char* tick_name = "tick";
 
-/// Whether a step concerns the timers of ticks.
 [[nodiscard]] bool is_about_tick_timers(const Step& step);
 
 /// Checker of the ticks of recurring jobs. Several schedulers may run them. Fails the simulation
@@ -37,24 +36,17 @@ inline constexpr const char* tick_name = "tick";
 /// arrive in the order of the changes. No recurring job is removed. Not thread safe.
 class RecurringAccounts {
 public:
-    /// `context` must outlive this object.
     explicit RecurringAccounts(SimulationContext& context) : context_{context} {}
 
-    /// Called before a step is performed.
     void asked(const Step& step, const Submitted& when);
-    /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome, const Submitted& when);
-    /// Called for a step that has no reply at power loss. Its effect is unknown.
     void doubt(const Step& step);
 
-    /// Called when a job of `tick_queue` was leased.
     void acquired(const Lease& lease);
-    /// Called when the job was completed.
     void done(const Lease& lease);
     /// Called when the job may have been completed.
     void may_be_done(const Lease& lease) { owed_.erase(lease.id); }
 
-    /// Records that a scheduler has been running since `moment`.
     void scheduled_since(TimePoint moment) noexcept { scheduled_since_ = moment; }
 
     /// Fails the simulation unless the recurring jobs are as expected. No step may be in progress.
@@ -64,7 +56,6 @@ public:
     [[nodiscard]] std::string debt() const;
 
 private:
-    /// A recurring job, and the instant of a tick.
     using Tick = std::pair<std::string, TimePoint>;
 
     /// Lower and upper bound of a count. Effects without a reply may or may not be counted.
@@ -76,16 +67,14 @@ private:
         }
     };
 
-    /// The settings in one revision.
     struct Settings {
         JobSchedule schedule;
         CatchUp catch_up;
         bool overlap;
     };
 
-    /// What is known of a recurring job.
     struct Account {
-        bool certain = false;                       // The recurring job certainly exists.
+        bool certain = false;
         std::optional<bool> paused{};               // Nothing when unknown.
         std::set<std::string> schedules{};          // Schedules that may apply.
         TimePoint settled = TimePoint::min();       // Ticks up to this time are certainly settled.
@@ -104,7 +93,6 @@ private:
                       const Settings& settings) const;
     void pushed(const RunRecurringJob& step, const RecurringRun& run);
     void took(const TakeTimers& step, const TakenTimers& taken, const Submitted& when);
-    /// Checks that a tick has no second job.
     void must_be(const Tick& tick, JobId id);
     void must_be_in_time(const std::string& what, TimePoint due, TimePoint now,
                          TimePoint moment) const;
@@ -113,11 +101,11 @@ private:
     SimulationContext& context_;
     std::map<std::string, Account> accounts_;
     std::map<Uid, Settings> settings_;  // By revision.
-    std::map<Tick, JobId> jobs_;        // The known job of each tick.
-    std::set<JobId> done_;              // Completed jobs of ticks and of triggers.
-    std::set<JobId> owed_;              // Jobs that must still run.
-    std::set<Tick> posted_;             // Ticks whose timers were, or may have been, posted.
-    std::set<Tick> fired_;              // Ticks whose timers fired.
+    std::map<Tick, JobId> jobs_;
+    std::set<JobId> done_;   // Completed jobs of ticks and of triggers.
+    std::set<JobId> owed_;   // Jobs that must still run.
+    std::set<Tick> posted_;  // Ticks whose timers were, or may have been, posted.
+    std::set<Tick> fired_;
     std::set<Tick> unfired_;  // Ticks whose timers were certainly posted, and have not fired.
     TimePoint scheduled_since_{};
 };

@@ -12,7 +12,6 @@
 namespace routemaster::simulation {
 namespace {
 
-/// The properties in which recurring jobs differ.
 struct RecurringKind {
     const char* schedule;
     CatchUp catch_up;
@@ -31,7 +30,6 @@ constexpr std::array recurring_kinds{
     RecurringKind{"@every 4s", CatchUp::skip, false, true},
 };
 
-/// A schedule to replace another schedule for some time.
 constexpr const char* other_schedule = "@every 6s";
 
 std::string recurring_name(std::size_t which) { return "recurring-" + std::to_string(which); }

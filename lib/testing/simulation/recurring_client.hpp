@@ -26,7 +26,6 @@ public:
 
     void take_timers();
 
-    /// Pauses all recurring jobs, to let all work end.
     void pause_all();
 
 private:
@@ -39,7 +38,7 @@ private:
     std::size_t count_;
     Link link_;
     RecurringJobs recurring_;
-    std::set<std::string> paused_;  // Paused by this client.
+    std::set<std::string> paused_;
 };
 
 }  // namespace routemaster::simulation

@@ -17,7 +17,6 @@ namespace routemaster::simulation {
 /// Simulated process with a real `RecurringScheduler`. Not thread safe.
 class SchedulerProcess final : public Process {
 public:
-    /// `context` and `store` must outlive this object.
     SchedulerProcess(SimulationContext& context, Store& store, std::string name)
         : Process{context, std::move(name), "", Uid{}},
           link_{context, store},

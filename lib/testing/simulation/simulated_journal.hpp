@@ -37,14 +37,12 @@ public:
     /// How much of a row is on disk when power fails during its write.
     enum class Remains { nothing, part, all };
 
-    /// Simulates a power failure while `changes` are being written.
     void lose_power(std::string_view changes, Remains remains);
 
     /// Makes the next append fail with `reason`. With `for_good`, all appends fail until `heal`.
     void fail(std::string reason, bool for_good);
     /// Makes all reads fail until `heal`.
     void fail_reads() { unreadable_ = true; }
-    /// Whether a read has failed since the last call.
     [[nodiscard]] bool take_failed_reads();
     void heal();
 

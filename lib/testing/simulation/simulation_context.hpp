@@ -46,7 +46,6 @@ public:
 
     [[nodiscard]] bool clock_was_set() const noexcept { return clock_was_set_; }
 
-    /// Runs the next event. Returns false if there is none.
     bool step();
 
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }

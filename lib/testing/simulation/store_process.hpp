@@ -29,7 +29,6 @@ namespace routemaster::simulation {
 /// thread safe.
 class StoreProcess final : public Store {
 public:
-    /// Both arguments must outlive this object.
     StoreProcess(SimulationContext& context, Oracle& oracle);
 
     /// Performs steps. Replies with the error `unavailable` while the process is down.
@@ -52,7 +51,6 @@ public:
     [[nodiscard]] bool failing() const { return up() && engine_->failing(); }
     /// Whether all changes are on disk. An idle store replies at once.
     [[nodiscard]] bool idle() const { return up() && !failing() && !row_ && !engine_->has_work(); }
-    /// Whether a row was written since the last call.
     [[nodiscard]] bool take_committed() { return std::exchange(committed_, false); }
 
     /// Commits, without faults, until the store is idle.
@@ -92,9 +90,10 @@ private:
     detail::Watchers watchers_;
     std::function<void()> crash_;
     std::unique_ptr<embedded::Engine> engine_;
-    std::uint64_t life_ = 0;  // Starts and crashes. Ignores events of earlier lives.
-    std::map<std::uint64_t, Waiting> waiting_;         // By number of the submission.
-    std::optional<embedded::JournalWriter::Row> row_;  // The row that is being written.
+    // Number of starts and crashes. Events of an earlier life are ignored.
+    std::uint64_t life_ = 0;
+    std::map<std::uint64_t, Waiting> waiting_;  // By number of the submission.
+    std::optional<embedded::JournalWriter::Row> row_;
     bool planned_ = false;
     bool unread_ = false;  // A commit failed, and the journal could not be read afterwards.
     bool committed_ = false;

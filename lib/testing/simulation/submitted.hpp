@@ -10,8 +10,8 @@
 namespace routemaster::simulation {
 
 struct Submitted {
-    std::uint64_t number;  ///< The number of the submission.
-    TimePoint now;         ///< The time in the steps.
+    std::uint64_t number;
+    TimePoint now;  ///< The time in the steps.
     TimePoint moment;
     TimePoint latest;  ///< The latest time of all steps so far: due jobs stay due.
 };

@@ -25,7 +25,6 @@ namespace routemaster::simulation {
 inline constexpr const char* work_name = "work";
 inline constexpr const char* follow_up_name = "follow_up";
 
-/// The random course of one attempt.
 struct Attempt {
     bool refused = false;       ///< The attempt fails before any effect.
     bool rejected = false;      ///< As `refused`, but the failure is permanent.
@@ -37,7 +36,6 @@ struct Attempt {
 /// Simulated receivers outside of the deployment. They survive all crashes. Not thread safe.
 class Subscribers {
 public:
-    /// Both arguments must outlive this object.
     Subscribers(SimulationContext& context, Oracle& oracle) : context_{context}, oracle_{oracle} {}
 
     void handle_batches(const std::string& token, BatchHandler handler) {
@@ -47,9 +45,7 @@ public:
 
     [[nodiscard]] Attempt attempt();
 
-    /// Passes a batch to its subscriber. Returns an error if the subscriber's handler threw.
     Result<void> take(const Delivery& delivery);
-    /// Runs a job. Returns an error if the handler threw.
     Result<void> run(const std::string& job);
 
 private:

@@ -29,22 +29,17 @@ inline constexpr const char* timer_space = "reminders";
 /// the changes. Not thread safe.
 class TimerAccounts {
 public:
-    /// `context` must outlive this object.
     explicit TimerAccounts(SimulationContext& context) : context_{context} {}
 
-    /// Called before a step is performed.
     void asked(const Step& step, const Submitted& when);
-    /// Called with the reply to a step.
     void replied(const Step& step, const Outcome& outcome, const Submitted& when);
     /// Called for a step without a reply at power loss. Its effect is unknown.
     void doubt(const Step& step, const Submitted& when);
 
-    /// Called when a listener begins to handle a timer.
     void began(const Timer& timer);
     /// Called when the process of the store has ended. All FIRED timers are retried when the next
     /// process gets its first `TakeTimers`.
     void crashed();
-    /// Records that a listener has been running with a free slot since `moment`.
     void listened_since(TimePoint moment) noexcept { listened_since_ = moment; }
 
     /// Fails the simulation unless the timers are as expected. No step may be in progress.
@@ -53,16 +48,16 @@ public:
 private:
     /// A timer that may exist.
     struct Account {
-        std::uint64_t asked = 0;  // The number of the submission that posted the timer.
+        std::uint64_t asked = 0;
         std::uint32_t retries_max = 0;
         Duration confirm_within{0};
         std::set<TimePoint> dues{};  // When the timer may be due or be retried.
-        bool certain = false;        // The timer certainly exists.
-        std::int64_t last = -1;      // The number of retries before the last known firing.
-        std::int64_t firing = 0;     // `FiredTimer::firing` of the last known firing.
-        std::int64_t doubts = 0;     // Number of possible further firings since.
-        bool may_restart = false;    // The timer may have been DEAD and then reposted since.
-        bool holder_gone = false;    // The timer may have been FIRED before a crash.
+        bool certain = false;
+        std::int64_t last = -1;    // The number of retries before the last known firing.
+        std::int64_t firing = 0;   // `FiredTimer::firing` of the last known firing.
+        std::int64_t doubts = 0;   // Number of possible firings since the last known firing.
+        bool may_restart = false;  // The timer may have been DEAD and then reposted since.
+        bool holder_gone = false;  // The timer may have been FIRED before a crash.
     };
 
     void posted(const PostTimer& step, TimerPosted outcome, const Submitted& when);

@@ -46,7 +46,6 @@ void TimerClient::post(const std::string& id) {
     delayer_.post(Value{number}, drawn_delay(), options, [](const Result<PostedTimer>&) {});
 }
 
-/// Draws a delay, which is mostly short and sometimes up to 20 s.
 Duration TimerClient::drawn_delay() {
     return context_.up_to(Duration{std::int64_t{10} << context_.random.below(12)});
 }

@@ -151,7 +151,6 @@ struct World::Impl {
         if (!steps.empty()) store.submit(steps, context.now(), [](std::span<Outcome>) {});
     }
 
-    /// Appends a step that reposts all DEAD timers. Returns false when there are none.
     bool repost_dead_timers(std::vector<Step>& steps) {
         if (options.timers == 0 || invariant_checker.dead_timers() == 0) return false;
         steps.emplace_back(RepostDeadTimers{timer_space, std::nullopt, context.now()});
@@ -224,8 +223,8 @@ struct World::Impl {
         if (options.recurring > 0) end_ticks();
     }
 
-    /// Ends the ticks after the faults. By then, a scheduler must have run all due and missed
-    /// ticks.
+    /// Ends the ticks of recurring jobs, some time after the end of all faults. By then, a
+    /// scheduler must have run all due and missed ticks.
     void end_ticks() {
         context.after(ticks_after_healing, [this] {
             store.settle();
