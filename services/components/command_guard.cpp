@@ -141,7 +141,8 @@ private:
 
     const pid_t command_;
     const int child_signals_;
-    bool ended_ = false;  // Set when the command was reaped.
+    // Whether the command was reaped, which means that its exit status was read.
+    bool ended_ = false;
 };
 
 [[noreturn]] void report(int control, const CommandEnd& end) {

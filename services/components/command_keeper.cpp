@@ -160,7 +160,8 @@ Result<StartedCommand> CommandKeeper::start(const CommandToRun& command) const {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) return failed("socket");
     started.control = Descriptor{control[0]};
     Descriptor theirs{control[1]};
-    // Only the worker's ends become non-blocking, because commands expect blocking streams.
+    // Only the worker's ends of the pipes become non-blocking, because commands expect blocking
+    // streams.
     for (const int each : {input[1], output[0]}) ::fcntl(each, F_SETFL, O_NONBLOCK);
     if (!send(requests_.get(), std::move(text), {to_read.get(), to_write.get(), theirs.get()})) {
         return failed("cannot reach the process that starts commands");

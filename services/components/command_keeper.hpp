@@ -12,10 +12,10 @@
 namespace routemaster::service {
 
 /// A worker's connections to a running command. When the worker process exits for any reason, the
-/// kernel closes them, and the guard then kills the command.
+/// kernel closes these connections, and the guard then kills the command.
 struct StartedCommand {
     Descriptor input;    ///< Pipe to the standard input of the command.
-    Descriptor output;   ///< Pipe from its standard output and standard error.
+    Descriptor output;   ///< Pipe from the standard output and standard error of the command.
     Descriptor control;  ///< Socket to the guard; see `guard_command`.
 };
 
@@ -27,8 +27,8 @@ struct StartedCommand {
 /// Thread safety: `start` from any thread.
 class CommandKeeper {
 public:
-    /// Forks. The constructor must run before any other thread exists, and before files are opened
-    /// that the new process must not inherit. Throws `Failure`.
+    /// Forks. Must be called before any other thread exists, and before files are opened that the
+    /// new process must not inherit. Throws `Failure`.
     CommandKeeper();
     ~CommandKeeper();
     CommandKeeper(const CommandKeeper&) = delete;

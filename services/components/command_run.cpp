@@ -118,8 +118,8 @@ private:
         kill_at_ = Clock::now() + patience_;
     }
 
-    /// Requests the guard to kill the command. A guard that was stopped by a signal, perhaps sent
-    /// by its command, reads no requests, so SIGCONT continues it first.
+    /// Requests the guard to kill the command. The guard may have been stopped by a signal, perhaps
+    /// from its command, and then reads no requests. SIGCONT therefore continues the guard first.
     void ask_to_kill() {
         say(kill_all);
         if (guard_.value_or(0) > 0) ::kill(*guard_, SIGCONT);

@@ -15,7 +15,7 @@ namespace routemaster::service {
 /// The address and port of a listener.
 struct ListenSettings {
     Endpoint endpoint{};
-    std::uint16_t port = 0;  ///< Used when `endpoint` has no port.
+    std::uint16_t port = 0;  ///< Used if `endpoint` has no port.
 
     [[nodiscard]] std::uint16_t effective_port() const { return endpoint.port.value_or(port); }
 };

@@ -32,7 +32,6 @@ void count(Store& store, const Components& components, const std::string& status
         log(LogLevel::warning, "cannot count the " + status + ": " + reply.error().message());
 }
 
-/// Whether the store replies within 0.9 seconds.
 bool answers(Store& store) {
     constexpr std::chrono::milliseconds timeout{900};
     const auto answered = std::make_shared<std::promise<bool>>();

@@ -24,7 +24,8 @@ struct ProcessSettings {
     bool allow_http_callbacks = false;
     double stop_grace = 8;  ///< Seconds. Less than the ten seconds that most supervisors allow.
     LogSettings log{};
-    const CLI::App* app = nullptr;  ///< The parsed command line, with the sources of settings.
+    /// The parsed command line. It also has the source of each setting.
+    const CLI::App* app = nullptr;
 };
 
 /// Declares `--config` and the settings of every process. `settings` must outlive the parsing.
@@ -52,10 +53,11 @@ using Components = std::vector<std::unique_ptr<Component>>;
 using Begin = std::function<Components(Store&, const DescriptorShares&, const Log&)>;
 
 /// Runs a process: opens the log, claims descriptors for `wanted`, opens the store, starts the
-/// components, and stops them at the first signal. A second signal ends the process at once. So
-/// does the first signal if not all components have started, or if the store is a server that does
-/// not reply, so that no delivery can be settled. SIGHUP reopens the log file. Starts and stops are
-/// logged, and counted in the counter `process`. Returns the exit status.
+/// components, and stops the components at the first signal. A second signal ends the process at
+/// once. The first signal also ends the process at once if not all components have started, or if
+/// the store is a server that does not reply, so that no delivery can be settled. SIGHUP reopens
+/// the log file. Starts and stops are logged, and counted in the counter `process`. Returns the
+/// exit status.
 [[nodiscard]] int run_process(const ProcessSettings& settings, const DescriptorShares& wanted,
                               const Begin& begin);
 

@@ -45,7 +45,6 @@ std::string with_place(const CLI::App& app, std::string text) {
     return place.empty() || place == " ()" ? text : text.insert(first, place);
 }
 
-/// Returns the option with a name, also of a subcommand; null if there is none.
 const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
     if (const auto* option = app.get_option_no_throw(name)) return option;
     for (const auto* command : app.get_subcommands()) {
@@ -70,9 +69,9 @@ std::string text_of_conversion(const CLI::App& app, const std::string& text) {
            text.substr(end + middle.size()) + "'";
 }
 
-/// Returns the text of an error. A misspelt required option is both an unknown word and a missing
-/// option. This function then reports the unknown word, but CLI11 would report only the missing
-/// option. CLI11 also lists unknown words in reverse order.
+/// Returns the text of an error. If a required option is misspelt, there is both an unknown word
+/// and a missing option. This function then reports the unknown word, whereas CLI11 would report
+/// only the missing option. CLI11 also lists unknown words in reverse order.
 std::string text_of(const CLI::App& app, const CLI::Error& error) {
     const bool usage = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                        dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;

@@ -17,7 +17,7 @@
 namespace routemaster::service {
 namespace {
 
-/// `EX_TEMPFAIL` of sysexits.h: the command requests a retry.
+/// `EX_TEMPFAIL` of sysexits.h. With this exit status, the command requests a retry.
 constexpr int try_later = 75;
 
 /// Delay before the next attempt of a job when no command can be started.
@@ -144,8 +144,8 @@ void RunComponent::run(const JobContext& job) const {
         const auto& error = result.error();
         if (error.code() == Errc::invalid) throw Bury{error.context()};
         if (error.code() == Errc::cancelled) throw Retry{keeper_wait, error.context()};
-        // Snoozed instead of failed, because the job is not the cause, and another process may
-        // succeed.
+        // The job is snoozed instead of failed, because the job is not the cause, and another
+        // process may succeed.
         log_(LogLevel::error, "cannot run commands: " + error.context());
         throw Snooze{keeper_wait};
     }

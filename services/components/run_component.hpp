@@ -26,7 +26,7 @@ struct RunSettings {
     std::map<std::string, std::vector<std::string>> commands{};  ///< The words of the command, by
                                                                  ///< queue.
     std::uint32_t slots = 4;
-    double timeout = 0;       ///< Seconds, like the next two. 0: no timeout.
+    double timeout = 0;       ///< Seconds, like the next two settings. 0: no timeout.
     double kill_after = 5;    ///< Delay between SIGTERM and SIGKILL.
     double retry_after = 60;  ///< Delay of the retry after exit status 75.
 };

@@ -12,7 +12,7 @@ namespace {
 struct Secret {
     std::string_view flag;
     std::array<const char*, 2> variables;
-    bool whole;            ///< False for a URL: only user and password are secret.
+    bool whole;            ///< False for a URL, in which only user and password are secret.
     bool several = false;  ///< The flag is followed by several values.
 };
 

@@ -15,9 +15,9 @@ namespace routemaster::service {
 void hide_secret_arguments(int argc, char** argv) noexcept;
 
 /// Overwrites secrets in environment variables with the prefix `ROUTEMASTER_`, because every
-/// process of the same user, for example the command of a job, can read them in
-/// `/proc/PID/environ`. Variables without the prefix are inherited by commands, and unchanged. An
-/// overwritten variable is not empty.
+/// process of the same user, for example the command of a job, can read these variables in
+/// `/proc/PID/environ`. Variables without the prefix are inherited by commands, and are not
+/// changed. An overwritten variable is not empty.
 void hide_secret_variables() noexcept;
 
 }  // namespace routemaster::service

@@ -119,7 +119,7 @@ std::vector<CLI::ConfigItem> SettingsFile::from_config(std::istream& input) cons
                           name + ": must be " + missed + ", not " + std::string{type_of(node)});
         }
         auto values = texts_of(node);
-        // On the command line an empty list is represented by one empty text.
+        // An empty list becomes one empty text, as on the command line.
         if (values.empty()) values.emplace_back();
         entries.push_back({line, name, std::move(values)});
     }

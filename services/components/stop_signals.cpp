@@ -61,8 +61,8 @@ void EndAtOnce::work() const {
     signalfd_siginfo got{};
     if (watched[1].revents != 0 || ::read(signals_, &got, sizeof got) != sizeof got) return;
     signalled_();
-    // Raises the signal again, unblocked, so that the parent process sees that the signal ended
-    // this process.
+    // Raises the signal again, unblocked. The parent process then sees that the signal ended this
+    // process.
     pthread_sigmask(SIG_UNBLOCK, &ending_, nullptr);
     ::kill(::getpid(), static_cast<int>(got.ssi_signo));
 }

@@ -32,8 +32,8 @@ struct StoreSettings {
     std::string url{};           ///< Empty: the file `routemaster.db` in `data_dir`.
     std::string data_dir = ".";  ///< Ignored when `url` is set.
     bool mixed_fleet = false;    ///< Whether Ruby processes share the store.
-    std::optional<std::size_t> event_data_max{};  ///< For a mixed deployment; absent: Ruby
-                                                  ///< Routemaster's limit.
+    /// Used if Ruby processes share the store; absent: Ruby Routemaster's limit.
+    std::optional<std::size_t> event_data_max{};
     bool accept_damage = false;  ///< Whether to open a damaged file with its undamaged data.
 
     /// Returns the URL to open.

@@ -127,7 +127,8 @@ void declare_access(CLI::App& app, WebSettings& settings) {
         ->group("Access");
 }
 
-/// In a mixed deployment Ruby Routemaster's rules apply, because other events crash its workers.
+/// In a mixed deployment (Ruby and routemaster processes on one Redis), Ruby Routemaster's rules
+/// for events apply, because an event that violates the rules crashes its workers.
 EventRules event_rules(const ProcessSettings& process, const WebSettings& settings) {
     const bool mixed = process.store.shared_with_ruby();
     return {.topics = mixed || settings.topic_names == "ruby" ? TopicRule::ruby : TopicRule::any,
@@ -196,7 +197,7 @@ Result<Done> let_in(Store& store, ApiToken client) {
     return perform(store, PutToken{std::move(client.token), std::move(client.name)}, now);
 }
 
-/// Adds the tokens of the settings. Must be called before the server listens.
+/// Adds the tokens of clients that the settings contain. Must be called before the server listens.
 Store& with_clients(Store& store, const std::vector<std::string>& clients) {
     for (const auto& token : clients) {
         const auto reply = let_in(store, {token, token.substr(0, token.find("--"))});

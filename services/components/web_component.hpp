@@ -45,8 +45,9 @@ struct WebSettings {
     RootKeySettings root_key{};
     std::vector<std::string> clients{};
 
-    std::optional<std::size_t> event_data_max{};  ///< Absent: the default, which is smaller in a
-                                                  ///< mixed deployment.
+    /// Absent: the default, which is smaller in a mixed deployment (Ruby and routemaster processes
+    /// on one Redis).
+    std::optional<std::size_t> event_data_max{};
     std::uint32_t topics_max = 1'000;
     std::size_t job_bytes_max = routemaster::job_bytes_max;
     std::string topic_names{};  ///< `any` or `ruby`; empty: `ruby` in a mixed deployment, else

@@ -19,9 +19,9 @@
 namespace routemaster::service {
 namespace {
 
-/// Ruby web processes send no wake-ups, so workers must poll. Ruby workers poll every 100 ms, but
-/// receive some jobs without delay. To deliver no later than Ruby, routemaster's workers poll more
-/// often.
+/// Web processes of Ruby Routemaster send no wake-ups, so workers must poll. Ruby workers poll
+/// every 100 ms, so a job waits between 0 and 100 ms for a Ruby worker. Workers of routemaster poll
+/// more often, so that no job waits longer for them.
 constexpr Duration mixed_fleet_poll_interval{20};
 
 /// Stands for an empty list of statuses, because an environment variable cannot be an empty list.
@@ -248,7 +248,8 @@ DeliveryWorkerOptions delivery_options(const ProcessSettings& process,
     return options;
 }
 
-/// Returns the marks at which dropping begins and ends; nothing if no limit is set.
+/// Returns the marks (bytes in the store) at which the dropping of old events begins and ends;
+/// nothing if no limit is set.
 std::optional<CapacityOptions> capacity(const WorkerSettings& settings) {
     if (const auto above = settings.drop_oldest_above) {
         const auto free = settings.drop_oldest_free.value_or(*above / 10);
@@ -276,7 +277,7 @@ MonitorOptions monitor_options(const ProcessSettings& process, const WorkerSetti
             },
         .log = log};
     if (process.store.is_remote()) options.store_names.emplace_back("redis");
-    // Ruby workers use this queue for housekeeping.
+    // Ruby workers use the queue `aux` for housekeeping.
     if (process.store.shared_with_ruby()) options.queues.emplace_back("aux");
     return options;
 }

@@ -29,7 +29,7 @@ namespace routemaster::service {
 /// Settings of `WorkerComponent`. The settings that Ruby Routemaster has as well have the defaults
 /// of Ruby Routemaster.
 struct WorkerSettings {
-    double connect_timeout = 2;  ///< Seconds, like the next.
+    double connect_timeout = 2;  ///< Seconds, like the next setting.
     double delivery_timeout = 20;
     bool verify_tls = true;
     std::uint32_t deliveries_max = 1'024;
@@ -43,15 +43,15 @@ struct WorkerSettings {
     std::optional<std::uint64_t> drop_oldest_above{};
     std::optional<std::uint64_t> drop_oldest_free{};  ///< Default: a tenth of `drop_oldest_above`.
 
-    /// Ruby Routemaster's form of the limit, as a maximum and a minimum of free space. Ignored if
+    /// Ruby Routemaster's form of the limit: a maximum and a minimum of free space. Ignored if
     /// `drop_oldest_above` is set.
     std::optional<std::uint64_t> ruby_bytes_max{};
     std::uint64_t ruby_bytes_free_min = CapacityOptions{}.bytes_free_min;
 
     bool print_metrics = true;
-    bool metrics_wanted_elsewhere = false;  ///< Metrics for Datadog were requested, which is not
-                                            ///< supported.
-    double monitor_interval = 10;           ///< Seconds.
+    /// Whether metrics for Datadog were requested, which is not supported.
+    bool metrics_wanted_elsewhere = false;
+    double monitor_interval = 10;  ///< Seconds.
     std::string app_name = "routemaster";
     std::string environment = "production";
 };

@@ -134,7 +134,7 @@ int run_now(const RecurringSettings& settings) {
         return 0;
     }
     const auto pushed = parse_json(body).value();
-    // The response contains no id for a timer.
+    // For a timer, the response contains no id.
     const auto& id = field(pushed, "id");
     if (!id.is_null()) std::cout << printed(id) << ' ';
     std::cout << printed(field(pushed, "outcome")) << '\n';

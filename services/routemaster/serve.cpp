@@ -38,8 +38,8 @@ int serve(Settings& settings) {
         auto work =
             std::make_unique<WorkerComponent>(store, settings.process, settings.worker, log);
         worker->store(work.get());
-        // In order of stopping and destruction, because the web component uses the worker
-        // component.
+        // The components are in the order in which they are stopped and destroyed: the web
+        // component first, because it uses the worker component.
         Components components;
         components.push_back(std::move(web));
         components.push_back(std::move(work));

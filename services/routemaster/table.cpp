@@ -18,7 +18,7 @@ std::string cell(std::string text) {
     text = printable_text(text);
     if (text.size() <= cell_max) return text;
     auto end = cell_max - 3;
-    // Must not split a UTF-8 character.
+    // A UTF-8 character must not be split.
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
     return text.substr(0, end) + "...";
 }

@@ -15,7 +15,7 @@
 namespace routemaster::service {
 namespace {
 
-/// Seconds are the unit of the settings.
+/// Converts a duration to seconds, the unit of the settings.
 double in_seconds(Duration span) { return static_cast<double>(span.count()) / 1'000; }
 
 }  // namespace

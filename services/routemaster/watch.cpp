@@ -33,7 +33,7 @@ int show_as(const WatchSettings& settings, const Run& show) {
             status = show();
             shown = true;
         } catch (const Failure& failure) {
-            // The bus may be restarting, so this command tries again.
+            // The bus may be restarting, so the output is tried again.
             if (!shown || !settings.watch || failure.error().code() != Errc::unavailable) throw;
             std::cerr << failure.what() << '\n';
         }
