@@ -6,8 +6,9 @@
 ///                                    failed permanently ▼    │  redeliver
 ///                                                    batch: DEAD ──dropped──► gone
 ///
-/// A batch is full with `Subscription::max_events` events or `batch_bytes_max` bytes. A batch is
-/// stale when its delivery begins, `Subscription::timeout` after its first event.
+/// A sealed batch accepts no more events. A batch is full with `Subscription::max_events` events or
+/// `batch_bytes_max` bytes. A batch is stale when its delivery begins, `Subscription::timeout`
+/// after its first event.
 
 #pragma once
 

@@ -60,7 +60,8 @@ template <TypedJob T>
 ///
 /// **Which jobs.** A push adds its job to a batch by `PushOptions::batch`, in any queue except Ruby
 /// Routemaster's. A handler of a job of the batch may push further jobs into the batch, at once or
-/// as follow-ups, even after the batch was closed. A push of a duplicate adds no job.
+/// in the step that completes its own job (`FollowUps`), even after the batch was closed. A push of
+/// a duplicate adds no job.
 ///
 /// **Programs that crash.** A program that crashed while it filled a batch can repeat all calls
 /// with an equal batch name. The existing batch is used, pushes of existing jobs are duplicates,

@@ -1,5 +1,6 @@
 /// @file
-/// `JobContext`: the job that a handler runs, its attempt, and its follow-ups.
+/// `JobContext`: the job that a handler runs, its attempt, and its follow-ups, the jobs, events and
+/// timers that the handler adds.
 
 #pragma once
 

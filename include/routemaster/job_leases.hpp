@@ -115,7 +115,7 @@ struct AttemptEnd {
     /// Delay before the next attempt. Absent: by the retry policy, or 0 for `released`.
     std::optional<Duration> retry_after{};
     bool bury = false;       ///< The attempt failed permanently: the job becomes BURIED.
-    FollowUps follow_ups{};  ///< The follow-ups of a completed job.
+    FollowUps follow_ups{};  ///< Jobs, events and timers to be added when the job completes.
 };
 
 /// Polled object that leases jobs to workers which cannot call the store themselves. To the store,
@@ -174,7 +174,8 @@ public:
 
     /// Ends an attempt and its lease. Returns `buried` when the job is now BURIED. After an error
     /// the lease continues, except after `timed_out`, when this is unknown. Repeating a successful
-    /// settlement returns `lease_lost`. With follow-ups, also returns the errors of `CompleteJob`.
+    /// settlement returns `lease_lost`. If `end` has follow-ups, also returns the errors of
+    /// `CompleteJob`.
     void settle(LeaseName name, AttemptEnd end, std::function<void(Result<Settlement>)> done);
 
     /// Completes waiting requests with `unavailable`, and rejects new requests likewise. Leases can

@@ -28,9 +28,9 @@ public:
     /// Starts polling immediately. `active` and `clock` must outlive the runner. No other code may
     /// poll `active`.
     ///
-    /// `spare` is an optional thread of another object. If it is not already lent to another
-    /// runner, polls after a wake-up run on this thread while it is idle. `spare` must outlive the
-    /// runner, too.
+    /// `spare` is an optional thread that another object lends. Unless the thread is already lent
+    /// to another runner, polls after a wake-up run on this thread while it is idle. `spare` must
+    /// outlive the runner, too.
     explicit Runner(Active& active, const Clock& clock = system_clock(),
                     SpareThread* spare = nullptr);
 

@@ -1,5 +1,6 @@
 /// @file
-/// `Timer` and `TimerContext`: the firing of a timer that a handler receives, and its follow-ups.
+/// `Timer` and `TimerContext`: the firing of a timer that a handler receives, and its follow-ups,
+/// the jobs, events and timers that the handler adds.
 
 #pragma once
 

@@ -19,7 +19,8 @@ class TimerResponse;
 /// Function that handles a timer. If it returns, the timer is confirmed. If it throws, the text of
 /// the exception is logged, and the timer fires again at its `confirm_by`, or becomes DEAD after
 /// its last retry. If it throws `Reject`, the timer becomes DEAD at once. Handlers of several
-/// timers run concurrently. The parameter may be a `const Timer&` if there are no follow-ups.
+/// timers run concurrently. The parameter may be a `const Timer&` if the handler adds no jobs,
+/// events or timers (`TimerContext`).
 using TimerHandler = std::function<void(TimerContext&)>;
 
 /// Handle by which an asynchronous handler reports its result. Only the first report has an effect,

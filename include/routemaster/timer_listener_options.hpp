@@ -51,8 +51,8 @@ struct TimerListenerStatus {
 
     std::uint64_t taken = 0;
     std::uint64_t handled = 0;  ///< Timers that the handler confirmed, including `late` ones.
-    /// Timers that failed: the handler threw, the payload could not be decoded, or a follow-up was
-    /// rejected.
+    /// Timers that failed: the handler threw, the payload could not be decoded, or the store
+    /// rejected a job, event or timer that the handler added.
     std::uint64_t failed = 0;
     /// Timers that the handler confirmed too late: the timer had already fired again, become DEAD,
     /// or been replaced, or the store did not receive the confirmation in time.

@@ -30,12 +30,12 @@ struct EmbeddedStoreOptions {
     /// Garbage collection: if the journal exceeds twice the live data and this many bytes, its
     /// oldest live entries are copied to its end, and the space at its beginning is freed.
     std::uint64_t slack_max = 24U << 20U;
-    /// Maximum bytes of jobs and messages in memory; 0: unlimited. The others are read from the
-    /// file when they are needed. With a limit, each job in the file uses at most 160 bytes of
-    /// memory, whatever its size, and each batch in the file some 490 bytes, whatever its events
-    /// (with 100 events: 5 bytes per event). Batches that still collect events, leased jobs, and
-    /// data written by the last commit always stay in memory, and may exceed the limit
-    /// temporarily.
+    /// Maximum bytes of jobs and messages in memory; 0: unlimited. Jobs and messages beyond the
+    /// limit are read from the file when they are needed. With a limit, each job in the file uses
+    /// at most 160 bytes of memory, whatever its size, and each batch in the file some 490 bytes,
+    /// whatever its events (with 100 events: 5 bytes per event). Batches that still collect events,
+    /// leased jobs, and data written by the last commit always stay in memory, and may exceed the
+    /// limit temporarily.
     std::uint64_t memory_max = 0;
     /// Bytes of disk space to reserve beside the file, at most an eighth of the disk; 0: none. If
     /// the disk is full, the store frees the reserve, because delivering and settling existing
@@ -74,16 +74,17 @@ struct EmbeddedBackup {
 /// docs/file-format.md. SQLite caches the pages written last, up to 2 MB. The first changes of a
 /// process therefore use this memory, regardless of the amount of data.
 ///
-/// **Commits.** Steps that wait at the same time share one commit (group commit). In `strict`, the
-/// outcome of a step is reported when all data that it depends on are on disk.
+/// **Commits.** Steps that wait at the same time share one commit (group commit). With
+/// `Durability::strict`, the outcome of a step is reported when all data that it depends on are on
+/// disk.
 ///
 /// **Errors.** After a full disk or an I/O error, steps that could not be written are undone and
 /// return `unavailable`. No acknowledged step is lost. Until writing works again, all steps except
 /// lists return `unavailable`; the store recovers by itself. If the file or its log was moved or
-/// removed, the store does the same within a second. A limit of file sizes (`ulimit -f`) counts as
-/// a full disk if the program ignores SIGXFSZ; otherwise the signal kills the program. If memory
-/// runs out during a step, the store undoes and rejects this step and all steps not yet on disk,
-/// and restores its state from the journal.
+/// removed, steps are rejected in the same way, within a second. A limit of file sizes (`ulimit
+/// -f`) counts as a full disk if the program ignores SIGXFSZ; otherwise the signal kills the
+/// program. If memory runs out during a step, the store undoes and rejects this step and all steps
+/// not yet on disk, and restores its state from the journal.
 ///
 /// **Restarts.** Leases end with the process: after a restart, PENDING jobs are READY again.
 ///

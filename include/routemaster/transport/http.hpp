@@ -83,11 +83,11 @@ struct HttpTransportOptions {
 /// assigned. With a proxy, only the host in the callback can be checked. Addresses of this machine
 /// and `localhost` are rejected, but not a name that the proxy resolves to this machine.
 ///
-/// **Names.** Names are resolved by the system's resolver, on up to twice 32 threads. Addresses are
-/// cached for a minute. For nine further minutes they are still used, while they are looked up
-/// again. A delivery with cached addresses never waits for a lookup. The addresses of a host are
-/// tried in order, IPv4 and IPv6 concurrently: the first for about half of `connect_timeout`, the
-/// next for about half of the remaining time.
+/// **Names.** Names are resolved by the system's resolver, on up to 32 threads, and up to 32 more
+/// threads for `unhealthy` deliveries. Addresses are cached for a minute. For nine further minutes
+/// they are still used, while they are looked up again. A delivery with cached addresses never
+/// waits for a lookup. The addresses of a host are tried in order, IPv4 and IPv6 concurrently: the
+/// first for about half of `connect_timeout`, the next for about half of the remaining time.
 ///
 /// **Descriptors.** A transport uses about eight file descriptors, and one for each connection in
 /// use or idle: at most twice the greater of `in_flight_max` and `connections_kept_max`, plus one

@@ -1,5 +1,6 @@
 /// @file
-/// Steps that complete a job, or confirm a timer, and perform its follow-ups in one transaction.
+/// Steps that complete a job, or confirm a timer, and perform its follow-ups (jobs, events and
+/// timers to be added) in one transaction.
 
 #pragma once
 
@@ -43,9 +44,9 @@ struct Completed {
 ///
 /// Changes nothing if the lease is lost. Also changes nothing if a publication fails: the error is
 /// that of `PublishEvent`, preceded by the index of the publication. When the pushes are performed,
-/// the completed job no longer exists and excludes no push, unless its key continues to. A push
-/// that is a `duplicate` changes nothing, and does not affect the other follow-ups. A repetition
-/// after success replies `lease_lost`, and performs nothing twice.
+/// the completed job no longer exists and excludes no push, unless its key has not expired yet. A
+/// push that is a `duplicate` changes nothing, and does not affect the other follow-ups. A
+/// repetition after success replies `lease_lost`, and performs nothing twice.
 struct CompleteJob {
     using Reply = Completed;
     static constexpr StepTraits traits{.name = "complete_job",

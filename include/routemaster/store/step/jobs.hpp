@@ -26,8 +26,8 @@ namespace routemaster {
 /// **Duplicates.** Without a key, an equal job without a key, in any state, excludes the push,
 /// which then changes nothing. With a key, the job that owns the key excludes the push, during its
 /// key scope. If `on_duplicate` is not `keep`, and the owner is SCHEDULED or READY, the owner gets
-/// the pushed job, options and time. Its id, errors and `after` are unchanged; its attempts count
-/// anew. If it stays READY with equal priority, group and concurrency, it keeps its positions.
+/// the pushed job, options and time. The owner keeps its id, errors and `after`; its attempts count
+/// from 0. If it stays READY with equal priority, group and concurrency, it keeps its positions.
 ///
 /// **Group.** The job joins the end of its group (`PushOptions::group`) when it first becomes
 /// READY, and stays until it is removed, BURIED or replaced. Only the first `concurrency` jobs of a
@@ -91,18 +91,18 @@ inline constexpr std::uint32_t ended_at_acquisition_max = 1'000;
 /// **Attempts.** Except in queues of Ruby Routemaster, each new lease counts as an attempt, durably
 /// before the reply. Thus a job that always crashes its process is leased only `attempts_max`
 /// times. Exception: an embedded store writes a job's first attempt only when it ends, so a crash
-/// loses it, unless an earlier process may have begun one, `attempts_max` is 1, the job expires, or
-/// the attempt releases its key. A job without attempts left is BURIED; a job that expired before
-/// its first attempt is dropped, and counted in `jobs.expired`. A job with `isolated_deaths`
-/// attempts of `unreported_error` may crash its worker: a process gets one such job at a time, and
-/// the others are postponed.
+/// loses it, unless an earlier process may have begun an attempt, `attempts_max` is 1, the job
+/// expires, or the attempt releases its key. A job without attempts left is BURIED; a job that
+/// expired before its first attempt is dropped, and counted in `jobs.expired`. A job with
+/// `isolated_deaths` attempts of `unreported_error` may crash its worker: a process gets one such
+/// job at a time, and further such jobs are postponed.
 ///
 /// **Size.** New leases have at most `job_slice_bytes_max` bytes together. Of delivery jobs, a
-/// worker gets only those for its `destinations`, and of removed subscribers. If more than `limit`
-/// of these are READY, each destination gets an equal share, and the first gets the remainder.
+/// worker gets only jobs for its `destinations`, and jobs of removed subscribers. If more than
+/// `limit` are READY, each destination gets an equal share, and the first the remainder.
 ///
 /// **Lost replies.** If `known` is set, the next acquisition returns the leases again, before new
-/// leases. Otherwise they stay until the worker retires or is scrubbed.
+/// leases. Otherwise these leases stay until the worker retires or is scrubbed.
 struct AcquireJobs {
     using Reply = Acquired;
     static constexpr StepTraits traits{.name = "acquire_jobs",
@@ -170,12 +170,13 @@ struct ReleaseJob {
     TimePoint run_at;
 };
 
-/// Ends an attempt that failed. The error is stored with the job, with at most `job_errors_max` in
-/// all. The job runs again at `run_at`, or is BURIED, with the reply `buried`: if `bury` is set,
-/// after the last of its `attempts_max`, or if it has been failing for `time_max`. Of more than
-/// `buried_max` BURIED jobs of a queue, the first is dropped, and counted in `jobs.forgotten`. Its
-/// dependents are BURIED even beyond this limit; each later burial drops two jobs until the limit
-/// is met. In a queue of Ruby Routemaster: `invalid`. A repetition replies `lease_lost`.
+/// Ends an attempt that failed. The error is added to the job, which stores its last
+/// `job_errors_max` errors. The job runs again at `run_at`, or is BURIED, with the reply `buried`:
+/// if `bury` is set, after the last of its `attempts_max`, or if it has been failing for
+/// `time_max`. Beyond `buried_max` BURIED jobs of a queue, the job that was BURIED first is
+/// dropped, and counted in `jobs.forgotten`. Its dependents are BURIED even beyond this limit; each
+/// later burial drops two jobs until the limit is met. In a queue of Ruby Routemaster: `invalid`. A
+/// repetition replies `lease_lost`.
 struct FailJob {
     using Reply = Settlement;
     static constexpr StepTraits traits{.name = "fail_job",

@@ -1,6 +1,7 @@
 /// @file
-/// Steps for recurring jobs and timers. The store stores when each is due next; callers such as
-/// `RecurringScheduler` parse the schedules. A *settled* tick has run, or was skipped for good.
+/// Steps for recurring jobs and timers. The store records when each recurring job is due next;
+/// callers such as `RecurringScheduler` parse the schedules. A *settled* tick has run, or was
+/// skipped for good.
 
 #pragma once
 

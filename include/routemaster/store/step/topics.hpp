@@ -24,11 +24,12 @@ namespace routemaster {
 /// Creates the topic if it is new, and claims it for `publisher` if it is unclaimed. Appends the
 /// message to the CURRENT batch of each subscriber. A subscriber without a CURRENT batch gets a new
 /// batch with a delivery job, due at min(timestamp, now) + the subscriber's timeout. If a batch is
-/// then full, by `max_events` or `batch_bytes_max`, it is sealed, and its job becomes READY. Counts
-/// `events.published`, `events.bytes` and, for each subscriber, `events.added`. Errors, in this
-/// order: `unauthenticated` if `authenticate` is set and `publisher` is not a valid token;
-/// `forbidden` if the topic belongs to another publisher; `limit_exceeded` if the publisher would
-/// own more than `topics_max` topics. A repetition publishes the event again.
+/// then full, by `max_events` or `batch_bytes_max`, it is sealed, which means that it accepts no
+/// more events, and its job becomes READY. Counts `events.published`, `events.bytes` and, for each
+/// subscriber, `events.added`. Errors, in this order: `unauthenticated` if `authenticate` is set
+/// and `publisher` is not a valid token; `forbidden` if the topic belongs to another publisher;
+/// `limit_exceeded` if the publisher would own more than `topics_max` topics. A repetition
+/// publishes the event again.
 ///
 /// With a `subscriber`, only this subscriber receives the event, regardless of its topics. The
 /// topic is then only a text in the message: it is not created, claimed or counted, and no
