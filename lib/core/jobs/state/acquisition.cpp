@@ -92,8 +92,11 @@ void Acquisition::lease_from(ReadyJobs& source, std::size_t most) {
         if (first == nullptr && opened == nullptr) return;
         if (ended_ >= ended_at_acquisition_max) return;
         auto* const job = opened != nullptr ? opened : in_turn(*first);
-        const auto choice = job == nullptr ? Choice::skip : prepare(*job);
-        if (job == nullptr) ++ended_;
+        if (job == nullptr) {
+            ++ended_;
+            continue;
+        }
+        const auto choice = prepare(*job);
         if (choice == Choice::stop) return;
         if (choice == Choice::skip) continue;
         lease(*job);

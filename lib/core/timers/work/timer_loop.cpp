@@ -323,9 +323,7 @@ void TimerLoop::confirmed(Confirmation& confirmation, Outcome& outcome) {
 
 void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
     const auto& timer = confirmation.timer;
-    const auto& code = error.code();
-    if (code == Errc::invalid || code == Errc::forbidden || code == Errc::unauthenticated ||
-        code == Errc::limit_exceeded) {
+    if (is_final_refusal(error)) {
         ++counts_.failed;
         const bool gives_up = handler_.refusal && timer.follow_ups != nullptr;
         const auto why = (gives_up ? handler_.refusal(*timer.follow_ups, error) : error).message();
@@ -338,7 +336,7 @@ void TimerLoop::not_confirmed(Confirmation& confirmation, const Error& error) {
         log(LogLevel::warning, "cannot confirm timers of " + space_ + ": " + error.message());
     }
     if (now_ >= timer.confirm_by) return too_late(timer);
-    confirmation.in_doubt = confirmation.in_doubt || code == Errc::timed_out;
+    confirmation.in_doubt = confirmation.in_doubt || error.code() == Errc::timed_out;
     const auto at = now_ + refusal_backoff(confirmation.refusals++);
     retries_.emplace(at, std::move(confirmation));
 }

@@ -23,6 +23,7 @@
 
 #include "core/jobs/work/acquire_schedule.hpp"
 #include "core/jobs/work/pool/prefetch.hpp"
+#include "core/jobs/work/refusal.hpp"
 #include "core/timers/work/timer_board.hpp"
 #include "core/work/event_queue.hpp"
 #include "routemaster/active.hpp"
